@@ -32,15 +32,15 @@ const MAX_COLUMNS = 100
 
 function renderEnvExample(): string {
   const entries = SETTINGS.map(([name, setting]) => {
-    return `${renderComment(renderPlainText(setting.sentence))}\n#${name}=${renderDefault(setting)}\n`
+    return `${renderComment(renderPlainText(setting.description))}\n#${name}=${renderDefault(setting)}\n`
   })
   return [`${renderComment(ENV_HEADER)}\n`, ...entries].join('\n')
 }
 
 /** `90` → `90`, shown as `` `retain` `` → `retain`, shown as `none` → an empty text. */
-function renderDefault({ default: value, shown }: Setting<unknown>): string {
+function renderDefault({ default: value, shownDefault }: Setting<unknown>): string {
   if (typeof value === 'string' || typeof value === 'number') return String(value)
-  return /^`([^`]+)`$/.exec(shown ?? '')?.[1] ?? ''
+  return /^`([^`]+)`$/.exec(shownDefault ?? '')?.[1] ?? ''
 }
 
 /** Replaces the Markdown of the README: `[its fields](src/a.md#b)` → `its fields (src/a.md)`. */
@@ -69,7 +69,7 @@ function wrapWords(text: string, columns: number): readonly string[] {
 /** Describes the values that are natural in JSON. The gateway also accepts each of them as a text. */
 export function createSettingsSchema(): JsonObject {
   const properties = SETTINGS.map(([name, setting]) => {
-    const description = renderPlainText(setting.sentence)
+    const description = renderPlainText(setting.description)
     return [name, { description, ...describeDefault(setting), ...describeValue(name, setting) }]
   })
   return {

@@ -43,11 +43,11 @@ function topFolder(path: string): string {
 
 const isOwnFile = (path: string): boolean => files.includes(path)
 
-test('every file is in a folder of the table, and every folder of the table exists', () => {
+test('every source file is in a folder of the import table, and every folder of the table exists', () => {
   expect(new Set(files.map(topFolder))).toEqual(new Set(Object.keys(FOLDERS)))
 })
 
-test('the table allows imports in one direction only', () => {
+test('the import table allows imports between two folders in one direction only', () => {
   const names = Object.keys(FOLDERS)
   const against = Object.entries(FOLDERS).flatMap(([folder, { mayImport }]) =>
     mayImport
@@ -59,7 +59,7 @@ test('the table allows imports in one direction only', () => {
   expect(against).toEqual([])
 })
 
-test('a folder imports only what the table allows, types included', () => {
+test('a source folder imports only folders that the import table allows, types included', () => {
   const strays = files.flatMap((file) => {
     const folder = topFolder(file)
     const allowed = [folder, ...(FOLDERS[folder]?.mayImport ?? [])]
@@ -70,7 +70,7 @@ test('a folder imports only what the table allows, types included', () => {
   expect(strays).toEqual([])
 })
 
-test('no two files import each other, directly or around, types included', () => {
+test('no two source files import each other, directly or through other files, types included', () => {
   const open = new Set<string>()
   const done = new Set<string>()
   const cycles: string[] = []
@@ -86,7 +86,7 @@ test('no two files import each other, directly or around, types included', () =>
   expect(cycles).toEqual([])
 })
 
-test('the table allows no import that no file needs', () => {
+test('the import table allows no import that no file needs', () => {
   const used = new Set(
     files.flatMap((file) =>
       importsOf(file)
@@ -100,7 +100,7 @@ test('the table allows no import that no file needs', () => {
   expect(unused).toEqual([])
 })
 
-test('packages and runtime modules are imported only by the listed files', () => {
+test('npm packages and runtime modules are imported only by the files listed for them', () => {
   const strays = files.flatMap((file) =>
     importsOf(file)
       .filter((name) => /^(@|node:|[a-z][\w-]*(\/|$))/.test(name) && !isOwnFile(name))
@@ -116,7 +116,7 @@ test('packages and runtime modules are imported only by the listed files', () =>
   expect(strays).toEqual([])
 })
 
-test('a folder has at most 20 entries', () => {
+test('a source folder has at most 20 entries', () => {
   const entries = new Map<string, Set<string>>()
   for (const file of files) {
     for (let path = file; path !== '.'; path = posix.dirname(path)) {
@@ -128,7 +128,7 @@ test('a folder has at most 20 entries', () => {
   expect(large).toEqual([])
 })
 
-test('a file has at most 300 lines', () => {
+test('a source file has at most 300 lines', () => {
   const long = files
     .map((file) => ({ file, lines: readFileSync(join(src, file), 'utf8').split('\n').length }))
     .filter(({ lines }) => lines > 300)

@@ -34,7 +34,7 @@ function fillTemplates(headers: Headers, values: Headers): globalThis.Headers {
   )
 }
 
-test('docker-compose.yml has every header that the README recommends', () => {
+test('docker-compose.yml sets every Open WebUI header that the README recommends', () => {
   expect(readComposeHeaders()).toMatchObject(readReadmeHeaders())
   expect(Object.keys(readReadmeHeaders()).length).toBeGreaterThan(3)
 })
@@ -43,7 +43,7 @@ test.each([
   ['docker-compose.yml', readComposeHeaders()],
   ['the README', readReadmeHeaders()],
 ])(
-  'with the headers of %s, Open WebUI, its tasks, temporary chats and users are recognized',
+  'the gateway recognizes Open WebUI, its tasks, temporary chats and users by the headers of %s',
   (_, headers) => {
     const chat = { CHAT_ID: 'c1', MESSAGE_ID: 'm1', USER_ID: 'ann' }
     const detect = (values: Headers) => detectClient(fillTemplates(headers, values), {}, settings)
@@ -57,7 +57,7 @@ test.each([
   },
 )
 
-test('Open WebUI uses the gateway with its key, and the gateway uses Postgres (C143)', () => {
+test('in docker-compose.yml, Open WebUI uses the gateway with its key, and the gateway uses Postgres (C143)', () => {
   expect(COMPOSE).toContain('OPENAI_API_BASE_URLS: http://backstory:8787/v1')
   const [, key] = /OPENAI_API_KEYS: (\$\{\w+:-\S+\})/.exec(COMPOSE) ?? []
   expect(COMPOSE).toContain(`BACKSTORY_KEYS: \${BACKSTORY_KEYS:-openwebui:${key}}`)

@@ -4,14 +4,14 @@ import { readmeAt, TABLES, withTables } from '../.scripts/readme-tables.ts'
 
 const root = new URL('../', import.meta.url)
 
-describe.each(Object.entries(TABLES))('%s', (path, tables) => {
+describe.each(Object.entries(TABLES))('generated tables in %s', (path, tables) => {
   const readme = readmeAt(path)
 
-  test('has the tables that the code generates; `npm run docs` writes them', () => {
+  test('a README has the tables that the code generates; `npm run docs` writes them', () => {
     expect(readme).toBe(withTables(path, readme))
   })
 
-  test.each(Object.keys(tables))('has the table "%s"', (name) => {
+  test.each(Object.keys(tables))('a README has the generated table "%s"', (name) => {
     expect(readme).toMatch(new RegExp(`<!-- ${name} -->\n\n\\|[^]+\\|\n\n<!-- /${name} -->`))
   })
 })
@@ -44,10 +44,10 @@ function listReadmes(folder: string): readonly string[] {
     .map((file) => `${folder}/${file}`)
 }
 
-describe.each(readmes)('%s', (path) => {
+describe.each(readmes)('file references in %s', (path) => {
   const text = readFileSync(new URL(path, root), 'utf8')
 
-  test('links only to files that exist', () => {
+  test('a README links only to files that exist', () => {
     const links = [...text.matchAll(/\]\(([^)\s#]+)/g)].map(([, link = '']) => link)
     const broken = links
       .filter((link) => !/^[a-z]+:/.test(link))
@@ -55,7 +55,7 @@ describe.each(readmes)('%s', (path) => {
     expect(broken).toEqual([])
   })
 
-  test('names only files of src that exist', () => {
+  test('a README names only files of src that exist', () => {
     const names = [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|js))`/g)].map(
       ([, name = '']) => name,
     )

@@ -30,7 +30,7 @@ export async function startBackgroundResponse(
   const { events, response } = createOpeningEvents(request.dialect, {
     clientRequest,
     ...identity,
-    stored: true,
+    isStored: true,
   })
   const slot = await queryStoreOrThrow(() => activeRuns.openSlot(turnId))
   const storeTurn = async (turn: NewTurn): Promise<void> => {

@@ -3,7 +3,7 @@
  * one question, reasoning and the items it led to, calls and their outputs.
  */
 import type { Item } from '../core/item.ts'
-import { UNPAIRED, isCallOutput, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
+import { UNPAIRED, isToolCallOutput, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
 
 /**
@@ -26,7 +26,7 @@ function startsGroup(before: Item | undefined, after: Item | undefined): boolean
   if (before === undefined || after === undefined || before.type === 'reasoning') return false
   if (isNonAssistantMessage(after)) return !(isUserMessage(before) && isUserMessage(after))
   // Model items may all follow from the same reasoning, up to the next reasoning item.
-  return isNonAssistantMessage(before) || isCallOutput(before) || after.type === 'reasoning'
+  return isNonAssistantMessage(before) || isToolCallOutput(before) || after.type === 'reasoning'
 }
 
 /** True for messages of users, developers and the system. */

@@ -8,8 +8,8 @@
 import type { Item } from '../core/item.ts'
 import { UNPAIRED, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
 import {
-  countHeadItems,
-  hasLastingEffect,
+  countItemsBeforeFirstTurn,
+  affectsAllLaterItems,
   isPinned,
   isPinnedByClient,
 } from '../core/items/rounds-and-pinned-items.ts'
@@ -38,7 +38,7 @@ export function createAlwaysSentGroupPredicate(items: readonly Item[]): KeepPred
 }
 
 function orInHead(items: readonly Item[], isKept: KeepPredicate): KeepPredicate {
-  const head = countHeadItems(items)
+  const head = countItemsBeforeFirstTurn(items)
   return (index, item) => index < head || isKept(index, item)
 }
 
@@ -48,7 +48,7 @@ function orInHead(items: readonly Item[], isKept: KeepPredicate): KeepPredicate 
  */
 export function createPinnedItemPredicate(items: readonly Item[]): KeepPredicate {
   // Most conversations have no pins.
-  if (!items.some(isPinnedByClient)) return (_, item) => hasLastingEffect(item)
+  if (!items.some(isPinnedByClient)) return (_, item) => affectsAllLaterItems(item)
   const partners = findToolCallPairs(items)
   const pinned = new Uint8Array(items.length)
   for (const [index, item] of items.entries()) {
@@ -58,11 +58,11 @@ export function createPinnedItemPredicate(items: readonly Item[]): KeepPredicate
     const partner = partners[index] ?? UNPAIRED
     if (partner !== UNPAIRED) pinned[partner] = 1
   }
-  return (index, item) => pinned[index] === 1 || hasLastingEffect(item)
+  return (index, item) => pinned[index] === 1 || affectsAllLaterItems(item)
 }
 
 function createPinnedGroupPredicate(items: readonly Item[]): KeepPredicate {
-  if (!items.some(isPinnedByClient)) return (_, item) => hasLastingEffect(item)
+  if (!items.some(isPinnedByClient)) return (_, item) => affectsAllLaterItems(item)
   const pinned = new Uint8Array(items.length)
   let start = 0
   for (const end of [...findCutPoints(items, 0), items.length]) {
@@ -77,5 +77,5 @@ function createPinnedGroupPredicate(items: readonly Item[]): KeepPredicate {
 }
 
 function isModelMade(item: Item): boolean {
-  return !isNonAssistantMessage(item) && !hasLastingEffect(item)
+  return !isNonAssistantMessage(item) && !affectsAllLaterItems(item)
 }

@@ -10,11 +10,11 @@
  *
  * The texts belong to one request: they are neither stored nor summarized.
  */
-import { INSERTED_INSTRUCTION_FIELD } from '../core/items/leading-instructions.ts'
+import { INSERTED_INSTRUCTION_FIELDS } from '../core/items/leading-instructions.ts'
 import type { Item, Message } from '../core/item.ts'
-import { readGatewayField } from '../core/items/author-time-and-reset-fields.ts'
+import { readGatewayFields } from '../core/items/author-time-and-reset-fields.ts'
 import type { PolicyText } from '../core/context-policy.ts'
-import { countHeadItems } from '../core/items/rounds-and-pinned-items.ts'
+import { countItemsBeforeFirstTurn } from '../core/items/rounds-and-pinned-items.ts'
 import { findInsertionPoints } from './insertion-points.ts'
 import { isNonAssistantMessage } from './cut-points.ts'
 import type { Transform } from './transform-interface.ts'
@@ -51,16 +51,16 @@ function createMessage({ text, role }: Pick<PolicyText, 'text' | 'role'>): Messa
     type: 'message',
     role,
     content: [{ type: 'input_text', text }],
-    native: { backstory: { note: true, ...INSERTED_INSTRUCTION_FIELD } },
+    native: { backstory: { note: true, ...INSERTED_INSTRUCTION_FIELDS } },
   }
 }
 
 function isPolicyText(item: Item): boolean {
-  return readGatewayField(item)?.['note'] === true
+  return readGatewayFields(item)?.['note'] === true
 }
 
 function insertTexts(items: readonly Item[], texts: readonly TextAtDepth[]): readonly Item[] {
-  const head = countHeadItems(items)
+  const head = countItemsBeforeFirstTurn(items)
   const allowed = findInsertionPoints(items)
   const end = findConversationEnd(items)
   const messages: number[] = []

@@ -4,7 +4,7 @@
  */
 import type { Item } from '../core/item.ts'
 import { isModelItem } from '../core/items/is-model-item.ts'
-import { UNPAIRED, callEndOf, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
+import { UNPAIRED, readToolCallIdentity, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
 
 /**
  * Returns, for each index from 0 to the length of the list, whether a message may be inserted before it. E.g.
@@ -16,7 +16,7 @@ export function findInsertionPoints(items: readonly Item[]): readonly boolean[] 
   const allowed: boolean[] = [true]
   let openUpTo = 0
   for (const [index, item] of items.entries()) {
-    if (callEndOf(item)?.side === 'call') {
+    if (readToolCallIdentity(item)?.side === 'call') {
       const partner = partners[index] ?? UNPAIRED
       // A call after the last message may still get its output; an older one gets none any more.
       const end = partner === UNPAIRED && index > lastMessage ? items.length : partner

@@ -1,35 +1,34 @@
-/** Defines a parsed client request, which every dialect's `parse` returns. */
+/** Defines the parsed client request that every dialect's `parse` returns. */
 import type { ClientTraits } from './client/client-traits.ts'
 import type { Item } from './item.ts'
 import type { JsonObject } from './json/json.ts'
 import type { PolicyOverrides } from './context-policy.ts'
 import type { DialectName, PromptParameters } from './prompt.ts'
 
-/** A parsed request. */
 export interface ClientRequest {
   readonly dialect: DialectName
   readonly stream: boolean
   readonly items: readonly Item[]
-  /** The items as the client sent them. Set only if `items` differs from them. */
+  /** The items as the client sent them; set only if the gateway has changed `items` since. */
   readonly originalItems?: readonly Item[]
   readonly params: PromptParameters
   readonly storage: StorageOptions
-  /** Context policy fields that this request sets itself. */
+  /** Fields of the context policy that the request sets in its field `backstory`. */
   readonly policyOverrides: PolicyOverrides | null
-  /** With `false` no model is called: the request only prepares the next one, and its answer is empty. */
+  /** False for a request with `generate: false`: no model is called, and the answer is empty. */
   readonly generatesAnswer: boolean
-  /** Null in a dialect that has no fields for it, such as Chat Completions. */
+  /** Fields for a conversation that is too long; null in Chat Completions, which has no such fields. */
   readonly overflow: OverflowOptions | null
-  /** Facts about the client program. The server sets them; a dialect uses the defaults. */
+  /** Properties of the client program. A dialect sets the defaults, and the server replaces them. */
   readonly client: ClientTraits
   readonly body: JsonObject
-  /** Returns `body` as JSON text: the client's bytes, or bytes that are encoded on the first call. */
+  /** Returns the JSON bytes of `body`: those that the client sent, or bytes that are encoded on the first call. */
   readonly bytes: () => Uint8Array
 }
 
-/** Fields of a request that address the gateway, not the model. */
+/** Fields of a request about storage: whether its turn is stored, and which stored history it continues. */
 export interface StorageOptions {
-  /** Null if the request does not set it; then `storeByDefault` decides. */
+  /** The request's field `store`; null if the request does not have it and `storeByDefault` decides. */
   readonly store: boolean | null
   readonly storeByDefault: boolean
   readonly previousResponseId: string | null
@@ -38,15 +37,15 @@ export interface StorageOptions {
   readonly metadata: JsonObject
 }
 
-/** Controls a conversation that outgrows the model's context window. */
+/** Fields of a request for a conversation that outgrows the model's context window. */
 export interface OverflowOptions {
   /**
-   * Token count, e.g. 50,000, above which a summary replaces the conversation. `window` means the
-   * model's context window; null means never.
+   * Number of tokens, e.g. 50,000, above which a summary replaces the conversation. `window` means the
+   * model's context window, null means never.
    */
   readonly compactAbove: number | 'window' | null
   /** True if a summary replaces the conversation before this request, whatever its size. */
   readonly compactNow: boolean
-  /** `auto` lets the gateway drop the oldest rounds if the request does not fit. */
+  /** With `auto`, the gateway drops the oldest rounds if the request does not fit. */
   readonly truncation: 'auto' | 'disabled'
 }

@@ -1,10 +1,9 @@
 /**
  * Defines context policies: how much of a conversation a model is sent, and in what form. A policy
  * is a preset whose fields can be overridden, in this order: by the setting for all models, for one
- * model, for an API key, for a conversation, and by the request.
+ * model, for an API key, for a conversation, and by the request. Null switches a rule off.
  *
- * Null switches a rule off. `turns` in this file are rounds: a user message and everything up to the
- * next one.
+ * Fields named `turns` count rounds. A round is a user message and everything up to the next one.
  */
 import type { JsonObject } from './json/json.ts'
 
@@ -25,58 +24,61 @@ export interface ContextPolicy {
   readonly budget: BudgetRules
 }
 
-/** Upper limits for the conversation, counted from its end. Only complete turns are dropped, several at a time. */
+/**
+ * Maximum number of items, rounds and tokens from the end of the conversation. Complete rounds are
+ * dropped, several at a time.
+ */
 export interface WindowRules {
   readonly items: number | null
   readonly turns: number | null
   readonly tokens: number | null
 }
 
-/** Limits for long tool outputs. */
+/** Rules for shortening long tool outputs. */
 export interface OutputRules {
   /**
-   * Outputs of this many turns before the current one stay complete; with 0 only those of the current
-   * turn. For example, `keepTurns: 5, step: 10` keeps 5 to 14 turns.
+   * Outputs of this many rounds before the current one stay complete; with 0, only those of the
+   * current round. For example, `keepTurns: 5, step: 10` keeps 5 to 14 rounds.
    */
   readonly keepTurns: number | null
-  /** The cutoff between old and recent turns moves this many turns at once. */
+  /** Number of rounds by which the cutoff between old and recent rounds moves at once. */
   readonly step: number
-  /** Outputs with fewer characters stay complete. */
+  /** Number of characters up to which an output always stays complete, e.g. 800. */
   readonly longerThan: number
   readonly head: number
   readonly tail: number
-  /** Outputs with more characters are cut before the model first sees them, and stay cut. */
+  /** Number of characters above which even a new output is cut before the model first sees it, e.g. 4000. */
   readonly cap: number | null
   /** True if the model is offered a tool that reads the removed part of an output. */
   readonly expand: boolean
 }
 
 export interface ReasoningRules {
-  /** `open_turn` keeps reasoning until the end of the turn in which the model wrote it. */
+  /** Period in which reasoning is sent back; `open_turn` ends with the round in which the model wrote it. */
   readonly keep: 'conversation' | 'next_reply' | 'open_turn'
 }
 
 export interface MediaRules {
-  /** Media of any kind are sent only in the latest N messages, with or without media; 10 → 6 to 10 messages. */
+  /** Media of any kind are sent only in the latest messages, e.g. in the latest 6 to 10 with `window: 10`. */
   readonly window: number | null
   /**
-   * Images of the last N turns before the current one are always sent. Older ones are dropped when that
-   * costs less than keeping them.
+   * Images of this many rounds before the current one are always sent. Older images are dropped when
+   * that costs less than sending them again.
    */
   readonly keepTurns: number | null
-  /** The cost of dropping older images is checked every so many turns, e.g. at turns 20, 40 and 60. */
+  /** Number of rounds between two decisions about older images, e.g. 20: decided in rounds 20, 40 and 60. */
   readonly step: number
-  /** Images are sent only in the latest N of those messages that contain an image. */
+  /** Number of messages with images, counted from the end, whose images are sent. */
   readonly imageMessages: number | null
-  /** Max number of images in one request, however many messages contain them. */
+  /** Max number of images in one request. */
   readonly images: number | null
-  /** `last` shows a repeated image only at its last position. */
+  /** With `last`, an image that occurs several times is sent only at its last position. */
   readonly repeated: 'last' | 'all'
-  /** `user_then_assistant` shows images from the assistant's last answer if the user message has none. */
+  /** With `user_then_assistant`, images of the last answer are sent with a user message that has none. */
   readonly reuse: 'user_turn_only' | 'user_then_assistant'
   /** Max bytes of media per request. */
   readonly bytes: number | null
-  /** `auto` lets the gateway download media that the upstream cannot download itself. */
+  /** With `auto`, the gateway downloads media that the upstream cannot download itself. */
   readonly fetch: 'auto' | 'never'
   /** True if the model is offered a tool that shows hidden media. */
   readonly view: boolean
@@ -84,53 +86,53 @@ export interface MediaRules {
 
 export interface PolicyTextRules {
   readonly entries: readonly PolicyText[]
-  /** `add` keeps texts of earlier overrides; `replace` drops them. */
+  /** `add` keeps the texts of lower levels, e.g. of the setting; `replace` drops them. */
   readonly mode: 'add' | 'replace'
 }
 
-/** A text of the operator or the client that is inserted at a fixed distance from the end. */
+/** A text of the operator or the client that is inserted at a fixed distance from the end of the conversation. */
 export interface PolicyText {
   readonly text: string
-  /** Number of messages after the text; with `depth: 0` it is the last message. */
+  /** Number of messages after the text; with `depth: 0` the text is the last message. */
   readonly depth: number
   readonly role: 'developer' | 'user'
 }
 
 export interface SpeakerRules {
-  /** Way to send the author of a message: in its text, in the wire's `name` field, or not at all. */
+  /** Place of an author's name: before the message's text, in the API's `name` field, or none. */
   readonly names: 'auto' | 'prefix' | 'name' | 'none'
   /** Ids or names of authors, e.g. `u7`, whose messages are replaced by a placeholder. */
   readonly hidden: readonly string[]
-  /** `same_author` joins consecutive messages of one author into one. */
+  /** With `same_author`, consecutive messages of one author are joined. */
   readonly merge: 'off' | 'same_author'
-  /** The author name of the model; messages of assistants with other names become user messages. */
+  /** The model's author name; messages of assistants with other names are sent as user messages. */
   readonly persona: string | null
-  /** Name of an author whose messages become the model's own. */
+  /** Name of an author whose messages are sent as the model's own. */
   readonly actAs: string | null
 }
 
 export interface SummaryRules {
   readonly trigger: 'off' | 'tokens' | 'turns' | 'manual'
-  /** `upstream` leaves compaction to upstreams that support it; all others get a summary by the gateway. */
+  /** With `upstream`, an upstream that supports compaction does it; for all others, the gateway summarizes. */
   readonly by: 'gateway' | 'upstream'
-  /** Threshold: tokens, a share of the context window up to 1 (e.g. `0.64`), or turns if `trigger` is `turns`. */
+  /** Threshold: tokens, a share of the context window up to 1 (e.g. `0.64`), or rounds if `trigger` is `turns`. */
   readonly above: number
   readonly keepTurns: number
   readonly keepTokens: number
-  /** Model that writes summaries; null means the model of the request. */
+  /** Model that writes the summary; null means the model of the request. */
   readonly model: string | null
   /** Topic that a summary should cover first. */
   readonly focus: string | null
 }
 
-/** Memory layers: text that is sent along with the conversation. */
+/** Memory layers, i.e. texts beside the conversation: which ones are sent, and how much of them. */
 export interface LayerRules {
   readonly workingMemory: boolean
   /** JSON Schema that working memory must match. */
   readonly schema: JsonObject | null
   readonly observations: boolean
   readonly facts: boolean
-  /** Owner of the stored layers: one conversation, or all conversations of a user. */
+  /** Owner of the layers: one conversation, or all conversations of a user. */
   readonly scope: 'conversation' | 'user'
   readonly tokens: number
 }
@@ -142,20 +144,20 @@ export interface BudgetRules {
   readonly reserve: number | null
   /** Handling of a request that is too long; `auto` follows the request's `truncation` field. */
   readonly overflow: 'auto' | 'cut' | 'refuse' | 'send'
-  /** Share of the window above which the gateway warns a model in tool rounds to finish, e.g. `0.8`. */
+  /** Share of the context window, e.g. `0.8`, above which a model that calls tools is warned to finish. */
   readonly warnAt: number | null
-  /** Number of tool rounds after that warning before the tools are removed. */
+  /** Number of tool rounds after the warning before the tools are removed. */
   readonly wrapUp: number
 }
 
-/** Policy fields set by one setting, conversation or request. */
+/** The policy fields that one setting, conversation or request sets. */
 export type PolicyOverrides = {
   readonly [Section in keyof ContextPolicy]?: ContextPolicy[Section] extends object
     ? Partial<ContextPolicy[Section]>
     : ContextPolicy[Section]
 }
 
-/** Sends everything. */
+/** The preset that sends everything. */
 const REPLAY: ContextPolicy = {
   policy: 'replay',
   window: { items: null, turns: null, tokens: null },
@@ -203,10 +205,10 @@ const REPLAY: ContextPolicy = {
   budget: { window: null, reserve: null, overflow: 'auto', warnAt: null, wrapUp: 2 },
 }
 
-const MEDIA: MediaRules = {
+const MEDIA_RULES: MediaRules = {
   ...REPLAY.media,
   keepTurns: 5,
-  // Some providers reject requests with more than 100 images.
+  // Max number of images per request, because some providers reject more than 100.
   images: 100,
   reuse: 'user_then_assistant',
 }
@@ -216,29 +218,29 @@ export const PRESETS: Readonly<Record<PolicyName, ContextPolicy>> = {
   retain: {
     ...REPLAY,
     policy: 'retain',
-    // The cutoff moves 10 turns at a time, so 5 to 14 recent turns keep their full outputs.
+    // The cutoff moves 10 rounds at a time, so 5 to 14 recent rounds keep their complete outputs.
     outputs: { ...REPLAY.outputs, keepTurns: 5, step: 10 },
-    media: MEDIA,
+    media: MEDIA_RULES,
   },
   lean: {
     ...REPLAY,
     policy: 'lean',
     outputs: { ...REPLAY.outputs, keepTurns: 0, step: 1 },
     reasoning: { keep: 'open_turn' },
-    media: MEDIA,
+    media: MEDIA_RULES,
   },
   capped: {
     ...REPLAY,
     policy: 'capped',
     outputs: { ...REPLAY.outputs, cap: 4000, expand: true },
-    media: MEDIA,
+    media: MEDIA_RULES,
   },
 }
 
-/** Sections that a preset defines. Naming another preset resets them and leaves all others unchanged. */
+/** The sections that a preset defines. An override with another preset resets only these. */
 const PRESET_SECTIONS = ['policy', 'window', 'outputs', 'reasoning', 'media'] as const
 
-/** Applies all overrides to the preset `retain`; later ones win. */
+/** Applies all overrides, in order, to the preset `retain`. */
 export function resolvePolicy(allOverrides: readonly (PolicyOverrides | null)[]): ContextPolicy {
   return allOverrides.reduce<ContextPolicy>(
     (policy, overrides) => (overrides === null ? policy : applyOverrides(policy, overrides)),
@@ -247,32 +249,22 @@ export function resolvePolicy(allOverrides: readonly (PolicyOverrides | null)[])
 }
 
 function applyOverrides(policy: ContextPolicy, overrides: PolicyOverrides): ContextPolicy {
-  const { policy: preset, ...sections } = overrides
+  const { policy: preset, notes, ...sections } = overrides
   const base = preset === undefined ? policy : applyPreset(policy, preset)
-  if (Object.keys(sections).length === 0) return base
-  const { window, outputs, reasoning, media, notes, speakers, summaries, layers, budget } = sections
+  const merged = Object.entries(sections).map(([section, fields]) => {
+    return [section, { ...base[section as keyof typeof sections], ...fields }]
+  })
   return {
-    policy: base.policy,
-    window: mergeRules(base.window, window),
-    outputs: mergeRules(base.outputs, outputs),
-    reasoning: mergeRules(base.reasoning, reasoning),
-    media: mergeRules(base.media, media),
+    ...base,
+    ...(Object.fromEntries(merged) as Partial<ContextPolicy>),
     notes: mergeTexts(base.notes, notes),
-    speakers: mergeRules(base.speakers, speakers),
-    summaries: mergeRules(base.summaries, summaries),
-    layers: mergeRules(base.layers, layers),
-    budget: mergeRules(base.budget, budget),
   }
-}
-
-function mergeRules<Rules extends object>(rules: Rules, fields: Partial<Rules> | undefined): Rules {
-  return fields === undefined ? rules : { ...rules, ...fields }
 }
 
 function applyPreset(policy: ContextPolicy, name: PolicyName): ContextPolicy {
   const preset = PRESETS[name]
   if (policy === preset) return policy
-  return PRESET_SECTIONS.reduce((result, part) => ({ ...result, [part]: preset[part] }), policy)
+  return PRESET_SECTIONS.reduce((result, name) => ({ ...result, [name]: preset[name] }), policy)
 }
 
 function mergeTexts(

@@ -1,9 +1,9 @@
 /**
- * Defines the items of a conversation in the vocabulary of the Responses API.
+ * Defines the items of a conversation, with the names of OpenAI's Responses API.
  *
- * An item keeps fields that are not declared here. Data that only another wire has is stored under
- * `native.<wire>` and sent back to that wire only. An item of an unknown type is an `OpaqueItem`: it is
- * stored and sent back unchanged.
+ * Fields that are not declared here are stored too. Data that only one other API has, e.g. a signature
+ * of Anthropic, is stored under `native.anthropic` and sent back only there. An item of an unknown type
+ * is an `OpaqueItem`, which is stored and sent back unchanged.
  */
 import type { Json, JsonObject } from './json/json.ts'
 
@@ -21,18 +21,18 @@ export type Role = 'system' | 'developer' | 'user' | 'assistant'
 interface Common {
   readonly id?: string
   readonly status?: string
-  /** Wire-specific data by wire name: signatures, names, details. */
+  /** Data that only one upstream API has, by wire name, e.g. signatures under `anthropic`. */
   readonly native?: ItemNativeFields
   /**
-   * Upstream that generated the item, e.g. `{ wire: 'anthropic', account: 'main', … }`. Set when an
-   * item is loaded from the store; never sent or stored in the item.
+   * Upstream that generated the item, e.g. `{ wire: 'anthropic', account: 'main', … }`. Set when the
+   * item is loaded from the store; not part of the stored or sent item.
    */
   readonly origin?: Origin
 }
 
 export type ItemNativeFields = { readonly [wire: string]: JsonObject | undefined }
 
-/** Reasoning is valid only at this upstream, after the same prefix (`prefixHash`). */
+/** The upstream that generated an item. Its reasoning is valid only there, and after the items with this `prefixHash`. */
 export interface Origin {
   readonly wire: string
   readonly account: string
@@ -44,7 +44,7 @@ export interface Message extends Common {
   readonly type: 'message'
   readonly role: Role
   readonly content: readonly Part[]
-  /** `commentary` or `final_answer`; must be sent back unchanged. */
+  /** Phase of the answer, `commentary` or `final_answer`, which has to be sent back unchanged. */
   readonly phase?: string
 }
 
@@ -52,7 +52,7 @@ export interface FunctionCall extends Common {
   readonly type: 'function_call'
   readonly call_id: string
   readonly name: string
-  /** JSON text of the model, e.g. `{"city":"Oslo"}`; may be malformed. */
+  /** JSON text that the model wrote, e.g. `{"city":"Oslo"}`; may be malformed. */
   readonly arguments: string
 }
 
@@ -80,11 +80,11 @@ export interface Reasoning extends Common {
   readonly type: 'reasoning'
   readonly summary: readonly { readonly type: 'summary_text'; readonly text: string }[]
   readonly content?: readonly { readonly type: 'reasoning_text'; readonly text: string }[]
-  /** Encrypted by the provider, which alone can read it. */
+  /** The reasoning in encrypted form, which only its provider can read. */
   readonly encrypted_content?: string | null
 }
 
-/** An item of any other type: hosted tools, compaction, future types. */
+/** An item of any other type, e.g. of a hosted tool, a compaction, or a future type. */
 export interface OpaqueItem extends Common {
   readonly type: 'opaque'
   readonly raw: JsonObject
@@ -92,7 +92,7 @@ export interface OpaqueItem extends Common {
 
 export type Part = TextPart | RefusalPart | ImagePart | FilePart | AudioPart | OpaquePart
 
-/** `output_text` is text of the assistant, `input_text` text of every other role. */
+/** A text: `output_text` if the assistant wrote it, `input_text` for every other role. */
 export interface TextPart {
   readonly type: 'input_text' | 'output_text'
   readonly text: string
@@ -133,7 +133,7 @@ export interface OpaquePart {
 export type ToolCall = FunctionCall | CustomCall
 export type ToolOutput = FunctionCallOutput | CustomCallOutput
 
-// Only `type` identifies an item: a client may add fields of other types to any item.
+// The functions below check only `type`, because a client may add fields of other types to an item.
 
 export function isToolCall(item: Item): item is ToolCall {
   return item.type === 'function_call' || item.type === 'custom_tool_call'
@@ -148,7 +148,7 @@ export function isToolItem(item: Item): item is ToolCall | ToolOutput {
   return isToolCall(item) || isToolOutput(item)
 }
 
-/** Concatenates all text of a message or of an output. */
+/** Concatenates the text parts of a message's content or a tool output. */
 export function textOf(content: string | readonly Part[]): string {
   if (typeof content === 'string') return content
   let text = ''
@@ -156,13 +156,13 @@ export function textOf(content: string | readonly Part[]): string {
   return text
 }
 
-/** Returns the text of a part, or `''` for media and unknown parts. */
+/** Returns the text of a content part, or `''` for media and unknown parts. */
 export function textOfPart(part: Part): string {
-  if (!isText(part)) return ''
+  if (!isTextOrRefusal(part)) return ''
   return part.type === 'refusal' ? part.refusal : part.text
 }
 
-/** True for text, including the text of a refusal. */
-export function isText(part: Part): part is TextPart | RefusalPart {
+/** True for a content part that is text or a refusal, which is also text. */
+export function isTextOrRefusal(part: Part): part is TextPart | RefusalPart {
   return part.type === 'input_text' || part.type === 'output_text' || part.type === 'refusal'
 }

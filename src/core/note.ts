@@ -1,14 +1,17 @@
-/** A record of one change to a request. Code that drops or changes something returns a note, and `explain` shows all notes. */
+/**
+ * The record of one change to a request. Code that drops or changes something returns a note;
+ * `explain` shows all notes.
+ */
 export interface Note {
   readonly did: 'dropped' | 'changed' | 'moved' | 'added'
-  /** Index in the combined list of history and request items. */
+  /** Index of the changed item in the list of all history and request items. */
   readonly at?: number
-  /** Name of a request field, if the note concerns a field instead of an item. */
+  /** Name of the changed request field, if the note is not about an item. */
   readonly field?: string
-  /** A short code in kebab-case, e.g. `output-without-call`. */
+  /** The reason as a short code, e.g. `output-without-call`. */
   readonly why: string
-  /** Name of the transform or wire that made the change. */
+  /** Name of the transform or wire that made the change, e.g. `prune-orphans`. */
   readonly by?: string
-  /** One sentence for people, if the code alone is not enough. */
+  /** A sentence for people, if the code alone is not enough. */
   readonly detail?: string
 }

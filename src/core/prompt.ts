@@ -8,34 +8,34 @@ export interface Prompt {
   readonly items: readonly Item[]
   readonly params: PromptParameters
   readonly stream: boolean
-  /** True if the upstream must report token usage although the client did not request it. */
+  /** True if the upstream has to report token usage although the client did not request it. */
   readonly wantsUsage?: boolean
-  /** Input size in tokens above which the upstream compacts the prompt. Set only for upstreams that support it. */
+  /** Input tokens above which the upstream compacts the prompt. Set only for upstreams that can compact. */
   readonly compactAbove?: number
-  /** The client's request, for a wire of the same API. */
+  /** The original client request, which may be forwarded to an upstream with the same API. */
   readonly source: PromptSource
 }
 
 /**
- * The request before any transform. While `prompt.items === source.items` and `prompt.params ===
- * source.params`, a wire of the same API may forward `bytes` unchanged.
+ * The client's request before any transform. While `prompt.items === source.items` and `prompt.params
+ * === source.params`, nothing was changed, and an upstream with the same API may be sent `bytes`.
  */
 export interface PromptSource {
   readonly dialect: DialectName
   readonly body: JsonObject
-  /** Returns `body` as bytes. */
+  /** Returns the JSON bytes of `body`. */
   readonly bytes: () => Uint8Array
   readonly items: readonly Item[]
   readonly params: PromptParameters
 }
 
 /**
- * Parameters that more than one wire supports. Null means that the client did not set the parameter.
- * A provider that cannot express a set parameter writes a note.
+ * Parameters that more than one upstream API supports. Null means that the client did not set the
+ * parameter. A provider without an equivalent for a set parameter writes a note.
  */
 export interface PromptParameters {
   readonly model: string
-  /** Text before all items. Belongs to this request only and is never stored in the history. */
+  /** Text before all items, for this request only: the next request does not inherit it. */
   readonly instructions: string | null
   readonly tools: readonly Tool[]
   readonly toolChoice: ToolChoice | null
@@ -51,7 +51,7 @@ export interface PromptParameters {
   readonly format: OutputFormat | null
   readonly verbosity: string | null
   readonly effort: string | null
-  /** `auto`, `concise` or `detailed`. */
+  /** E.g. `auto`, `concise` or `detailed`. */
   readonly reasoningSummary: string | null
   readonly serviceTier: string | null
   readonly promptCacheKey: string | null
@@ -59,8 +59,8 @@ export interface PromptParameters {
   readonly user: string | null
   readonly include: readonly string[]
   /**
-   * All other body fields that are meant for the upstream. A wire of the same API forwards them; any
-   * other wire writes a note for each.
+   * All other body fields for the upstream. They are forwarded to an upstream with the same API; for
+   * any other, a note is written for each field.
    */
   readonly extra: JsonObject
 }
@@ -72,7 +72,7 @@ export interface FunctionTool {
   readonly name: string
   readonly description: string | null
   readonly parameters: JsonObject | null
-  /** Never omitted: the default differs between wires. */
+  /** Always set, because the default differs between APIs. */
   readonly strict: boolean
 }
 
@@ -83,7 +83,7 @@ export interface CustomTool {
   readonly format: Json
 }
 
-/** A hosted or unknown tool; only a wire of the client's API can send it. */
+/** A provider-hosted or unknown tool, which can be sent only to an upstream with the client's API. */
 export interface OpaqueTool {
   readonly type: 'opaque'
   readonly raw: JsonObject

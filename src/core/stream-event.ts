@@ -1,11 +1,10 @@
 /**
- * Defines the events of an answer, independent of wire and dialect.
+ * Defines the events of an answer's stream, independent of the upstream's and the client's API.
  *
- * Order: `answer-started`, then items, then exactly one of `answer-ended` and `answer-failed`. Each
- * item has one `item-started` and one `item-ended` with the same `index`, counted from 0 without
- * gaps, and its deltas come between the two. Items may overlap. `item-ended` has the complete item:
- * its text is the sum of the deltas. Every call has a `call_id` that is unique in the answer; a decoder
- * generates missing ones.
+ * Order: `answer-started`, then items, then either `answer-ended` or `answer-failed`. Each item has one
+ * `item-started` and one `item-ended` with the same `index` (0, 1, 2, …), and its deltas come between
+ * them. Items may overlap. `item-ended` has the complete item, whose text is that of all deltas. Every
+ * call has a `call_id` that is unique in the answer, generated if the upstream sent none.
  */
 import type { Item } from './item.ts'
 import type { Json, JsonObject } from './json/json.ts'
@@ -24,19 +23,19 @@ export type StreamEvent =
 
 export interface AnswerStarted {
   readonly type: 'answer-started'
-  /** The upstream's id of the answer; the client gets a gateway-generated id instead. */
+  /** The upstream's id of the answer. The client is sent a gateway-generated id instead. */
   readonly upstreamId: string | null
   readonly model: string | null
 }
 
-/** `item` has the fields known so far: a message its role, a call its name and `call_id`. */
+/** The start of an item, with the fields known so far: the role of a message, the name and `call_id` of a call. */
 export interface ItemStarted {
   readonly type: 'item-started'
   readonly index: number
   readonly item: Item
 }
 
-/** `part` is the index in the message's content. */
+/** New text of a message; `part` is the index in the message's content. */
 export interface TextDelta {
   readonly type: 'text-delta'
   readonly index: number
@@ -52,7 +51,7 @@ export interface RefusalDelta {
   readonly text: string
 }
 
-/** `channel` is the item's `summary` or its raw `content`; `part` is the index in that list. */
+/** New text in the list `summary` or `content` of a reasoning item; `part` is the index in that list. */
 export interface ReasoningDelta {
   readonly type: 'reasoning-delta'
   readonly index: number
@@ -61,7 +60,7 @@ export interface ReasoningDelta {
   readonly text: string
 }
 
-/** Arguments of a function call, or input of a custom call. */
+/** New text in the arguments of a function call or in the input of a custom call. */
 export interface ArgumentsDelta {
   readonly type: 'arguments-delta'
   readonly index: number
@@ -87,7 +86,7 @@ export interface AnswerEnded {
   readonly usage: TokenUsage | null
 }
 
-/** `stop` includes an answer that ends with tool calls. */
+/** Why the answer ended; `stop` also if it ended with tool calls. */
 export type AnswerFinishReason = 'stop' | 'length' | 'content-filter'
 
 export interface AnswerFailed {
@@ -96,7 +95,7 @@ export interface AnswerFailed {
   readonly usage?: TokenUsage | null
 }
 
-/** An error in OpenAI's format, with its HTTP status; a stream that already started cannot send the status. */
+/** An error in OpenAI's format, and the HTTP status that it has if the answer has not started yet. */
 export interface Failure {
   readonly status: number
   readonly type: string
@@ -105,7 +104,7 @@ export interface Failure {
   readonly param: string | null
 }
 
-/** Null if the upstream did not report the number, which differs from 0. */
+/** Token counts of an answer; null for a number that the upstream did not report. */
 export interface TokenUsage {
   readonly inputTokens: number
   readonly cachedTokens: number | null
@@ -113,13 +112,13 @@ export interface TokenUsage {
   readonly outputTokens: number
   readonly reasoningTokens: number | null
   readonly totalTokens: number
-  /** The gateway's estimate before the request, if it made one. */
+  /** The gateway's own estimate of the input, if it made one before the request. */
   readonly estimatedInputTokens?: number
-  /** Total tokens of the last request, if these numbers are the sum of several requests. */
+  /** Total tokens of the last request alone, if the other numbers are the sum of several requests. */
   readonly newestTokens?: number
 }
 
-/** True for the event that ends an answer. */
+/** True for the last event of an answer. */
 export function isTerminalEvent(event: StreamEvent): event is AnswerEnded | AnswerFailed {
   return event.type === 'answer-ended' || event.type === 'answer-failed'
 }

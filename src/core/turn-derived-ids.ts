@@ -1,8 +1,9 @@
 /**
  * Builds and parses turn ids and the response, conversation and item ids derived from them.
  *
- * A turn id is 20 characters of a ULID: its 10 characters of time and the last 10 of randomness. The
- * first 20 would repeat within a millisecond, because a monotonic ULID counts up at its end.
+ * A turn id has 20 of the 26 characters of a ULID: its 10 characters of time, and the last 10 of its
+ * random characters. The first 20 would not be unique, because two monotonic ULIDs of one millisecond
+ * differ only at the end.
  */
 const TURN_ID = /^[0-9A-HJKMNP-TV-Z]{20}$/
 
@@ -10,7 +11,7 @@ export function turnIdFromUlid(ulid: string): string {
   return ulid.slice(0, 10) + ulid.slice(16)
 }
 
-/** Returns the lowest turn id of that time: ids begin with the time, so ids compare like times. */
+/** Returns the start of every turn id of that millisecond, to compare turn ids with a time. */
 export function minTurnIdAt(milliseconds: number): string {
   let time = Math.max(0, milliseconds)
   let digits = ''
@@ -22,8 +23,8 @@ export function minTurnIdAt(milliseconds: number): string {
 }
 
 /**
- * Returns the creation time in milliseconds from a turn id or `conv_…` id, or null for any other id,
- * e.g. `conv_mine`.
+ * Returns the time of creation, in milliseconds, that a turn id or a `conv_…` id contains; null for any
+ * other id, e.g. `conv_mine`.
  */
 export function readIdTimeMs(id: string): number | null {
   const turnId = id.startsWith('conv_') ? id.slice('conv_'.length) : id
@@ -47,7 +48,7 @@ export function conversationId(turnId: string): string {
   return `conv_${turnId}`
 }
 
-/** Returns null for an id that no response of the gateway can have. */
+/** Returns the turn id in a response id such as `resp_01M7R8WH3CG7NWY4TNQS`; null if the id has another form. */
 export function turnIdOfResponse(responseId: string): string | null {
   return turnIdAfter('resp_', responseId)
 }
@@ -80,22 +81,22 @@ const PREFIXES: Readonly<Record<string, string>> = {
   apply_patch_call: 'apc',
 }
 
-/** Position of an item: its index in the turn's input or output. */
-export interface ItemPlace {
+/** The position of an item: its index in the input or output of a turn. */
+export interface ItemPosition {
   readonly turnId: string
   readonly side: 'in' | 'out'
   readonly index: number
 }
 
 /**
- * Derives the id of an item that has none. Contains the turn id, `I` for an input item, and the index
- * in base 36: the 11th output message of a turn gets `msg_<turn id>a`.
+ * Derives the id of an item that has none: a prefix, the turn id, `I` for an input item, and the index
+ * in base 36. For example, an output message with index 10 gets `msg_<turn id>a`.
  */
 export function itemId(
   type: string,
   turnId: string,
   index: number,
-  side: ItemPlace['side'] = 'out',
+  side: ItemPosition['side'] = 'out',
 ): string {
   const sideLetter = side === 'in' ? 'I' : ''
   return `${PREFIXES[type] ?? 'item'}_${turnId}${sideLetter}${index.toString(36)}`
@@ -103,8 +104,8 @@ export function itemId(
 
 const DERIVED_ID = /^[a-z]{2,5}_([0-9A-HJKMNP-TV-Z]{20})(I?)(0|[1-9a-z][0-9a-z]{0,5})$/
 
-/** Returns null for an id that `itemId` cannot have built. */
-export function parseItemId(id: string): ItemPlace | null {
+/** Returns the position in an item id; null if `itemId` cannot have derived the id. */
+export function parseItemId(id: string): ItemPosition | null {
   const [, turnId, sideLetter, index] = DERIVED_ID.exec(id) ?? []
   if (turnId === undefined || index === undefined) return null
   return { turnId, side: sideLetter === 'I' ? 'in' : 'out', index: parseInt(index, 36) }

@@ -1,21 +1,11 @@
-/** Waits for `work`, but at most `timeoutMs`, and then returns `TIMED_OUT`. Does not cancel `work`. */
+/** Resolves like `work`, or to `TIMED_OUT` after `timeoutMs`. Does not cancel `work`. */
 export function waitWithTimeout<Value>(
   work: Promise<Value>,
   timeoutMs: number,
 ): Promise<Value | typeof TIMED_OUT> {
-  const { promise, resolve, reject } = Promise.withResolvers<Value | typeof TIMED_OUT>()
+  const { promise: timeout, resolve } = Promise.withResolvers<typeof TIMED_OUT>()
   const timer = setTimeout(() => resolve(TIMED_OUT), timeoutMs)
-  work.then(
-    (value) => {
-      clearTimeout(timer)
-      resolve(value)
-    },
-    (error: unknown) => {
-      clearTimeout(timer)
-      reject(error)
-    },
-  )
-  return promise
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer))
 }
 
-export const TIMED_OUT = Symbol('late')
+export const TIMED_OUT = Symbol('timed out')

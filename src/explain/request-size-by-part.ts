@@ -2,7 +2,7 @@
 import { isModelItem } from '../core/items/is-model-item.ts'
 import { readItemLayer } from '../memory/insert-layer-blocks.ts'
 import type { PromptParameters } from '../core/prompt.ts'
-import { countHeadItems } from '../core/items/rounds-and-pinned-items.ts'
+import { countItemsBeforeFirstTurn } from '../core/items/rounds-and-pinned-items.ts'
 import {
   measureItemMedia,
   subtractSizes,
@@ -75,7 +75,7 @@ export function measureRequestParts(input: RequestSizeInput): RequestSizes {
 function sumParts(input: RequestSizeInput) {
   const { sentItems, sizes, originalPositions, droppedPositions } = input
   const { instructions, tools } = input.params
-  const head = countHeadItems(sentItems)
+  const head = countItemsBeforeFirstTurn(sentItems)
   const newest = sentItems.findLastIndex(isModelItem) + 1
   const partAt = (index: number) =>
     index < head ? 'instructions' : index < newest ? 'history' : 'newest_input'

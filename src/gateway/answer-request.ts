@@ -5,7 +5,7 @@
 import type { ClientRequest } from '../core/client-request.ts'
 import type { Caller } from '../core/client/caller.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
-import { foldAnswerOutcome } from '../core/fold-answer-outcome.ts'
+import { createOutcomeCollector } from '../core/collect-answer-outcome.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
 import type { TurnStore } from '../store/turns/turn-store-interface.ts'
 import { routeModel } from '../upstream/accounts-and-model-routing.ts'
@@ -127,7 +127,7 @@ async function sendAndRespond(
   const answerPromise =
     localAnswer ?? sendWithTools({ ...sending, prepare }, { caller, turnId, waitUntil }, ports)
   const recorder = createRecorder(firstRequest, request, ports)
-  const fold = foldAnswerOutcome(recorder)
+  const fold = createOutcomeCollector(recorder)
   let prepared: PreparedRequest | null = null
   let response: Response | GatewayError
   try {
@@ -140,7 +140,7 @@ async function sendAndRespond(
         dialect,
         prepared,
         eventFilters: selectEventFilters(prepared, ports.settings),
-        answerContext: { clientRequest, ...identity, stored: isStored },
+        answerContext: { clientRequest, ...identity, isStored: isStored },
         fold,
         recorder,
         contextHeader:

@@ -10,12 +10,15 @@
  * Layer messages exist in this request only: they are not stored, cut or summarized. Rounds are
  * counted in the complete conversation, even if the prompt contains only a part.
  */
-import { INSERTED_INSTRUCTION_FIELD } from '../core/items/leading-instructions.ts'
+import { INSERTED_INSTRUCTION_FIELDS } from '../core/items/leading-instructions.ts'
 import type { Item, Message } from '../core/item.ts'
-import { readGatewayField } from '../core/items/author-time-and-reset-fields.ts'
+import { readGatewayFields } from '../core/items/author-time-and-reset-fields.ts'
 import { estimateItemTokens } from '../core/items/item-tokens.ts'
 import type { Note } from '../core/note.ts'
-import { countHeadItems, findRoundStarts } from '../core/items/rounds-and-pinned-items.ts'
+import {
+  countItemsBeforeFirstTurn,
+  findRoundStarts,
+} from '../core/items/rounds-and-pinned-items.ts'
 import { findInsertionPoints } from '../context/insertion-points.ts'
 import type { OriginalPositions, Transform } from '../context/transform-interface.ts'
 import type { LayerBand, LayerChange } from './memory-layer-interface.ts'
@@ -76,7 +79,7 @@ export const LAYER_TRANSFORM_NAME = 'place-layers'
  * gateway-generated.
  */
 export function readItemLayer(item: Item): string | null {
-  const name = readGatewayField(item)?.['layer']
+  const name = readGatewayFields(item)?.['layer']
   return typeof name === 'string' ? name : null
 }
 
@@ -97,7 +100,7 @@ export function renderLayerMessage(
       { type: 'input_text', text: `<${tag}>\n${text.replaceAll('</', '<\\/')}\n</${tag}>` },
     ],
     native: {
-      backstory: { layer: name, ...(band === 'stable' ? {} : INSERTED_INSTRUCTION_FIELD) },
+      backstory: { layer: name, ...(band === 'stable' ? {} : INSERTED_INSTRUCTION_FIELDS) },
     },
   }
 }
@@ -141,7 +144,7 @@ function groupByIndex(
   items: readonly Item[],
   findRoundStart: (round: number) => number | undefined,
 ): ReadonlyMap<number, readonly Item[]> {
-  const head = countHeadItems(items)
+  const head = countItemsBeforeFirstTurn(items)
   const insertionPoints = findInsertionPoints(items)
   const latestRoundStart = findRoundStarts(items).at(-1) ?? items.length
   const findIndex = (position: PositionedMessage['position']): number | null => {

@@ -8,7 +8,7 @@
  * out, and the answer does not fail.
  */
 import type { Item } from '../core/item.ts'
-import type { Outcome } from '../core/fold-answer-outcome.ts'
+import type { Outcome } from '../core/collect-answer-outcome.ts'
 import type { LayerRules } from '../core/context-policy.ts'
 import type { Caller } from '../core/client/caller.ts'
 import type { Log } from '../core/ports/log-interface.ts'

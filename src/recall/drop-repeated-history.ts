@@ -8,7 +8,7 @@
  */
 import { textOf, type Item } from '../core/item.ts'
 import type { Note } from '../core/note.ts'
-import { callEndOf, isCallOutput } from '../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity, isToolCallOutput } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
 import { normalizeText } from './text/normalize-text.ts'
 import { isModelItem } from '../core/items/is-model-item.ts'
@@ -21,7 +21,7 @@ export function dropRepeatedHistory(
   history: readonly Item[],
   items: readonly Item[],
 ): TransformResult {
-  const repeatEnd = items.findIndex((item) => !isModelItem(item) && !isCallOutput(item))
+  const repeatEnd = items.findIndex((item) => !isModelItem(item) && !isToolCallOutput(item))
   const repeated = items.slice(0, repeatEnd < 0 ? items.length : repeatEnd)
   const tail = history.slice(history.findLastIndex(isUserMessage) + 1)
   const repeatedIndexes = findRepeatedItems(tail, repeated)
@@ -72,11 +72,11 @@ function listItemKeys(item: Item): ItemKeys {
     const text = normalizeText(textOf(item.content))
     return text === '' ? NO_KEYS : { keys: [`said ${text}`], text }
   }
-  const callEnd = callEndOf(item)
+  const callEnd = readToolCallIdentity(item)
   const callKeys =
     callEnd === null || callEnd.callId === ''
       ? []
-      : [`${callEnd.side} ${callEnd.family} ${callEnd.callId}`]
+      : [`${callEnd.side} ${callEnd.toolKind} ${callEnd.callId}`]
   return {
     keys: [...callKeys, ...listReasoningKeys(item), ...listHostedItemKeys(item)],
     text: null,

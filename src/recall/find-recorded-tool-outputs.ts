@@ -4,7 +4,11 @@
  * number of the call, not only by the id.
  */
 import type { Item } from '../core/item.ts'
-import { callEndOf, isCallOutput, type ToolCallEnd } from '../core/items/tool-call-pairs.ts'
+import {
+  readToolCallIdentity,
+  isToolCallOutput,
+  type ToolCallIdentity,
+} from '../core/items/tool-call-pairs.ts'
 import type { RecordedTurn } from '../core/items/recorded-turn.ts'
 import type { TurnAncestry } from './turn-ancestry.ts'
 import { appendToGroup } from './append-to-group.ts'
@@ -28,7 +32,7 @@ export function indexRecordedOutputs(
   ancestry: TurnAncestry,
 ): FindToolOutput {
   // Without any tool output, the search below would find nothing.
-  if (!ancestry.allTurns.some(({ input }) => input.some(isCallOutput))) return () => null
+  if (!ancestry.allTurns.some(({ input }) => input.some(isToolCallOutput))) return () => null
   const matchedTurnSet = new Set(matchedTurns)
   const outputsByTurn = matchOutputsToCallers(matchedTurns, ancestry)
   const visitedTurns = new Set<RecordedTurn>()
@@ -55,10 +59,10 @@ export function indexRecordedOutputs(
  * Returns e.g. `function call_1`; `null` if the item is not this side (`call` or `output`) of a
  * tool call.
  */
-export function toolCallKey(item: Item, side: ToolCallEnd['side']): string | null {
-  const callEnd = callEndOf(item)
+export function toolCallKey(item: Item, side: ToolCallIdentity['side']): string | null {
+  const callEnd = readToolCallIdentity(item)
   return callEnd?.side === side && callEnd.callId !== ''
-    ? `${callEnd.family} ${callEnd.callId}`
+    ? `${callEnd.toolKind} ${callEnd.callId}`
     : null
 }
 
@@ -121,7 +125,7 @@ function matchTurnOutputs(
  * Lists the calls or the outputs, each with a name that counts equal keys from 0: the second call
  * with the id `call_0` is named `1 function call_0`.
  */
-function numberCallEnds(items: readonly Item[], side: ToolCallEnd['side']) {
+function numberCallEnds(items: readonly Item[], side: ToolCallIdentity['side']) {
   const counts = new Map<string, number>()
   return items.flatMap((item, inputIndex) => {
     const key = toolCallKey(item, side)

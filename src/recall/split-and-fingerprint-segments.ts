@@ -8,10 +8,10 @@
  * after that message for one request only. Instructions are not covered.
  */
 import { isGatewayToolItem } from '../core/items/gateway-tool-items.ts'
-import { isText, textOfPart, type Item, type Message, type Part } from '../core/item.ts'
+import { isTextOrRefusal, textOfPart, type Item, type Message, type Part } from '../core/item.ts'
 import { extractMarkers } from '../core/markers/extract-turn-markers.ts'
 import { isModelItem } from '../core/items/is-model-item.ts'
-import { callEndOf } from '../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
 import { digestText } from '../core/text/digest.ts'
 import {
@@ -161,7 +161,7 @@ export function isEmptyAssistantMessage(item: Item): boolean {
 }
 
 function isBlank(part: Part): boolean {
-  return isText(part) && !/\S/.test(textOfPart(part))
+  return isTextOrRefusal(part) && !/\S/.test(textOfPart(part))
 }
 
 interface OpenSegment extends FingerprintSource {
@@ -201,20 +201,22 @@ function addItemToSegment(segment: OpenSegment, item: Item, index: number): void
 /** Lists the turns that markers in the message name. */
 export function listMarkerTurnIds({ content }: Message): readonly string[] {
   return content.flatMap((part) =>
-    part.type === 'output_text' ? extractMarkers(part.text).marks.map(({ turnId }) => turnId) : [],
+    part.type === 'output_text'
+      ? extractMarkers(part.text).markers.map(({ turnId }) => turnId)
+      : [],
   )
 }
 
 /** Returns the item's call id, or nothing for gateway tools, which the client does not see. */
 function listCallIds(item: Item): readonly string[] {
   if (isGatewayToolItem(item)) return []
-  const callEnd = callEndOf(item)
+  const callEnd = readToolCallIdentity(item)
   return callEnd?.side === 'call' && callEnd.callId !== '' ? [callEnd.callId] : []
 }
 
 /** Returns the id of the call that this output belongs to; empty for other items. */
 export function listOutputCallIds(item: Item): readonly string[] {
-  const callEnd = callEndOf(item)
+  const callEnd = readToolCallIdentity(item)
   return callEnd?.side === 'output' && callEnd.callId !== '' ? [callEnd.callId] : []
 }
 

@@ -1,6 +1,6 @@
 /** Parses the JSON body of a request; throws a GatewayError with the line and column of the fault. */
 import { isObject, type JsonObject } from '../core/json/json.ts'
-import { readWellFormed } from '../core/json/well-formed-json.ts'
+import { decodeWellFormedText } from '../core/json/well-formed-json.ts'
 import { rejectDeepNesting } from '../dialects/checks/reject-deep-nesting.ts'
 import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
 
@@ -14,7 +14,7 @@ export interface JsonBody {
 }
 
 export function parseJsonBody(body: Uint8Array): JsonBody {
-  const { text, bytes } = readWellFormed(body)
+  const { text, bytes } = decodeWellFormedText(body)
   return { json: requireObject(parseText(text)), bytes: () => bytes }
 }
 
@@ -28,7 +28,7 @@ export function parseOptionalJsonObject(bytes: Uint8Array): JsonObject {
 }
 
 export function parseJsonValue(bytes: Uint8Array): unknown {
-  return parseText(readWellFormed(bytes).text)
+  return parseText(decodeWellFormedText(bytes).text)
 }
 
 function requireObject(json: unknown): JsonObject {

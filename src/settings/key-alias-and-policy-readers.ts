@@ -1,6 +1,6 @@
 /**
- * Reads settings that have a structure: API keys, storage keys, model aliases and context policies.
- * Throws an Error whose message completes "NAME …", or an AggregateError of several.
+ * Reads settings with a structure: API keys, storage keys, model aliases and context policies. The
+ * functions throw an Error whose message completes the setting's name, or an AggregateError of several.
  */
 import type { PolicyOverrides } from '../core/context-policy.ts'
 import { readAllOrThrow } from '../core/errors/collect-faults.ts'
@@ -15,7 +15,7 @@ export interface NamedApiKey {
 
 export interface StorageKeySetting {
   readonly kid: string
-  /** The key, 32 bytes long. */
+  /** The 32 bytes of the key. */
   readonly key: Uint8Array
 }
 
@@ -27,7 +27,7 @@ export function readApiKeys(raw: unknown): readonly NamedApiKey[] {
   return keys
 }
 
-/** Parses an API key: `ada:sk:1` → name `ada`, key `sk:1`. */
+/** Parses an entry of BACKSTORY_KEYS: `ada:sk:1` → name `ada`, key `sk:1`. Returns null if it is invalid. */
 function parseApiKey(entry: string): NamedApiKey | null {
   const colon = entry.indexOf(':')
   const [name, key] = [entry.slice(0, colon), entry.slice(colon + 1)]
@@ -54,8 +54,8 @@ function parseStorageKey(entry: string): StorageKeySetting | null {
 }
 
 /**
- * Reads a list of secrets. The error names faulty entries by number, because the entries themselves
- * must stay secret.
+ * Reads a comma-separated list of secrets. Throws an Error that names invalid entries by their number,
+ * because their text must stay secret.
  */
 function readSecretList<Entry>(
   raw: unknown,
@@ -72,16 +72,11 @@ function readSecretList<Entry>(
   return entries.filter((entry) => entry !== null)
 }
 
-/** Decodes 64 hex digits, or 43 characters of base64 or base64url. Returns `null` for other texts. */
+/** Decodes a storage key from 64 hex digits or from base64. Returns null for any other text. */
 function decodeStorageKey(text: string): Uint8Array | null {
-  if (/^[0-9a-f]{64}$/i.test(text)) {
-    return Uint8Array.from({ length: 32 }, (_, index) =>
-      Number.parseInt(text.slice(2 * index, 2 * index + 2), 16),
-    )
-  }
-  if (!/^[\w+/-]{43}=?$/.test(text)) return null
-  const base64 = text.replaceAll('-', '+').replaceAll('_', '/').slice(0, 43)
-  return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
+  if (/^[0-9a-f]{64}$/i.test(text)) return Uint8Array.from(Buffer.from(text, 'hex'))
+  // In Node, `base64` also decodes base64url, with `-` and `_`.
+  return /^[\w+/-]{43}=?$/.test(text) ? Uint8Array.from(Buffer.from(text, 'base64')) : null
 }
 
 export function readModelAliases(raw: unknown): Readonly<Record<string, readonly string[]>> {
@@ -96,7 +91,7 @@ export function readModelAliases(raw: unknown): Readonly<Record<string, readonly
   return Object.fromEntries(entries)
 }
 
-/** Policy overrides of the operator: for all requests, by model pattern, and by name of the API key. */
+/** The operator's policy overrides: for all requests, by model pattern (`qwen*`), and by name of the API key. */
 export interface ContextSetting {
   readonly all: PolicyOverrides
   readonly models: Readonly<Record<string, PolicyOverrides>>
@@ -104,8 +99,8 @@ export interface ContextSetting {
 }
 
 /**
- * Reads CONTEXT. The name of a policy, e.g. `lean`, applies to all requests. A text that begins
- * with `{` is JSON.
+ * Reads the setting CONTEXT: the name of a policy for all requests, e.g. `lean`, or JSON with overrides,
+ * e.g. `{"models": {"qwen*": "lean"}}`.
  */
 export function readContextSetting(raw: unknown): ContextSetting {
   const isJson = typeof raw === 'string' && raw.trimStart().startsWith('{')

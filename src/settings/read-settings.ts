@@ -1,6 +1,6 @@
 /**
- * Reads all settings (`settings-table.ts`) from the environment and from a JSON file with the same
- * names (`BACKSTORY_CONFIG`). The environment takes precedence. One error lists all faults.
+ * Reads all settings of `settings-table.ts` from the environment and from the JSON file BACKSTORY_CONFIG,
+ * with the same names in both. The environment takes precedence. One error lists all faults.
  */
 import { isObject } from '../core/json/json.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
@@ -19,13 +19,13 @@ export type Settings = {
 }
 
 /**
- * Reads the settings. Throws an Error that lists every fault. `file` is the parsed JSON of
+ * Returns all settings, or throws an Error that lists every fault. `configFile` is the parsed JSON of
  * BACKSTORY_CONFIG.
  */
-export function readSettings(environment: Environment, file: unknown = {}): Settings {
+export function readSettings(environment: Environment, configFile: unknown = {}): Settings {
   const faults: string[] = []
-  if (!isObject(file)) faults.push('BACKSTORY_CONFIG must hold a JSON object.')
-  const fromFile = isObject(file) ? file : {}
+  if (!isObject(configFile)) faults.push('BACKSTORY_CONFIG must hold a JSON object.')
+  const fromFile = isObject(configFile) ? configFile : {}
   for (const name of Object.keys(fromFile)) {
     if (!(name in SETTINGS_TABLE)) faults.push(`${name} is not a setting (in BACKSTORY_CONFIG).`)
   }
@@ -44,22 +44,21 @@ export function readSettings(environment: Environment, file: unknown = {}): Sett
 }
 
 /**
- * True if a setting is not set. A blank text counts as not set, e.g. `PORT=` or the line break of
- * an empty file.
+ * True for the raw value of a setting that is not set. A blank text, e.g. of `PORT=`, counts as not set.
  */
 function isUnset(raw: unknown): boolean {
   return raw === undefined || (typeof raw === 'string' && raw.trim() === '')
 }
 
 /**
- * Returns a fault for each name in CONTEXT's `keys` that no API key has, because its overrides
- * would never apply.
+ * Returns a fault for each API key name in CONTEXT that BACKSTORY_KEYS does not have. The overrides under
+ * such a name would never apply.
  */
 function findUnknownContextKeys({
   CONTEXT: context,
   BACKSTORY_KEYS: keys,
 }: Record<string, unknown>): readonly string[] {
-  // If BACKSTORY_KEYS itself has a fault, the names of its keys are unknown.
+  // If BACKSTORY_KEYS itself has a fault, the names of the keys are unknown and cannot be checked.
   if (keys === undefined) return []
   const { keys: overridesByKey = {} } = (context ?? {}) as Partial<ContextSetting>
   const known = new Set([LOCAL_TENANT, ...listTenants(keys as readonly NamedApiKey[])])
@@ -70,11 +69,11 @@ function findUnknownContextKeys({
     )
 }
 
-/** Renders the settings table of the README. */
+/** Renders the table of all settings for the README. */
 export function renderSettingsTable(): string {
   const rows = Object.entries<Setting<unknown>>(SETTINGS_TABLE).map(([name, setting]) => {
-    const shown = setting.shown ?? `\`${String(setting.default)}\``
-    return `| \`${name}\` | ${shown} | ${setting.sentence} |`
+    const shown = setting.shownDefault ?? `\`${String(setting.default)}\``
+    return `| \`${name}\` | ${shown} | ${setting.description} |`
   })
   return ['| name | default | meaning |', '|---|---|---|', ...rows].join('\n')
 }

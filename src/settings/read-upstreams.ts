@@ -1,16 +1,15 @@
 /**
- * Reads the setting UPSTREAMS. Throws an AggregateError with all faults of all entries; each message
- * completes "UPSTREAMS …".
+ * Reads the setting UPSTREAMS, a list of accounts. Throws an AggregateError with the faults of all entries,
+ * e.g. `entry 1 needs a "name".`
  */
 import { readAllOrThrow } from '../core/errors/collect-faults.ts'
 import { isObject, type JsonObject } from '../core/json/json.ts'
 import { WIRE_NAMES, type Account } from '../providers/provider-interface.ts'
 import { isStringList } from '../providers/quirks/quirk-value-kinds.ts'
 import { validateQuirks } from '../providers/quirks/validate-quirks.ts'
-import { readHeaderName, readHeaderValue } from './header-readers.ts'
 import { parseJsonOrThrow } from './key-alias-and-policy-readers.ts'
 import { prefixFaults, type Environment } from './scalar-readers.ts'
-import { readUrl } from './url-readers.ts'
+import { readHeaderName, readHeaderValue, readUrl } from './url-and-header-readers.ts'
 
 export function readUpstreams(raw: unknown, environment: Environment): readonly Account[] {
   const list: unknown = typeof raw === 'string' ? parseJsonOrThrow(raw, NOT_A_LIST) : raw
@@ -33,7 +32,7 @@ function readAccount(entry: unknown, environment: Environment): Account {
   return Object.fromEntries(fields) as Account
 }
 
-/** Reads the fields of an entry. The message of an error completes "UPSTREAMS entry 1 …". */
+/** One reader for each field of an entry. It throws an Error such as `needs a "name".` if the field is invalid. */
 const FIELD_READERS: {
   readonly [Field in keyof Account]: (entry: JsonObject, environment: Environment) => Account[Field]
 } = {

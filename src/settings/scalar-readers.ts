@@ -1,14 +1,14 @@
 /**
- * Reads simple settings: texts, numbers, choices, lists. A value is text if it comes from the
- * environment, and any JSON if it comes from the settings file. Each reader throws an Error whose
- * message completes a sentence with the name of the setting, e.g. PORT `must be a whole number …`.
+ * Reads simple settings: texts, numbers, choices and lists. A raw value is text if it comes from the
+ * environment, and any JSON if it comes from the settings file. A reader throws an Error whose message
+ * completes the setting's name, e.g. `must be a whole number …` for PORT.
  */
 import { listFaults } from '../core/errors/collect-faults.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
 
 export type Environment = Readonly<Record<string, unknown>>
 
-/** Puts `prefix` and a space before the message of every fault that `read` throws. */
+/** Calls `read` and adds `prefix` before the message of every error that it throws. */
 export function prefixFaults<Value>(prefix: string, read: () => Value): Value {
   try {
     return read()
@@ -23,7 +23,7 @@ export function readText(raw: unknown): string {
   throw new Error('must be a text.')
 }
 
-export function wholeNumberReader(min: number, max: number) {
+export function createWholeNumberReader(min: number, max: number) {
   return (raw: unknown): number => {
     const value = parseWholeNumber(raw, min, max)
     if (value !== null) return value
@@ -31,7 +31,7 @@ export function wholeNumberReader(min: number, max: number) {
   }
 }
 
-export function wholeNumberOrOffReader(min: number, max: number) {
+export function createWholeNumberOrOffReader(min: number, max: number) {
   return (raw: unknown): number | 'off' => {
     const value = raw === 'off' ? raw : parseWholeNumber(raw, min, max)
     if (value !== null) return value
@@ -42,8 +42,8 @@ export function wholeNumberOrOffReader(min: number, max: number) {
 }
 
 /**
- * Parses a whole number, or a text such as `-1` or ` 42 `. Returns `null` for any other value and
- * outside of the range.
+ * Parses a whole number from a number or a text such as `-1` or ` 42 `. Returns null for any other value,
+ * and for a number outside of the range.
  */
 function parseWholeNumber(raw: unknown, min: number, max: number): number | null {
   const value = typeof raw === 'string' && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw
@@ -51,34 +51,38 @@ function parseWholeNumber(raw: unknown, min: number, max: number): number | null
   return isValid && value >= min && value <= max ? value : null
 }
 
-/** Returns the default and the reader of a setting whose value is a whole number. */
-export function wholeNumber(defaultValue: number, min: number, max: number) {
-  return { default: defaultValue, read: wholeNumberReader(min, max) }
+/** Returns the definition of a setting that is a whole number. */
+export function defineWholeNumber(
+  defaultValue: number,
+  [min, max]: readonly [min: number, max: number],
+  description: string,
+) {
+  return { default: defaultValue, read: createWholeNumberReader(min, max), description }
 }
 
-/**
- * Returns the default and the reader of a setting with several choices. The first choice is the
- * default.
- */
-export function choice<const Choice extends string>(first: Choice, ...others: readonly Choice[]) {
-  const choices = [first, ...others]
+/** Returns the definition of a setting with several choices, of which the first is the default. */
+export function defineChoice<const Choice extends string>(
+  choices: readonly [Choice, ...Choice[]],
+  description: string,
+) {
   return {
-    default: first,
+    default: choices[0],
     read(raw: unknown): Choice {
-      const found = choices.find((name) => name === raw)
+      const found = choices.find((choice) => choice === raw)
       if (found !== undefined) return found
       throw new Error(`must be one of ${choices.join(', ')}, not ${JSON.stringify(raw)}.`)
     },
+    description,
   }
 }
 
-/** Reads the labels of the model itself: `Ada, Ada (bot)` → two labels, `on` → none. */
+/** Reads SPEAKER_GUARD: `off`, `on` (an empty list), or labels of the model itself, e.g. `Ada, Ada (bot)`. */
 export function readSpeakerLabels(raw: unknown): readonly string[] | 'off' {
   if (raw === 'off') return raw
   return raw === 'on' ? [] : readCommaList(raw)
 }
 
-/** Reads a list: `a, b,` → `['a', 'b']`. Drops empty entries. */
+/** Reads a comma-separated list without empty entries: `a, b,` → `['a', 'b']`. */
 export function readCommaList(raw: unknown): readonly string[] {
   return readText(raw)
     .split(',')

@@ -1,6 +1,5 @@
-/** Lists all settings with their default, their reader, and the sentence for the README. */
+/** Lists all settings with their default, their reader and their description in the README. */
 import { WIRE_NAMES, type Account } from '../providers/provider-interface.ts'
-import { readHeaderValue } from './header-readers.ts'
 import {
   readModelAliases,
   readContextSetting,
@@ -13,24 +12,24 @@ import {
 import { MEDIA_SETTINGS } from './media-settings.ts'
 import { readUpstreams } from './read-upstreams.ts'
 import {
-  choice,
+  defineChoice,
   readSpeakerLabels,
   readText,
-  wholeNumber,
-  wholeNumberReader,
-  wholeNumberOrOffReader,
+  defineWholeNumber,
+  createWholeNumberReader,
+  createWholeNumberOrOffReader,
   type Environment,
 } from './scalar-readers.ts'
-import { readDatabaseUrl, readUrl } from './url-readers.ts'
+import { readHeaderValue, readDatabaseUrl, readUrl } from './url-and-header-readers.ts'
 
 export interface Setting<Value> {
   readonly default: Value
-  /** The default for the README, if the value itself is not clear, e.g. `unset (everything)`. */
-  readonly shown?: string
-  readonly sentence: string
+  /** Text for the default in the README, if the value alone is not clear, e.g. `unset (everything)`. */
+  readonly shownDefault?: string
+  readonly description: string
   /**
-   * Reads the setting. Throws an Error whose message completes "NAME …", or an AggregateError of
-   * several.
+   * Returns the setting's value. Throws an Error whose message completes the setting's name, or an
+   * AggregateError of several.
    */
   readonly read: (raw: unknown, environment: Environment) => Value
 }
@@ -39,190 +38,178 @@ const NO_CONTEXT: ContextSetting = { all: {}, models: {}, keys: {} }
 const NO_ALIASES: Readonly<Record<string, readonly string[]>> = {}
 
 export const SETTINGS_TABLE = {
-  PORT: {
-    ...wholeNumber(8787, 0, 65_535),
-    sentence: 'Port to listen on; `0` takes a free one.',
-  },
+  PORT: defineWholeNumber(8787, [0, 65_535], 'Port to listen on; `0` takes a free one.'),
   HOST: {
     default: '127.0.0.1',
     read: readText,
-    sentence: 'Address to listen on.',
+    description: 'Address to listen on.',
   },
   DATABASE_URL: {
     default: 'sqlite:./data/backstory.db',
     read: readDatabaseUrl,
-    sentence:
+    description:
       'Database for everything that is stored: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. On Workers the D1 binding `DB` is used.',
   },
   BACKSTORY_CONFIG: {
     default: './backstory.json',
-    shown: '`./backstory.json` if it exists',
+    shownDefault: '`./backstory.json` if it exists',
     read: readText,
-    sentence: 'A JSON file with any of these settings; on Workers the JSON itself.',
+    description: 'A JSON file with any of these settings; on Workers the JSON itself.',
   },
   BACKSTORY_KEYS: {
     default: [] as readonly NamedApiKey[],
-    shown: 'none',
+    shownDefault: 'none',
     read: readApiKeys,
-    sentence:
+    description:
       'API keys of clients, as `name:key,name:key`. Each name has its own separate data. Without keys, only clients on this machine are served.',
   },
   STORAGE_KEYS: {
     default: [] as readonly StorageKeySetting[],
-    shown: 'none',
+    shownDefault: 'none',
     read: readStorageKeys,
-    sentence:
+    description:
       'Encrypts stored conversations, as `kid:key,kid:key`: a name of your choice, and 32 bytes as base64 or hex (`openssl rand -base64 32`). The first key encrypts, all keys decrypt. Data whose key is missing cannot be read.',
   },
   UPSTREAMS: {
     default: [] as readonly Account[],
-    shown: 'none',
+    shownDefault: 'none',
     read: readUpstreams,
-    sentence: `Upstreams as a JSON list of \`{"name", "wire": "${WIRE_NAMES.join('\\|')}", "baseUrl", "apiKey", "models": ["*"], "headers", "quirks"}\`. The first upstream whose \`models\` match gets the request. An \`apiKey\` of \`env:NAME\` is read from the environment.`,
+    description: `Upstreams as a JSON list of \`{"name", "wire": "${WIRE_NAMES.join('\\|')}", "baseUrl", "apiKey", "models": ["*"], "headers", "quirks"}\`. The first upstream whose \`models\` match gets the request. An \`apiKey\` of \`env:NAME\` is read from the environment.`,
   },
   MODELS: {
     default: NO_ALIASES,
-    shown: 'none',
+    shownDefault: 'none',
     read: readModelAliases,
-    sentence:
+    description:
       'Your own names for models, as JSON: `{"fast": "gpt-5-mini", "best": ["anthropic/claude-opus-5-5", "gpt-5"]}`, where `anthropic/` names an upstream. If a model of a list does not start to answer, the next one gets the request.',
   },
-  OPENAI_API_KEY: apiKeySetting('Adds OpenAI, with both of its APIs, for all other models.'),
-  OPENAI_BASE_URL: addressSetting(
+  OPENAI_API_KEY: defineApiKey('Adds OpenAI, with both of its APIs, for all other models.'),
+  OPENAI_BASE_URL: defineUrl(
     'Address of another server with the Chat Completions API, instead of OpenAI.',
   ),
-  ANTHROPIC_API_KEY: apiKeySetting('Adds Anthropic, for `claude-*`.'),
-  ANTHROPIC_BASE_URL: addressSetting('Address of another server with the Anthropic Messages API.'),
-  GEMINI_API_KEY: apiKeySetting('Adds Google Gemini, for `gemini-*`.'),
-  GEMINI_BASE_URL: addressSetting('Address of another server with the Gemini API.'),
-  OPENROUTER_API_KEY: apiKeySetting('Adds OpenRouter, for `vendor/model`.'),
-  OPENROUTER_BASE_URL: addressSetting('Address of another server with the API of OpenRouter.'),
+  ANTHROPIC_API_KEY: defineApiKey('Adds Anthropic, for `claude-*`.'),
+  ANTHROPIC_BASE_URL: defineUrl('Address of another server with the Anthropic Messages API.'),
+  GEMINI_API_KEY: defineApiKey('Adds Google Gemini, for `gemini-*`.'),
+  GEMINI_BASE_URL: defineUrl('Address of another server with the Gemini API.'),
+  OPENROUTER_API_KEY: defineApiKey('Adds OpenRouter, for `vendor/model`.'),
+  OPENROUTER_BASE_URL: defineUrl('Address of another server with the API of OpenRouter.'),
   CONTEXT: {
     default: NO_CONTEXT,
-    shown: '`retain`',
+    shownDefault: '`retain`',
     read: readContextSetting,
-    sentence:
+    description:
       'How much of a conversation is sent to the model: the name of a policy, or JSON of [its fields](src/context/README.md#every-field-of-a-policy), with `models` and `keys` for overrides by model and by API key: `{"policy": "lean", "models": {"qwen*": {"window": {"turns": 20}}}, "keys": {"alice": "replay"}}`.',
   },
   HISTORY_MAX_ITEMS: {
     default: null as number | null,
-    shown: 'unset (everything)',
-    read: wholeNumberReader(1, 1_000_000),
-    sentence:
+    shownDefault: 'unset (everything)',
+    read: createWholeNumberReader(1, 1_000_000),
+    description:
       'Maximum number of items of a conversation that are sent to the model. The oldest turns are left out, several at a time.',
   },
   TOOL_OUTPUT_RETENTION_TURNS: {
     default: null as number | 'off' | null,
-    shown: 'as the policy says (`5`)',
-    read: wholeNumberOrOffReader(0, 1_000_000),
-    sentence:
+    shownDefault: 'as the policy says (`5`)',
+    read: createWholeNumberOrOffReader(0, 1_000_000),
+    description:
       'Long tool outputs are shortened once they are more than this many turns old, in steps of as many turns, at most ten; `off` never shortens them.',
   },
-  UNANSWERED_CALLS: {
-    ...choice('drop', 'stub'),
-    sentence:
-      'A tool call in the middle of a conversation without an output is left out (`drop`), or gets a placeholder output (`stub`).',
-  },
-  REMEMBER: {
-    ...choice('on', 'off'),
-    sentence:
-      'For clients that send the complete chat each time: whether the reasoning and tool calls that they leave out are stored, and sent to the model again.',
-  },
-  MARKERS: {
-    ...choice('auto', 'always', 'never'),
-    sentence:
-      'Which answers get an invisible marker, by which the gateway recognizes them in later requests: those for Open WebUI (`auto`), all (`always`), none (`never`). Answers without a marker are recognized by their text.',
-  },
-  PERSIST_REASONING: {
-    ...choice('conversation', 'disabled', 'next_reply'),
-    sentence:
-      'How long reasoning is sent back to the model that wrote it: during the complete `conversation`, or until the `next_reply` is complete. With `disabled` no new reasoning is stored, except in the event log of a background response.',
-  },
-  PERSIST_TOOL_RESULTS: {
-    ...choice('on', 'off'),
-    sentence:
-      'Whether tool calls and outputs that a client leaves out are sent to the model again.',
-  },
+  UNANSWERED_CALLS: defineChoice(
+    ['drop', 'stub'],
+    'A tool call in the middle of a conversation without an output is left out (`drop`), or gets a placeholder output (`stub`).',
+  ),
+  REMEMBER: defineChoice(
+    ['on', 'off'],
+    'For clients that send the complete chat each time: whether the reasoning and tool calls that they leave out are stored, and sent to the model again.',
+  ),
+  MARKERS: defineChoice(
+    ['auto', 'always', 'never'],
+    'Which answers get an invisible marker, by which the gateway recognizes them in later requests: those for Open WebUI (`auto`), all (`always`), none (`never`). Answers without a marker are recognized by their text.',
+  ),
+  PERSIST_REASONING: defineChoice(
+    ['conversation', 'disabled', 'next_reply'],
+    'How long reasoning is sent back to the model that wrote it: during the complete `conversation`, or until the `next_reply` is complete. With `disabled` no new reasoning is stored, except in the event log of a background response.',
+  ),
+  PERSIST_TOOL_RESULTS: defineChoice(
+    ['on', 'off'],
+    'Whether tool calls and outputs that a client leaves out are sent to the model again.',
+  ),
   RETENTION_DAYS: {
     default: 90,
-    read: (raw: unknown) => nullIfOff(wholeNumberOrOffReader(1, 36_500)(raw)),
-    sentence:
+    read: (raw: unknown) => nullIfOff(createWholeNumberOrOffReader(1, 36_500)(raw)),
+    description:
       'Turns that have not been used for this many days are deleted, unless they belong to a stored conversation; `off` never deletes them.',
   },
-  OPEN_WEBUI_JWT_SECRET: secretSetting(
-    'The `FORWARD_USER_INFO_HEADER_JWT_SECRET` of your Open WebUI. Each of its users then has their own separate data, and chat and Responses requests without a signature are rejected.',
-  ),
-  TRUST_USER_HEADERS: {
-    ...choice('off', 'on'),
-    sentence:
-      'Whether the headers `X-Backstory-User` and `X-OpenWebUI-User-Id` are accepted without a signature. Turn it on only if no other than trusted clients can reach the gateway.',
+  OPEN_WEBUI_JWT_SECRET: {
+    default: null as string | null,
+    shownDefault: '–',
+    read: readText,
+    description:
+      'The `FORWARD_USER_INFO_HEADER_JWT_SECRET` of your Open WebUI. Each of its users then has their own separate data, and chat and Responses requests without a signature are rejected.',
   },
+  TRUST_USER_HEADERS: defineChoice(
+    ['off', 'on'],
+    'Whether the headers `X-Backstory-User` and `X-OpenWebUI-User-Id` are accepted without a signature. Turn it on only if no other than trusted clients can reach the gateway.',
+  ),
   SPEAKER_GUARD: {
     default: 'off' as const,
     read: readSpeakerLabels,
-    sentence:
+    description:
       "Ends an answer before a line in which the model starts to write for another speaker, e.g. `User: …`: `off`, `on`, or the labels of the model itself, which do not end the answer, e.g. `Ada,Ada (bot)`. An upstream's `quirks.speakerGuard` takes precedence.",
   },
-  EXPLAIN_KEEP: {
-    ...choice('on', 'off'),
-    sentence:
-      'Whether the request that was sent to the upstream is stored with the answer, for `GET /v1/context/explain/{id}`.',
-  },
-  UNSUPPORTED: {
-    ...choice('note', 'reject'),
-    sentence:
-      'What happens to a parameter that the API of the upstream does not have: `note` leaves it out and lists it in `explain`, `reject` returns an error (400). The header `x-backstory-unsupported` takes precedence.',
-  },
-  MAX_BODY_MB: {
-    ...wholeNumber(64, 1, 1024),
-    sentence: 'Maximum size of a request body, in megabytes.',
-  },
-  UPSTREAM_HEADERS_TIMEOUT_SECONDS: {
-    ...wholeNumber(300, 1, 86_400),
-    sentence: 'How long the gateway waits for an upstream to start its answer.',
-  },
-  UPSTREAM_IDLE_TIMEOUT_SECONDS: {
-    ...wholeNumber(300, 1, 86_400),
-    sentence: 'How long an upstream may send nothing in the middle of its answer.',
-  },
-  SUMMARY_TIMEOUT_SECONDS: {
-    ...wholeNumber(120, 1, 86_400),
-    sentence:
-      'How long a request that is too long for its model waits for a summary. Then it is sent without one.',
-  },
-  DRAIN_SECONDS: {
-    ...wholeNumber(10, 0, 3_600),
-    sentence:
-      'How long open streams and background responses may continue after the process gets a signal to stop. Then they end as failed.',
-  },
-  RUN_LEASE_SECONDS: {
-    ...wholeNumber(30, 1, 3_600),
-    sentence:
-      'How long a process may give no sign of life before other processes on the same database take over its background responses, and end its other open answers.',
-  },
-  HEARTBEAT_SECONDS: {
-    ...wholeNumber(15, 1, 3_600),
-    sentence:
-      'Interval at which a stream without events gets a comment, so that no proxy closes it.',
-  },
+  EXPLAIN_KEEP: defineChoice(
+    ['on', 'off'],
+    'Whether the request that was sent to the upstream is stored with the answer, for `GET /v1/context/explain/{id}`.',
+  ),
+  UNSUPPORTED: defineChoice(
+    ['note', 'reject'],
+    'What happens to a parameter that the API of the upstream does not have: `note` leaves it out and lists it in `explain`, `reject` returns an error (400). The header `x-backstory-unsupported` takes precedence.',
+  ),
+  MAX_BODY_MB: defineWholeNumber(64, [1, 1024], 'Maximum size of a request body, in megabytes.'),
+  UPSTREAM_HEADERS_TIMEOUT_SECONDS: defineWholeNumber(
+    300,
+    [1, 86_400],
+    'How long the gateway waits for an upstream to start its answer.',
+  ),
+  UPSTREAM_IDLE_TIMEOUT_SECONDS: defineWholeNumber(
+    300,
+    [1, 86_400],
+    'How long an upstream may send nothing in the middle of its answer.',
+  ),
+  SUMMARY_TIMEOUT_SECONDS: defineWholeNumber(
+    120,
+    [1, 86_400],
+    'How long a request that is too long for its model waits for a summary. Then it is sent without one.',
+  ),
+  DRAIN_SECONDS: defineWholeNumber(
+    10,
+    [0, 3_600],
+    'How long open streams and background responses may continue after the process gets a signal to stop. Then they end as failed.',
+  ),
+  RUN_LEASE_SECONDS: defineWholeNumber(
+    30,
+    [1, 3_600],
+    'How long a process may give no sign of life before other processes on the same database take over its background responses, and end its other open answers.',
+  ),
+  HEARTBEAT_SECONDS: defineWholeNumber(
+    15,
+    [1, 3_600],
+    'Interval at which a stream without events gets a comment, so that no proxy closes it.',
+  ),
   ...MEDIA_SETTINGS,
-  WEBSOCKET_MINUTES: {
-    ...wholeNumber(60, 1, 1_440),
-    sentence:
-      'How long a WebSocket may stay open. Answers in progress are finished; then the client has to open a new one.',
-  },
+  WEBSOCKET_MINUTES: defineWholeNumber(
+    60,
+    [1, 1_440],
+    'How long a WebSocket may stay open. Answers in progress are finished; then the client has to open a new one.',
+  ),
 } satisfies Record<string, Setting<unknown>>
 
-function secretSetting(sentence: string): Setting<string | null> {
-  return { default: null, shown: '–', read: readText, sentence }
+function defineApiKey(description: string): Setting<string | null> {
+  return { default: null, shownDefault: '–', read: readHeaderValue, description }
 }
 
-function apiKeySetting(sentence: string): Setting<string | null> {
-  return { ...secretSetting(sentence), read: readHeaderValue }
-}
-
-function addressSetting(sentence: string): Setting<string | null> {
-  return { default: null, shown: '–', read: readUrl, sentence }
+function defineUrl(description: string): Setting<string | null> {
+  return { default: null, shownDefault: '–', read: readUrl, description }
 }
 
 function nullIfOff(days: number | 'off'): number | null {

@@ -1,5 +1,5 @@
-/** Lists the accounts from the settings and routes a model name to the accounts that serve it. */
-import { ownValue } from '../core/json/json.ts'
+/** Lists the accounts in the settings, and routes a model name to the accounts that serve it. */
+import { readOwnValue } from '../core/json/json.ts'
 import type { DialectName } from '../core/prompt.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { Account } from '../providers/provider-interface.ts'
@@ -7,7 +7,7 @@ import type { Settings } from '../settings/read-settings.ts'
 
 export function listAccounts(settings: Settings): readonly Account[] {
   const listed = settings.UPSTREAMS
-  // An account in UPSTREAMS overrides the shortcut setting of the same name, e.g. `anthropic`.
+  // An account in UPSTREAMS replaces the account of the same name that e.g. ANTHROPIC_API_KEY adds.
   const shortcuts = listShortcutAccounts(settings).filter(
     (shortcut) => !listed.some(({ name }) => name === shortcut.name),
   )
@@ -16,8 +16,7 @@ export function listAccounts(settings: Settings): readonly Account[] {
 }
 
 /**
- * The accounts in the order of the settings, and the settings, which contain the model aliases
- * (`MODELS`).
+ * The accounts in the order of the settings, and the setting MODELS with the model aliases.
  */
 export interface ConfiguredUpstreams {
   readonly accounts: readonly Account[]
@@ -25,8 +24,7 @@ export interface ConfiguredUpstreams {
 }
 
 /**
- * An account, and the model's name in that account, e.g. `qwen3` if a client requests
- * `local/qwen3`.
+ * An account, and the name that the model has there, e.g. `qwen3` if a client requests `local/qwen3`.
  */
 export interface UpstreamTarget {
   readonly account: Account
@@ -34,16 +32,16 @@ export interface UpstreamTarget {
 }
 
 /**
- * Returns the targets for a model, in the order in which they are tried. An alias in `MODELS` has
- * one or several models. For each model, the target is the account that the prefix names (the
- * account `local` for `local/qwen3`), otherwise the first account with a matching pattern.
+ * Returns the targets for a model in the order in which they are tried. An alias in MODELS names one
+ * or several models. Each model is served by the account that its prefix names (e.g. `local` in
+ * `local/qwen3`), otherwise by the first account with a matching pattern.
  */
 export function routeModel(
   { accounts, settings }: ConfiguredUpstreams,
   model: string,
   dialect: DialectName,
 ): readonly [UpstreamTarget, ...UpstreamTarget[]] {
-  const aliases = ownValue(settings.MODELS, model) ?? [model]
+  const aliases = readOwnValue(settings.MODELS, model) ?? [model]
   const [first, ...others] = aliases.flatMap((name) => findTarget(accounts, name, dialect) ?? [])
   if (first !== undefined) return [first, ...others]
   throw createUnknownModelError(accounts, model, dialect)
@@ -65,8 +63,8 @@ function findTarget(
 }
 
 /**
- * Prefers an account with the same `baseUrl` and the client's dialect, so that requests need no
- * translation, e.g. `openai-chat` instead of `openai` for a Chat Completions client.
+ * Returns an account with the same `baseUrl` and the client's own API, so that requests need no
+ * translation, e.g. `openai-chat` instead of `openai` for Chat Completions. Without one, returns `first`.
  */
 function preferSameDialect(
   accounts: readonly Account[],
@@ -83,8 +81,8 @@ function preferSameDialect(
 }
 
 /**
- * Lists the models that `/v1/models` shows without a request to the upstream: the patterns without
- * `*`.
+ * Lists the account's model patterns without `*`, which are model names. `/v1/models` shows these without
+ * a request to the upstream.
  */
 export function listNamedModels(account: Account): readonly string[] {
   return account.models.filter((pattern) => !pattern.includes('*'))
@@ -95,11 +93,11 @@ function servesModel({ models }: Account, model: string): boolean {
 }
 
 /**
- * True if a model name matches a pattern. `*` matches any text and may occur several times:
- * `gpt-*-mini*` matches `gpt-5-mini-2`.
+ * True if the model name matches the pattern, in which each `*` matches any text: `gpt-*-mini*` matches
+ * `gpt-5-mini-2`.
  */
 export function matchesModelPattern(pattern: string, model: string): boolean {
-  // Compares the text before the first `*` first, because most patterns differ there.
+  // Returns early for most patterns, because the text before the first `*` differs.
   const star = pattern.indexOf('*')
   if (star > 0 && !model.startsWith(pattern.slice(0, star))) return false
   const [head = '', ...rest] = pattern.split('*')
@@ -121,7 +119,7 @@ function createUnknownModelError(
   dialect: DialectName,
 ): GatewayError {
   const offered = accounts.flatMap((account) => account.models).join(', ')
-  // Uses OpenAI's statuses, because SDKs rely on them: 400 for Responses, 404 for Chat Completions.
+  // SDKs rely on OpenAI's statuses: 400 in the Responses API, 404 in Chat Completions.
   return dialect === 'responses'
     ? new GatewayError(
         'model_not_found',
@@ -157,7 +155,7 @@ function listShortcutAccounts(settings: Settings): readonly Account[] {
   }
   if (settings.OPENROUTER_API_KEY !== null || settings.OPENROUTER_BASE_URL !== null) {
     const url = settings.OPENROUTER_BASE_URL ?? 'https://openrouter.ai/api/v1'
-    // OpenRouter's models are named `vendor/model`.
+    // The pattern matches OpenRouter's model names, which are `vendor/model`.
     add('openrouter', 'chat', url, settings.OPENROUTER_API_KEY, ['*/*'], { profile: 'openrouter' })
   }
   if (settings.OPENAI_BASE_URL !== null) {

@@ -1,6 +1,6 @@
 /**
- * Merges the headers of an upstream request: `defaults`, then authentication, then the headers that
- * the operator configured for the account. A later header replaces an earlier one of the same name.
+ * Merges the headers of an upstream request: `defaults`, then the API key, then the headers that the
+ * operator configured for the account. A later header replaces an earlier one of the same name.
  */
 import type { Account } from '../providers/provider-interface.ts'
 import { PROVIDERS } from '../providers/registry.ts'

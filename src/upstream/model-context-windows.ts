@@ -1,8 +1,8 @@
 /**
- * Lists the context windows of well-known models in tokens, as their makers document them. The
- * first matching pattern counts. The gateway uses them to plan a prompt, not to reject one, because
- * makers raise their limits. Open models are missing, because each server sets its own limit. The
- * account's `contextWindow` and a policy's `budget.window` override this table.
+ * Lists the context windows of well-known models in tokens. The first matching pattern counts. The gateway
+ * plans prompts by them but rejects none because of them, since a window may have been raised. Open models
+ * are missing, because each server sets its own limit. The account's `contextWindow` and a policy's
+ * `budget.window` override this table.
  */
 import { matchesModelPattern } from './accounts-and-model-routing.ts'
 
@@ -44,8 +44,8 @@ const CONTEXT_WINDOWS: readonly (readonly [pattern: string, tokens: number])[] =
 ]
 
 /**
- * Returns the window of a model; null if it is unknown. Ignores a vendor prefix: `openai/gpt-5` →
- * `gpt-5`.
+ * Returns the context window of a model in tokens; null if it is unknown. A vendor prefix is ignored:
+ * `openai/gpt-5` → `gpt-5`.
  */
 export function findKnownContextWindow(model: string): number | null {
   const name = model.slice(model.lastIndexOf('/') + 1)

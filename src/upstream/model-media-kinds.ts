@@ -1,7 +1,7 @@
 /**
- * Resolves which kinds of media a model accepts: those of the account's quirk `sees`, only files for
- * known text-only models, and all kinds for other models. The list of text-only models is short on
- * purpose: a provider rejects media that a model cannot read, but dropped media would go unnoticed.
+ * Resolves which kinds of media a model accepts: those in the account's quirk `sees`, only files for known
+ * text-only models, and all kinds for other models. Only certain models are listed as text-only: if one is
+ * missing, its provider reports an error, but a wrong entry would hide media without any error.
  */
 import { isObject, type Json } from '../core/json/json.ts'
 import { MEDIA_KINDS, type MediaKind } from '../core/media/content-part-media.ts'
@@ -23,11 +23,11 @@ function readSeesQuirk(sees: Json | undefined, model: string): Json | undefined 
 
 const ALL_KINDS: ReadonlySet<MediaKind> = new Set(MEDIA_KINDS)
 
-/** Text-only models accept files, because services extract the text of files for them. */
+/** The media kinds of text-only models: services extract the text of files for them. */
 const FILES_ONLY: ReadonlySet<MediaKind> = new Set(['file'])
 
 /**
- * True for a known text-only model. Ignores a vendor prefix: `deepseek/deepseek-r1:free` →
+ * True for a known text-only model. A vendor prefix is ignored: `deepseek/deepseek-r1:free` →
  * `deepseek-r1:free`.
  */
 function isTextOnly(model: string): boolean {
@@ -38,5 +38,5 @@ function isTextOnly(model: string): boolean {
 const TEXT_ONLY_MODEL =
   /^(?:gpt-3\.5|gpt-oss|o1-mini|o1-preview|o3-mini|deepseek-(?:chat|reasoner|coder|r1|v[23])|llama-?3(?:\.\d)?(?=[:-]|$)|mixtral|mistral-7b|codestral|command-r|qwq|qwen3-coder|qwen2\.5-coder|kimi-k2(?:$|-instruct|-thinking|-0)|glm-4\.[567](?:$|-air|-flash)|phi-?4-?(?:mini|reasoning)?(?=:|$)|minimax-m[12])/
 
-/** Matches variants of text-only families that accept images, e.g. `llama-3.2-11b-vision`. */
+/** Matches names of models that accept images although their family is text-only, e.g. `llama-3.2-11b-vision`. */
 const VISION_VARIANT = /(?:^|[-_.])(?:vl|vision|omni|multimodal|ocr)(?:$|[-_.:])/

@@ -1,6 +1,6 @@
 /**
- * Resolves the capabilities of a target that decide how a prompt for it is built, e.g. which media the
- * model can read.
+ * Resolves the capabilities of a target (an account and a model) on which its prompts depend, e.g. which
+ * media the model can read.
  */
 import type { CompactionSupport } from '../context/summaries/can-read-compaction.ts'
 import { cachePerObject } from '../core/caching/cache-per-object.ts'
@@ -21,15 +21,15 @@ export interface TargetCapabilities extends UpstreamTarget {
   readonly mediaKinds: ReadonlySet<MediaKind>
   readonly mediaSupport: UpstreamMediaSupport
   readonly compaction: CompactionSupport
-  /** The smallest threshold that the upstream's own compaction accepts; null if it has none. */
+  /** The lowest threshold that the upstream accepts for its own compaction; null if it cannot compact. */
   readonly minCompactionTokens: number | null
-  /** True if the wire has a field for the author of a message. */
+  /** True if the upstream's API has a field for the author of a message. */
   readonly acceptsAuthorNames: boolean
-  /** True if the upstream accepts reasoning only after the same items that preceded it originally. */
+  /** True if the upstream accepts reasoning only after exactly the items after which it was generated. */
   readonly checksReasoningPrefix: boolean
 }
 
-/** Resolves the capabilities once for each target object, so once for each target of a request. */
+/** Returns the capabilities of a target, cached per target object, i.e. for one request. */
 export const resolveTargetCapabilities = cachePerObject(
   (target: UpstreamTarget): TargetCapabilities => {
     const { account, model } = target

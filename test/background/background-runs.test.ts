@@ -4,7 +4,7 @@ import { createWebHttpExchange } from '../../src/server/runtime/web-http-exchang
 import { conversationId } from '../../src/core/turn-derived-ids.ts'
 import { createBackgroundRunsOfRequest } from '../../src/background/background-runs.ts'
 import { OWNERLESS_RUN_TIMEOUT_MS } from '../../src/store/background-runs/run-store-interface.ts'
-import { framesIn } from '../support/logs.ts'
+import { decodeFrames } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { newTurn } from '../store/turns.ts'
 import { newTurnId } from './background-test-support.ts'
@@ -162,7 +162,7 @@ describe.concurrent('orphaned runs on Workers', () => {
       expect((await cluster.turn(told))?.state).toBe('failed')
       const follow = { responseId: untold, startingAfter: null, caller: ANN, exchange: visit() }
       const text = await (await runs.follow(follow)).text()
-      expect(responsesFaults(framesIn(text))).toEqual([])
+      expect(responsesFaults(decodeFrames(text))).toEqual([])
       expect((await cluster.turn(untold))?.state).toBe('complete')
     }))
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startChild, type ChildGateway } from '../support/child-gateway.ts'
 import { expectReceivedIfStored } from '../support/compare-explanations.ts'
-import { framesIn } from '../support/logs.ts'
+import { decodeFrames } from '../support/logs.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { readStream, type ReadEvent } from '../support/sse-reader.ts'
@@ -203,7 +203,7 @@ async function isTrue(gateway: ChildGateway, seen: Seen, deadline: number): Prom
   if (!isLogged) return expect(seen.events).toEqual([])
   // The stored log repeats everything that the client received, followed by a valid ending.
   expect(log.events.slice(0, seen.events.length)).toEqual(seen.events)
-  expect(responsesFaults(framesIn(log.text), { wholeResponses: false })).toEqual([])
+  expect(responsesFaults(decodeFrames(log.text), { wholeResponses: false })).toEqual([])
   expect(log.events.at(-1)?.type).toBe(`response.${status}`)
   const rest = await readStream(`${path}?stream=true&starting_after=${seen.events.length - 1}`)
   if (seen.events.length > 0) expect(rest.events).toEqual(log.events.slice(seen.events.length))

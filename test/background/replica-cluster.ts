@@ -11,7 +11,7 @@ import {
 import type { UpstreamCall, Transport } from '../../src/upstream/transport/transport-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
 import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
-import { framesIn } from '../support/logs.ts'
+import { decodeFrames } from '../support/logs.ts'
 import { aMoment, newTurnId, testWorld, type TestWorld } from './background-test-support.ts'
 
 /** Owner of everything in these tests; another replica takes over on her behalf. */
@@ -115,7 +115,7 @@ function createCluster(memory: TestWorld) {
     },
     async events(id: string) {
       const page = await shared.runs.readLog(ANN, id.slice('resp_'.length), 0)
-      return framesIn(page?.groups.map(({ text }) => text).join('') ?? '')
+      return decodeFrames(page?.groups.map(({ text }) => text).join('') ?? '')
     },
   }
 }

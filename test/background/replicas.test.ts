@@ -1,6 +1,6 @@
 /** Several replicas on one database: a run that one leaves behind is ended or restarted by another. */
 import { describe, expect, test } from 'vitest'
-import { framesIn } from '../support/logs.ts'
+import { decodeFrames } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { jsonOf } from '../support/responses-kit.ts'
 import { newTurn } from '../store/turns.ts'
@@ -21,7 +21,7 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
         return turn?.state === 'complete' && turn
       })
       expect(turn).toMatchObject({ ...ANN, owner: second.id, createdAtMs: before?.createdAtMs })
-      const messages = framesIn(await text)
+      const messages = decodeFrames(await text)
       expect(responsesFaults(messages)).toEqual([])
       expect(messages.filter(({ event }) => event === 'response.queued')).toHaveLength(1)
       expect(messages.slice(0, -1)).toEqual(await cluster.events(lost))
@@ -35,7 +35,7 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
       first.kill()
       const before = await cluster.events(id)
       const second = await cluster.startReplica()
-      const messages = framesIn(await cluster.follow(second, id))
+      const messages = decodeFrames(await cluster.follow(second, id))
       expect(responsesFaults(messages)).toEqual([])
       expect(messages.slice(0, before.length)).toEqual(before)
       expect(messages.at(-2)?.event).toBe('response.failed')
@@ -123,7 +123,7 @@ describe.concurrent('runs that are owned by another replica', () => {
     withReplicas(async (cluster) => {
       const [first, second] = [await cluster.startReplica(), await cluster.startReplica()]
       const id = await cluster.startRun(first, '/repeat 150 word')
-      const messages = framesIn(await cluster.follow(second, id))
+      const messages = decodeFrames(await cluster.follow(second, id))
       expect(responsesFaults(messages)).toEqual([])
       expect(messages.slice(0, -1)).toEqual(await cluster.events(id))
     }))
@@ -137,7 +137,7 @@ describe.concurrent('runs that are owned by another replica', () => {
       expect(await cluster.cancel(second, id)).toMatchObject({ status: 'cancelled' })
       const log = await cluster.events(id)
       await until(async () => first.cancelled() > 0)
-      expect(framesIn(await follower).slice(0, -1)).toEqual(log)
+      expect(decodeFrames(await follower).slice(0, -1)).toEqual(log)
       expect(await cluster.events(id)).toEqual(log)
       expect(jsonOf(log.at(-1) ?? { data: '{}' })).toMatchObject({
         type: 'response.failed',

@@ -12,7 +12,7 @@
  */
 import { estimateItemTokens } from '../../src/core/items/item-tokens.ts'
 import type { Item, Part } from '../../src/core/item.ts'
-import { setGatewayField } from '../../src/core/items/author-time-and-reset-fields.ts'
+import { setGatewayFields } from '../../src/core/items/author-time-and-reset-fields.ts'
 import {
   POLICY_NAMES,
   resolvePolicy,
@@ -52,7 +52,7 @@ function questionItem(turn: number): Item {
   const image: readonly Part[] = turn % 10 === 0 ? [{ type: 'input_image', image_url: url }] : []
   const content: readonly Part[] = [{ type: 'input_text', text }, ...image]
   const said: Item = { type: 'message', role: 'user', content }
-  return turn % 5 === 0 ? setGatewayField(said, { author: { name: `A${turn % 3}` } }) : said
+  return turn % 5 === 0 ? setGatewayFields(said, { author: { name: `A${turn % 3}` } }) : said
 }
 
 function outputOf(turn: number): string {

@@ -2,10 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { PolicyText } from '../../src/core/context-policy.ts'
-import { countHeadItems } from '../../src/core/items/rounds-and-pinned-items.ts'
+import { countItemsBeforeFirstTurn } from '../../src/core/items/rounds-and-pinned-items.ts'
 import { insertPolicyTexts } from '../../src/context/insert-policy-texts.ts'
 import { grown, tidyConversation } from '../support/conversations.ts'
-import { expectIdempotent, expectLawful, expectPure, expectSteady } from '../support/laws.ts'
+import {
+  expectIdempotent,
+  expectValidForProviders,
+  expectPure,
+  expectUnchangedPrefix,
+} from '../support/laws.ts'
 import { show, talk } from '../support/talk.ts'
 
 const note = (depth: number, text = 'note', role: PolicyText['role'] = 'developer') => ({
@@ -93,7 +98,7 @@ describe('a policy text comes at its depth, once (C68)', () => {
     ]
     for (const depth of [0, 1, 2, 5]) {
       const { run } = insertPolicyTexts([note(depth)])
-      expectSteady(run(asked).items, run(working).items)
+      expectUnchangedPrefix(run(asked).items, run(working).items)
     }
   })
 
@@ -131,10 +136,10 @@ test('in any conversation each text comes once, and separates no group', () => {
       expectPure(run, items)
       expectIdempotent(run, items)
       const { items: sent } = run(items)
-      expectLawful(sent)
+      expectValidForProviders(sent)
       expect(sent.filter((item) => items.includes(item))).toEqual(items)
       expect(sent).toHaveLength(items.length + entries.length)
-      expectSteady(items.slice(0, countHeadItems(items)), sent)
+      expectUnchangedPrefix(items.slice(0, countItemsBeforeFirstTurn(items)), sent)
     }),
     { numRuns: 150 },
   )
@@ -146,7 +151,7 @@ test('items before the first text are sent unchanged', () => {
       const { run } = insertPolicyTexts(entries)
       const { items: sent } = run(before)
       const first = sent.findIndex((item) => !before.includes(item))
-      expectSteady(sent.slice(0, first), run(after).items)
+      expectUnchangedPrefix(sent.slice(0, first), run(after).items)
     }),
     { numRuns: 150 },
   )

@@ -7,7 +7,7 @@ import {
   type TransformListOptions,
 } from '../../src/context/list-and-run-transforms.ts'
 import type { Transform } from '../../src/context/transform-interface.ts'
-import { expectLawful } from '../support/laws.ts'
+import { expectValidForProviders } from '../support/laws.ts'
 import { show, talk } from '../support/talk.ts'
 import { expectLinear } from '../support/count-reads.ts'
 
@@ -86,7 +86,7 @@ describe('listTransforms', () => {
     const step = runTransforms(items, listTransforms(rules({ window: { items: 4 } })))
     expect(step.items.length).toBeLessThanOrEqual(16)
     expect(show(step.items.slice(0, 2))).toBe('user: go\nassistant: on my way')
-    expectLawful(step.items)
+    expectValidForProviders(step.items)
   })
 
   test('keeps a running tool loop of up to four windows unchanged', () => {

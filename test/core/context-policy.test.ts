@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { resolvePolicy, POLICY_NAMES, PRESETS } from '../../src/core/context-policy.ts'
 
-test('the default policy is retain', () => {
+test('the default context policy is retain', () => {
   expect(resolvePolicy([])).toBe(PRESETS.retain)
   expect(resolvePolicy([null, {}])).toEqual(PRESETS.retain)
 })
 
-test.each(POLICY_NAMES)('%s resolves to its preset', (policy) => {
+test.each(POLICY_NAMES)('the policy name %s alone resolves to its preset', (policy) => {
   expect(resolvePolicy([{ policy }])).toEqual(PRESETS[policy])
 })
 
-describe('policy overrides', () => {
-  test('apply field by field; the last override of a field counts', () => {
+describe('overrides of the context policy', () => {
+  test('policy overrides apply field by field, and the last override of a field counts', () => {
     const { window, outputs } = resolvePolicy([
       { window: { items: 40, turns: 10 } },
       { window: { turns: 20 }, outputs: { keepTurns: 3 } },
@@ -20,7 +20,7 @@ describe('policy overrides', () => {
     expect(outputs).toEqual({ ...PRESETS.retain.outputs, keepTurns: 3 })
   })
 
-  test('that name another preset reset all fields but those that no preset defines', () => {
+  test('a policy override that names another preset resets all fields except those that no preset defines', () => {
     const policy = resolvePolicy([
       { policy: 'lean', window: { items: 40 }, speakers: { names: 'prefix' } },
       { policy: 'replay' },
@@ -31,13 +31,13 @@ describe('policy overrides', () => {
     })
   })
 
-  test('remove a limit if they set it to null', () => {
+  test("a policy override with null removes the preset's limit", () => {
     expect(
       resolvePolicy([{ window: { items: 40 } }, { window: { items: null } }]).window.items,
     ).toBe(null)
   })
 
-  test('join their lists of texts (`notes`), unless the mode is `replace`', () => {
+  test('several policy overrides join their `notes` texts, unless the mode is `replace`', () => {
     const note = (text: string) => ({ text, depth: 0, role: 'developer' as const })
     const operator = { notes: { entries: [note('operator')] } }
     const textsOf = (entries: readonly { text: string }[]) => entries.map(({ text }) => text)

@@ -13,7 +13,7 @@ const anyPlace = fc.record({
   index: fc.oneof(fc.nat(60), fc.nat(50_000)),
 })
 
-test('a derived id contains the position of its item', () => {
+test('an item id derived from a turn id contains the position of its item', () => {
   fc.assert(
     fc.property(anyPlace, fc.constantFrom(...TYPES), (place, type) => {
       const id = itemId(type, place.turnId, place.index, place.side)
@@ -24,7 +24,7 @@ test('a derived id contains the position of its item', () => {
   )
 })
 
-test('two positions have different ids for any item types', () => {
+test('derived item ids of two positions differ for any item types', () => {
   fc.assert(
     fc.property(anyPlace, anyPlace, fc.constantFrom(...TYPES), (one, other, type) => {
       const idOf = ({ turnId, index, side }: typeof one) => itemId(type, turnId, index, side)
@@ -44,6 +44,6 @@ test.each([
   'msg_01JZZZZZZZZZZZZZZZZZi1_',
   'resp_01JZZZZZZZZZZZZZZZZZ',
   'msg_01jzzzzzzzzzzzzzzzzz1',
-])('%j is not a derived id', (id) => {
+])('parseItemId returns null for %j, which is not a derived item id', (id) => {
   expect(parseItemId(id)).toBeNull()
 })

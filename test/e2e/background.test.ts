@@ -9,7 +9,7 @@ import type {
 } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openaiFor } from '../support/gateway.ts'
-import { framesIn } from '../support/logs.ts'
+import { decodeFrames } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { readStream } from '../support/sse-reader.ts'
 import { HOSTS, type Host } from './hosts.ts'
@@ -79,7 +79,7 @@ describe.each(HOSTS)('background responses on %s', (_, start) => {
         }),
       })
       expect(isDone).toBe(true)
-      const messages = framesIn(text)
+      const messages = decodeFrames(text)
       expect(responsesFaults(messages)).toEqual([])
       expect(messages.slice(0, 3).map(({ event }) => event)).toEqual([
         'response.created',
@@ -114,7 +114,7 @@ describe.each(HOSTS)('background responses on %s', (_, start) => {
       expect(await polled(id)).toMatchObject({ status: 'failed', error: { message: 'Slow down' } })
       const { text, isDone } = await readStream(path(id, '?stream=true'))
       expect(isDone).toBe(true)
-      expect(responsesFaults(framesIn(text))).toEqual([])
+      expect(responsesFaults(decodeFrames(text))).toEqual([])
     })
 
     test('a background response with `store: false` is rejected', async () => {
@@ -232,7 +232,7 @@ describe.each(HOSTS)('background responses on %s', (_, start) => {
     test('a resumable stream has the same events as any other stream', async () => {
       const { text, isDone, events } = await ask({ stream: true, input: '/say Hello there' })
       expect(isDone).toBe(true)
-      expect(responsesFaults(framesIn(text))).toEqual([])
+      expect(responsesFaults(decodeFrames(text))).toEqual([])
       expect(events[1]?.type).toBe('response.in_progress')
       expect(events.at(-1)?.data).toContain('"background":false')
     })

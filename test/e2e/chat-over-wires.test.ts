@@ -9,7 +9,7 @@ import type {
 import { afterEach, describe, expect, test } from 'vitest'
 import { REFUSAL, USAGE } from '../support/services/simulated-model.ts'
 import { useGatewayWithServices } from '../support/services/gateway-with-services.ts'
-import { ANSWER_SCHEMA, degreesAt, LOOK, WIRE_MODELS } from '../support/wire-models.ts'
+import { ANSWER_SCHEMA, runLookTool, LOOK_TOOL, WIRE_MODELS } from '../support/wire-models.ts'
 
 const setup = useGatewayWithServices()
 afterEach(() => {
@@ -18,7 +18,7 @@ afterEach(() => {
   expect(setup.services.refusals.splice(0)).toEqual([])
 })
 
-const tools: ChatCompletionTool[] = [{ type: 'function', function: { strict: true, ...LOOK } }]
+const tools: ChatCompletionTool[] = [{ type: 'function', function: { strict: true, ...LOOK_TOOL } }]
 const more = { reasoning_effort: 'low', stream_options: { include_usage: true } } as const
 const QUESTION = 'Look at Rome and Oslo, then at Graz.'
 const ANSWER = 'The tools said: Rome: 4 degrees · Oslo: 4 degrees · Graz: 4 degrees'
@@ -109,9 +109,9 @@ describe.each(WIRE_MODELS)(
             {
               type: 'function',
               function: {
-                ...LOOK,
+                ...LOOK_TOOL,
                 parse: (args: string) => args,
-                function: degreesAt,
+                function: runLookTool,
               },
             },
           ],
@@ -127,7 +127,7 @@ describe.each(WIRE_MODELS)(
         messages.push(message)
         for (const call of message.tool_calls ?? []) {
           const args = call.type === 'function' ? call.function.arguments : ''
-          messages.push({ role: 'tool', tool_call_id: call.id, content: degreesAt(args) })
+          messages.push({ role: 'tool', tool_call_id: call.id, content: runLookTool(args) })
         }
         message = (await ask(messages)).choices[0]?.message as Thinking
       }

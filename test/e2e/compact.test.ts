@@ -7,12 +7,12 @@ import type {
 } from 'openai/resources/responses/responses'
 import { afterEach, describe, expect, test } from 'vitest'
 import { schemaFaults } from '../support/openapi.ts'
-import { LOOK, outputsFor } from '../support/wire-models.ts'
+import { LOOK_TOOL, runToolCalls } from '../support/wire-models.ts'
 import { HOSTS } from './hosts.ts'
 import { useHostWithServices } from './service-host.ts'
 
 const MODELS = ['gpt-5', 'chat-model', 'claude-sonnet-5', 'gemini-3.8-flash', 'demo']
-const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK }]
+const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK_TOOL }]
 const COMPACT_ALWAYS = [{ type: 'compaction', compact_threshold: 1 }]
 
 const typesIn = ({ output }: { readonly output: readonly { readonly type: string }[] }) =>
@@ -35,7 +35,7 @@ describe.each(HOSTS)('compaction of conversations on %s', (_, start) => {
 
     async function talked(): Promise<Response> {
       const called = await at.openai.responses.create({ model, tools, input: 'Look at Rome.' })
-      const input = outputsFor(called, () => 'fog at dawn')
+      const input = runToolCalls(called, () => 'fog at dawn')
       return at.openai.responses.create({ model, tools, input, previous_response_id: called.id })
     }
 
@@ -78,7 +78,7 @@ describe.each(HOSTS)('compaction of conversations on %s', (_, start) => {
         expect(typesIn(first).filter((type) => type === 'compaction')).toHaveLength(1)
         expectSummaryOnly()
 
-        const input = outputsFor(first, () => 'fog at dawn')
+        const input = runToolCalls(first, () => 'fog at dawn')
         const question: ResponseInputItem = { role: 'user', content: 'And then?' }
         const next = await at.openai.responses.create({
           model,

@@ -4,11 +4,11 @@ import { openaiFor, startGateway, upstreams } from '../support/gateway.ts'
 import { expectExplained, textViewOf, type Explanation } from '../support/compare-explanations.ts'
 import { answerJson, startUpstream } from '../support/upstream.ts'
 import { useGatewayWithServices } from '../support/services/gateway-with-services.ts'
-import { LOOK, WIRE_MODELS } from '../support/wire-models.ts'
+import { LOOK_TOOL, WIRE_MODELS } from '../support/wire-models.ts'
 
 const setup = useGatewayWithServices()
 
-const TOOL = { type: 'function' as const, ...LOOK, strict: true }
+const TOOL = { type: 'function' as const, ...LOOK_TOOL, strict: true }
 const LENGTHY = 'degrees '.repeat(300)
 
 interface Turn {

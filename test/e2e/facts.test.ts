@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { startSummarizingUpstream } from '../support/summarizing-upstream.ts'
 import { useGatewayWithServices } from '../support/services/gateway-with-services.ts'
-import { LOOK, WIRE_MODELS } from '../support/wire-models.ts'
+import { LOOK_TOOL, WIRE_MODELS } from '../support/wire-models.ts'
 
 const FACTS_ON = { layers: { facts: true, scope: 'user' } }
 const PORT = 'The server of the shop listens on port 8080'
@@ -108,7 +108,7 @@ test.each(WIRES)(
   'a fact that is stored in a tool loop leaves the prompt so far unchanged over $model (C43)',
   async ({ model }) => {
     await post('/v1/memory/facts', { text: PORT })
-    const tools = [{ type: 'function', strict: false, ...LOOK }]
+    const tools = [{ type: 'function', strict: false, ...LOOK_TOOL }]
     const requestFields = { model, tools, backstory: FACTS_ON }
     const storedItem = 'remember({"text":"Rome is where the server of the shop is","importance":1})'
     const input = `Use ${storedItem} and look({"at":"the server"}).`

@@ -9,7 +9,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startChild } from '../support/child-gateway.ts'
 import { openaiFor, upstreams } from '../support/gateway.ts'
-import { framesIn } from '../support/logs.ts'
+import { decodeFrames } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { connect } from '../support/socket-client.ts'
 import { askInText, addRound, type Message } from '../support/text-client.ts'
@@ -164,7 +164,7 @@ describe.each(HOSTS)('failures with gateway tools on %s', (home, start) => {
           tools: TOOLS,
           input: [{ role: 'user', content: 'Go.' }, ...LOOKED],
         })
-        const frames = framesIn(await response.text())
+        const frames = decodeFrames(await response.text())
         expect(responsesFaults(frames)).toEqual([])
         expect(frames.map(({ event }) => event)).toContain('response.failed')
         expect(JSON.stringify(frames)).toContain('I read on. ')
@@ -261,7 +261,7 @@ describe.each(HOSTS)('failures with gateway tools on %s', (home, start) => {
       test('a background response has one event log for all tool rounds', async () => {
         behave(EXPAND_CALL, FINAL_ANSWER)
         const body = { model, background: true, stream: true, tools: TOOLS, input: [...LOOKED] }
-        const frames = framesIn(await (await post('/responses', body)).text())
+        const frames = decodeFrames(await (await post('/responses', body)).text())
         expect(responsesFaults(frames)).toEqual([])
         expect(JSON.stringify(frames)).toContain('I have read it.')
         expect(JSON.stringify(frames)).not.toContain('expand_output')

@@ -10,10 +10,10 @@ import { startGateway } from '../support/gateway.ts'
 import { textViewOf, type Explanation } from '../support/compare-explanations.ts'
 import { startServices, type Services } from '../support/services/start-services.ts'
 import { answerJson } from '../support/upstream.ts'
-import { LOOK, WIRE_MODELS } from '../support/wire-models.ts'
+import { LOOK_TOOL, WIRE_MODELS } from '../support/wire-models.ts'
 
 const WINDOW = 10_000
-const TOOLS = [{ type: 'function' as const, strict: false, ...LOOK }]
+const TOOLS = [{ type: 'function' as const, strict: false, ...LOOK_TOOL }]
 const LONG = Array.from({ length: 6000 }, (_, at) => `line ${at}`).join('\n')
 
 let services: Services
@@ -196,7 +196,7 @@ describe.each(WIRE_MODELS)('several tool rounds over $model', ({ model }) => {
       ...overrides,
       model,
       store: true,
-      tools: [{ type: 'function', function: LOOK }],
+      tools: [{ type: 'function', function: LOOK_TOOL }],
       messages: messages(readQuestion(8)),
     })
     expect(answer.choices[0]?.message.content).toContain('The tools said: ')

@@ -5,7 +5,7 @@
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../support/gateway.ts'
-import { framesIn } from '../support/logs.ts'
+import { decodeFrames } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { answerJson, startUpstream, type Behaviour, type Upstream } from '../support/upstream.ts'
 import { answerWith, type AnswerContent } from '../support/answer-formats.ts'
@@ -79,7 +79,7 @@ describe.each(['chat-model', 'responses-model'])(
           ],
         })
         const text = await response.text()
-        const frames = stream ? framesIn(text) : []
+        const frames = stream ? decodeFrames(text) : []
         expect(stream ? responsesFaults(frames) : []).toEqual([])
         const body = (
           stream

@@ -5,11 +5,11 @@
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
-import { framesIn } from '../support/logs.ts'
+import { decodeFrames } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { USAGE } from '../support/services/simulated-model.ts'
 import { startServices, type Services } from '../support/services/start-services.ts'
-import { LOOK, WIRE_MODELS } from '../support/wire-models.ts'
+import { LOOK_TOOL, WIRE_MODELS } from '../support/wire-models.ts'
 
 const CAPPED = JSON.stringify({ policy: 'capped', outputs: { cap: 300 } })
 const LONG = Array.from({ length: 100 }, (_, at) => `line ${at}`).join('\n')
@@ -40,8 +40,8 @@ beforeEach(() => {
   services.manner = 'plain'
 })
 
-const RESPONSES_TOOLS = [{ type: 'function' as const, strict: false, ...LOOK }]
-const CHAT_TOOLS = [{ type: 'function' as const, function: LOOK }]
+const RESPONSES_TOOLS = [{ type: 'function' as const, strict: false, ...LOOK_TOOL }]
+const CHAT_TOOLS = [{ type: 'function' as const, function: LOOK_TOOL }]
 
 /** A conversation with a tool output that is too long. */
 function itemsBefore(question: string) {
@@ -98,7 +98,7 @@ function readResponse(answer: OpenAI.Responses.Response): ReadAnswer {
 async function streamResponses(model: string, question: string): Promise<ReadAnswer> {
   const request = { model, tools: RESPONSES_TOOLS, input: itemsBefore(question), stream: true }
   const response = await gateway.post('/v1/responses', request)
-  const frames = framesIn(await response.text())
+  const frames = decodeFrames(await response.text())
   expect(responsesFaults(frames)).toEqual([])
   const last = JSON.parse(frames.at(-2)?.data ?? '{}') as { response: OpenAI.Responses.Response }
   const words = last.response.output.flatMap((item) =>

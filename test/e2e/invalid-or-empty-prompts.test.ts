@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chatFaults } from '../support/chat-laws.ts'
+import { findChatFaults } from '../support/chat-laws.ts'
 import { PATHS } from '../support/read-client-answer.ts'
 import { useGatewayWithServices } from '../support/services/gateway-with-services.ts'
 import { WIRE_MODELS } from '../support/wire-models.ts'
@@ -106,7 +106,7 @@ test('invalid chat messages do not reach a chat upstream, and explain shows the 
       const response = await setup.gateway.post(PATHS.chat, body)
       expect([response.status, setup.services.refusals]).toEqual([200, []])
       const sent = setup.services.received.at(-1)?.json as never
-      expect(chatFaults(sent)).toEqual([])
+      expect(findChatFaults(sent)).toEqual([])
       const result = await setup.gateway.post('/v1/context/explain', { api: 'chat', ...body })
       const { upstream, notes } = (await result.json()) as {
         readonly upstream: { readonly unchanged: boolean; readonly body: object }

@@ -80,7 +80,7 @@ function linesOf(text: string): readonly Line[] {
   })
 }
 
-describe.each(HOSTS)('on %s', (_, start) => {
+describe.each(HOSTS)("Open WebUI's API requests to a gateway on %s", (_, start) => {
   let upstream: Upstream
   let open: Host
   let signing: Host
@@ -114,68 +114,74 @@ describe.each(HOSTS)('on %s', (_, start) => {
       body: JSON.stringify(body),
     })
 
-  describe.each(PROFILES)('with the headers of the profile %s', (profile) => {
-    const isKnown = profile !== 'bare'
-    const headers = pairsFor(profile)
+  describe.each(PROFILES)(
+    'Open WebUI\'s requests with the identifying headers of the profile "%s"',
+    (profile) => {
+      const isKnown = profile !== 'bare'
+      const headers = pairsFor(profile)
 
-    test('lists the models (C126)', async () => {
-      const response = await fetch(`${hostFor(headers).url}/v1/models`, { headers })
-      const { data } = (await response.json()) as {
-        data: readonly Readonly<Record<string, unknown>>[]
-      }
-      expect(data.map(({ id }) => id)).toEqual(['chat-model', 'responses-model', 'example-model'])
-      for (const model of data) expect(model).not.toHaveProperty('pipeline')
-    })
+      test('the gateway lists its models for Open WebUI (C126)', async () => {
+        const response = await fetch(`${hostFor(headers).url}/v1/models`, { headers })
+        const { data } = (await response.json()) as {
+          data: readonly Readonly<Record<string, unknown>>[]
+        }
+        expect(data.map(({ id }) => id)).toEqual(['chat-model', 'responses-model', 'example-model'])
+        for (const model of data) expect(model).not.toHaveProperty('pipeline')
+      })
 
-    test.each(['chat-model', 'responses-model'])('%s answers a chat', async (model) => {
-      const response = await post('/chat/completions', chatOf(model), headers)
-      expect(response.headers.get('content-type')).toContain('text/event-stream')
-      const lines = linesOf(await response.text())
-      const result = lines.flatMap(({ choices = [] }) => choices.map(({ delta }) => delta))
-      const joined = (field: string) => result.map((delta) => delta[field] ?? '').join('')
-      expect(joined('content')).toContain(SAID.text)
-      expect(joined('reasoning_content')).toBe(SAID.reasoning)
-      if (!isKnown) return
-      const withUsage = lines.filter(({ usage = null }) => usage !== null)
-      expect(withUsage).toEqual([expect.objectContaining({ choices: [] })])
-    })
-
-    test.each(['chat-model', 'responses-model'])(
-      '%s answers a Responses request (C127)',
-      async (model) => {
-        const response = await post('/responses', responseOf(model), headers)
-        const last = linesOf(await response.text()).at(-1)
-        expect(last).toMatchObject({
-          type: 'response.completed',
-          response: { status: 'completed' },
-        })
-        const output = last?.response?.output ?? []
-        expect(output).toContainEqual(
-          expect.objectContaining({ type: 'function_call', call_id: 'call_a' }),
-        )
-        if (isKnown) expect(last?.response).not.toHaveProperty('tools')
-      },
-    )
-
-    test('answers a title task with one JSON body', async () => {
-      const request = { model: 'chat-model', stream: false, max_tokens: 1000 }
-      const messages = [{ role: 'user', content: TITLE }]
-      const response = await post(
-        '/chat/completions',
-        { ...request, messages },
-        pairsFor(profile, 'title_generation'),
+      test.each(['chat-model', 'responses-model'])(
+        'the model %s answers a chat request of Open WebUI',
+        async (model) => {
+          const response = await post('/chat/completions', chatOf(model), headers)
+          expect(response.headers.get('content-type')).toContain('text/event-stream')
+          const lines = linesOf(await response.text())
+          const result = lines.flatMap(({ choices = [] }) => choices.map(({ delta }) => delta))
+          const joined = (field: string) => result.map((delta) => delta[field] ?? '').join('')
+          expect(joined('content')).toContain(SAID.text)
+          expect(joined('reasoning_content')).toBe(SAID.reasoning)
+          if (!isKnown) return
+          const withUsage = lines.filter(({ usage = null }) => usage !== null)
+          expect(withUsage).toEqual([expect.objectContaining({ choices: [] })])
+        },
       )
-      const body = (await response.json()) as { choices: [{ message: { content: string } }] }
-      expect(body.choices[0].message.content).toBe(SAID.text)
-    })
-  })
 
-  test('requests the usage from a chat upstream', async () => {
+      test.each(['chat-model', 'responses-model'])(
+        'the model %s answers a Responses request of Open WebUI (C127)',
+        async (model) => {
+          const response = await post('/responses', responseOf(model), headers)
+          const last = linesOf(await response.text()).at(-1)
+          expect(last).toMatchObject({
+            type: 'response.completed',
+            response: { status: 'completed' },
+          })
+          const output = last?.response?.output ?? []
+          expect(output).toContainEqual(
+            expect.objectContaining({ type: 'function_call', call_id: 'call_a' }),
+          )
+          if (isKnown) expect(last?.response).not.toHaveProperty('tools')
+        },
+      )
+
+      test("Open WebUI's title task is answered with one JSON body", async () => {
+        const request = { model: 'chat-model', stream: false, max_tokens: 1000 }
+        const messages = [{ role: 'user', content: TITLE }]
+        const response = await post(
+          '/chat/completions',
+          { ...request, messages },
+          pairsFor(profile, 'title_generation'),
+        )
+        const body = (await response.json()) as { choices: [{ message: { content: string } }] }
+        expect(body.choices[0].message.content).toBe(SAID.text)
+      })
+    },
+  )
+
+  test('the gateway requests token usage from a chat upstream for Open WebUI', async () => {
     await (await post('/chat/completions', chatOf('chat-model'), OPEN_WEBUI)).text()
     expect(upstream.received.at(-1)?.json['stream_options']).toEqual({ include_usage: true })
   })
 
-  test('does not make a tool of a Responses connection strict', async () => {
+  test("the gateway does not make a tool strict if it comes over Open WebUI's Responses connection", async () => {
     const strict = () => {
       const tools = upstream.received.at(-1)?.json['tools'] as { strict?: boolean }[] | undefined
       return tools?.[0]?.strict
@@ -186,11 +192,11 @@ describe.each(HOSTS)('on %s', (_, start) => {
     expect(strict()).toBeUndefined()
   })
 
-  describe('with OPEN_WEBUI_JWT_SECRET', () => {
+  describe('user headers of Open WebUI that are signed with OPEN_WEBUI_JWT_SECRET', () => {
     const ask = (headers: Pairs) =>
       post('/chat/completions', chatOf('example-model'), headers, signing)
 
-    test('rejects a user with a missing or invalid signature (C129)', async () => {
+    test('a request of Open WebUI whose user has a missing or invalid signature is rejected (C129)', async () => {
       for (const headers of [BARE, pairsFor('user'), pairsFor('full'), forged()]) {
         const response = await ask(headers)
         expect(response.status).toBe(401)
@@ -199,18 +205,18 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await ask(pairsFor('jwt'))).status).toBe(200)
     })
 
-    test('lists models without a user, but checks a signature when the connection is verified (C126, C129)', async () => {
+    test('Open WebUI may list models without a user, but a signature is checked when a connection is verified (C126, C129)', async () => {
       const list = (headers: Pairs) => fetch(`${signing.url}/v1/models`, { headers })
       expect((await list(BARE)).status).toBe(200)
       expect((await list(forged())).status).toBe(401)
     })
   })
 
-  describe('requests from a browser', () => {
+  describe('requests that a browser sends directly to the gateway (CORS)', () => {
     const origin = 'https://chat.example.com'
     const allowed = (response: Response) => response.headers.get('access-control-allow-origin')
 
-    test('a preflight allows the methods and headers of a page', async () => {
+    test('a CORS preflight request allows the methods and headers that a web page uses', async () => {
       const response = await fetch(`${open.url}/v1/chat/completions`, {
         method: 'OPTIONS',
         headers: {
@@ -224,7 +230,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(response.headers.get('access-control-allow-headers')).toContain('authorization')
     })
 
-    test('lists, streams and errors have CORS headers', async () => {
+    test('model lists, streams and errors have CORS headers', async () => {
       const list = await fetch(`${open.url}/v1/models`, { headers: { ...BARE, origin } })
       expect([list.status, allowed(list)]).toEqual([200, '*'])
       const stream = await post('/chat/completions', chatOf('example-model'), { ...BARE, origin })
@@ -234,13 +240,13 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect([error.status, allowed(error)]).toEqual([401, '*'])
     })
 
-    test('a request without an origin gets no CORS headers', async () => {
+    test('a request without an `Origin` header gets no CORS headers', async () => {
       expect(allowed(await fetch(`${open.url}/v1/models`, { headers: BARE }))).toBeNull()
     })
   })
 })
 
-test('without keys, only pages of this machine get CORS headers', async () => {
+test('a gateway without API keys sends CORS headers only to pages of the same machine', async () => {
   const gateway = await startGateway()
   const ask = (origin: string, method: string) =>
     fetch(`${gateway.url}/v1/models`, {
@@ -267,7 +273,7 @@ interface RecordedRequest {
   readonly body: { readonly stream: boolean } | null
 }
 
-describe.skipIf(!sharedExists)('answers every recorded request of Open WebUI', () => {
+describe.skipIf(!sharedExists)('requests that were recorded from Open WebUI', () => {
   const recorded = sharedExists
     ? readShared('fixtures/open-webui/requests.jsonl')
         .toString()
@@ -286,18 +292,21 @@ describe.skipIf(!sharedExists)('answers every recorded request of Open WebUI', (
   })
   afterAll(() => gateway.close())
 
-  test.each(recorded)('$kind', async ({ method, path, headers, body }) => {
-    const sent = headers
-      .filter(([name]) => !/^(host|accept-encoding|authorization)$/i.test(name))
-      .map(([name, value]): [string, string] => [name.replace('X-Gw-', 'X-Backstory-'), value])
-    const response = await fetch(gateway.url + path, {
-      method,
-      headers: [...sent, ['Authorization', `Bearer ${KEY}`]],
-      ...(body === null ? {} : { body: JSON.stringify(body) }),
-    })
-    expect(response.status).toBe(200)
-    const text = await response.text()
-    if (body?.stream === true) expect(linesOf(text).length).toBeGreaterThan(2)
-    else expect(JSON.parse(text)).toMatchObject({ object: expect.any(String) as string })
-  })
+  test.each(recorded)(
+    'the gateway answers the recorded Open WebUI request "$kind"',
+    async ({ method, path, headers, body }) => {
+      const sent = headers
+        .filter(([name]) => !/^(host|accept-encoding|authorization)$/i.test(name))
+        .map(([name, value]): [string, string] => [name.replace('X-Gw-', 'X-Backstory-'), value])
+      const response = await fetch(gateway.url + path, {
+        method,
+        headers: [...sent, ['Authorization', `Bearer ${KEY}`]],
+        ...(body === null ? {} : { body: JSON.stringify(body) }),
+      })
+      expect(response.status).toBe(200)
+      const text = await response.text()
+      if (body?.stream === true) expect(linesOf(text).length).toBeGreaterThan(2)
+      else expect(JSON.parse(text)).toMatchObject({ object: expect.any(String) as string })
+    },
+  )
 })

@@ -155,8 +155,8 @@ const CLIENTS = {
   ids: asIdClient,
 }
 
-describe.each(Object.entries(CLIENTS))('PERSIST_REASONING over %s (C15)', (_, talk) => {
-  test('conversation: sends the reasoning of all earlier answers', async () => {
+describe.each(Object.entries(CLIENTS))('PERSIST_REASONING for %s (C15)', (_, talk) => {
+  test('PERSIST_REASONING=conversation sends the reasoning of all earlier answers', async () => {
     await withGateway({}, async (gateway) => {
       const { ask } = talk(gateway)
       expect([await ask(), await ask(), await ask(), await ask()]).toEqual([
@@ -168,7 +168,7 @@ describe.each(Object.entries(CLIENTS))('PERSIST_REASONING over %s (C15)', (_, ta
     })
   })
 
-  test('next_reply: sends reasoning until the next answer is complete; a failed answer does not count', async () => {
+  test('PERSIST_REASONING=next_reply sends reasoning until the next answer is complete, and a failed answer does not count', async () => {
     await withGateway({ PERSIST_REASONING: 'next_reply' }, async (gateway) => {
       const { ask } = talk(gateway)
       expect([await ask(), await ask()]).toEqual([[], [1]])
@@ -181,7 +181,7 @@ describe.each(Object.entries(CLIENTS))('PERSIST_REASONING over %s (C15)', (_, ta
     })
   })
 
-  test('disabled: sends and stores no reasoning', async () => {
+  test('PERSIST_REASONING=disabled sends and stores no reasoning', async () => {
     await withGateway({ PERSIST_REASONING: 'disabled' }, async (gateway) => {
       const { ask } = talk(gateway)
       expect([await ask(), await ask(), await ask()]).toEqual([[], [], []])
@@ -189,7 +189,7 @@ describe.each(Object.entries(CLIENTS))('PERSIST_REASONING over %s (C15)', (_, ta
   })
 })
 
-test('next_reply: still stores reasoning that is not sent any more (C17)', async () => {
+test('PERSIST_REASONING=next_reply still stores reasoning that is not sent any more (C17)', async () => {
   await withGateway({ PERSIST_REASONING: 'next_reply' }, async (gateway) => {
     const { responses } = gateway.openai
     const first = await responses.create({ model: 'gpt-5', input: 'One?' })
@@ -206,7 +206,7 @@ test('next_reply: still stores reasoning that is not sent any more (C17)', async
   })
 })
 
-test('disabled: a stored response has the same items and ids as its answer, without reasoning (C15)', async () => {
+test('with PERSIST_REASONING=disabled, a stored response has the same items and ids as its answer, without reasoning (C15)', async () => {
   const demo = upstreams({ name: 'demo', wire: 'demo', models: ['demo'], quirks: { delayMs: 0 } })
   const requestFields = { model: 'demo', input: '/think Hm.\n/say Hello.\n/call look {}' }
   await withGateway({ ...demo, PERSIST_REASONING: 'disabled' }, async ({ openai }) => {
@@ -219,7 +219,7 @@ test('disabled: a stored response has the same items and ids as its answer, with
   })
 })
 
-describe('PERSIST_TOOL_RESULTS (C16)', () => {
+describe('PERSIST_TOOL_RESULTS for a client that drops tool calls (C16)', () => {
   const look = { name: 'look', parameters: { type: 'object', properties: {} } }
   const tools = [{ type: 'function', function: look }]
 
@@ -273,7 +273,7 @@ describe('PERSIST_TOOL_RESULTS (C16)', () => {
     usage: null,
   })
 
-  test('on: a later turn contains the tool calls that the client dropped', async () => {
+  test('PERSIST_TOOL_RESULTS=on sends the tool calls that the client dropped in later turns', async () => {
     expect(await carried({})).toEqual([
       'message',
       'reasoning',
@@ -286,7 +286,7 @@ describe('PERSIST_TOOL_RESULTS (C16)', () => {
     ])
   })
 
-  test('off: a later turn contains only text and its reasoning', async () => {
+  test('PERSIST_TOOL_RESULTS=off sends only the text and its reasoning in later turns', async () => {
     expect(await carried({ PERSIST_TOOL_RESULTS: 'off' })).toEqual([
       'message',
       'reasoning',

@@ -50,71 +50,58 @@ async function questionsSent(
   return list.filter(({ role }) => role === 'user').length
 }
 
-describe('each level overrides the one before (C35)', () => {
-  test.each([
-    ['the setting for all', 'key-of-ada', 'chat-large', {}, {}, 4],
-    ['the setting for a model', 'key-of-ada', 'chat-small', {}, {}, 2],
-    ['the setting for a key', 'key-of-ben', 'chat-small', {}, {}, 3],
-    [
-      'the request field',
-      'key-of-ben',
-      'chat-small',
-      { backstory: { window: { turns: 1 } } },
-      {},
-      1,
-    ],
-    [
-      'the request field with a policy name',
-      'key-of-ben',
-      'chat-small',
-      { backstory: 'replay' },
-      {},
-      TURNS,
-    ],
-    [
-      'the request header',
-      'key-of-ben',
-      'chat-small',
-      {},
-      { 'x-backstory-policy': 'replay' },
-      TURNS,
-    ],
-    [
-      'the request field before the header',
-      'key-of-ada',
-      'chat-large',
-      { backstory: { window: { turns: 1 } } },
-      { 'x-backstory-policy': 'replay' },
-      1,
-    ],
-    [
-      'the header if the request field has no policy',
-      'key-of-ben',
-      'chat-small',
-      { backstory: { outputs: { keep_turns: 3 } } },
-      { 'x-backstory-policy': 'replay' },
-      TURNS,
-    ],
-    [
-      'the request field over another wire',
-      'key-of-ada',
-      'responses-large',
-      { backstory: 'replay' },
-      {},
-      TURNS,
-    ],
-  ] as const)('applies the policy of %s', async (_, key, model, more, headers, most) => {
+test.each([
+  ['the setting for all', 'key-of-ada', 'chat-large', {}, {}, 4],
+  ['the setting for a model', 'key-of-ada', 'chat-small', {}, {}, 2],
+  ['the setting for a key', 'key-of-ben', 'chat-small', {}, {}, 3],
+  ['the request field', 'key-of-ben', 'chat-small', { backstory: { window: { turns: 1 } } }, {}, 1],
+  [
+    'the request field with a policy name',
+    'key-of-ben',
+    'chat-small',
+    { backstory: 'replay' },
+    {},
+    TURNS,
+  ],
+  ['the request header', 'key-of-ben', 'chat-small', {}, { 'x-backstory-policy': 'replay' }, TURNS],
+  [
+    'the request field before the header',
+    'key-of-ada',
+    'chat-large',
+    { backstory: { window: { turns: 1 } } },
+    { 'x-backstory-policy': 'replay' },
+    1,
+  ],
+  [
+    'the header if the request field has no policy',
+    'key-of-ben',
+    'chat-small',
+    { backstory: { outputs: { keep_turns: 3 } } },
+    { 'x-backstory-policy': 'replay' },
+    TURNS,
+  ],
+  [
+    'the request field over another wire',
+    'key-of-ada',
+    'responses-large',
+    { backstory: 'replay' },
+    {},
+    TURNS,
+  ],
+] as const)(
+  'a request gets the context policy of %s, which overrides the levels before it (C35)',
+  async (_, key, model, more, headers, most) => {
     const sent = await questionsSent(key, model, more, headers)
     if (most === TURNS) expect(sent).toBe(TURNS)
     else {
       expect(sent).toBeLessThanOrEqual(most)
       expect(sent).toBeGreaterThan(0)
     }
-  })
-})
+  },
+)
 
-describe('the field `backstory`', () => {
-  test('is removed from requests that otherwise pass through unchanged', async () => {
+describe('the request field `backstory`', () => {
+  test('the field `backstory` is removed from requests that otherwise pass through unchanged', async () => {
     await questionsSent('key-of-ada', 'chat-large', { backstory: 'replay', seed: 7 })
     const raw = JSON.stringify({
       backstory: 'replay',
@@ -130,7 +117,7 @@ describe('the field `backstory`', () => {
     expect(upstream.received[0]?.json).toEqual({ model: 'responses-x', input: 'Hi', store: false })
   })
 
-  test('is stored with a response, and not shown as part of it', async () => {
+  test('the field `backstory` is stored with a response, and not returned as part of it', async () => {
     const client = openaiFor(gateway.url, 'key-of-ada')
     const requestFields = { model: 'responses-x', input: 'Hi', backstory: { policy: 'lean' } }
     const first = await client.responses.create(requestFields)
@@ -147,7 +134,7 @@ describe('the field `backstory`', () => {
     ['/v1/responses', { input: 'Hi', backstory: { policy: 'x' } }, 'backstory.policy'],
     ['/v1/responses', { input: 'Hi', backstory: 'x' }, 'backstory'],
     ['/v1/context/explain', { input: 'Hi', backstory: { media: 1 } }, 'backstory.media'],
-  ])('%s rejects an invalid value and names its path', async (path, body, param) => {
+  ])('%s rejects an invalid `backstory` value and names its path', async (path, body, param) => {
     const response = await fetch(gateway.url + path, {
       method: 'POST',
       headers: { authorization: 'Bearer key-of-ada', 'content-type': 'application/json' },
@@ -158,7 +145,7 @@ describe('the field `backstory`', () => {
     expect(upstream.received).toHaveLength(0)
   })
 
-  test('an unknown policy in the header is rejected', async () => {
+  test('an unknown policy name in the header X-Backstory-Policy is rejected', async () => {
     const response = await gateway.post(
       '/v1/responses',
       { model: 'responses-x', input: 'Hi' },

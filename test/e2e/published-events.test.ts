@@ -36,12 +36,12 @@ function eventNames(path: string): ReadonlyMap<string, string> {
   )
 }
 
-describe.skipIf(!sharedExists)('events match the published schemas', () => {
+describe.skipIf(!sharedExists)('published schemas of streamed events', () => {
   let gateway: Awaited<ReturnType<typeof startGateway>>
   beforeAll(async () => void (gateway = await startGateway()))
   afterAll(() => gateway.close())
 
-  test.each(Object.entries(TURNS))('of %s', async (_, input) => {
+  test.each(Object.entries(TURNS))('events of %s match the published schemas', async (_, input) => {
     const response = await gateway.post('/v1/responses', { model: 'demo', stream: true, input })
     const lines = (await response.text()).split('\n').filter((line) => line.startsWith('data: {'))
     expect(lines.length).toBeGreaterThan(5)

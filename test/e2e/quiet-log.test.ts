@@ -31,7 +31,7 @@ test.each(['/v1/embeddings', '/v1/models', '/v1/nowhere', '/healthz'])(
   },
 )
 
-test('a client that hangs up within its request logs nothing', async () => {
+test('a client that closes the connection within its request causes no log line', async () => {
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1')
   await once(socket, 'connect')
   socket.write(

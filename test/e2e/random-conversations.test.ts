@@ -11,9 +11,9 @@ import { runStage } from '../../src/core/stream/stage.ts'
 import { conversation } from '../support/conversations.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { useGatewayWithServices } from '../support/services/gateway-with-services.ts'
-import { ANSWER_SCHEMA, LOOK, WIRE_MODELS } from '../support/wire-models.ts'
+import { ANSWER_SCHEMA, LOOK_TOOL, WIRE_MODELS } from '../support/wire-models.ts'
 import { hasOpenCall } from '../support/has-open-call.ts'
-import { asInput, asMessages } from '../support/items-as-client-input.ts'
+import { toResponsesInput, toChatMessages } from '../support/items-as-client-input.ts'
 
 const setup = useGatewayWithServices()
 beforeAll(() => void (setup.services.checksSeals = false))
@@ -63,11 +63,11 @@ test('a random Responses conversation is answered over every wire, streamed or n
         model,
         stream,
         store,
-        tools: [{ type: 'function', strict: true, ...LOOK }],
+        tools: [{ type: 'function', strict: true, ...LOOK_TOOL }],
         tool_choice: toolChoice,
         ...(effort === null ? {} : { reasoning: { effort } }),
         ...(hasFormat ? { text: { format: { type: 'json_schema', ...format } } } : {}),
-        input: asInput(items),
+        input: toResponsesInput(items),
       })
       if (!stream) return
       const messages = runStage(createSseDecoder(), [Buffer.from(text)])
@@ -82,14 +82,14 @@ test('a random Responses conversation is answered over every wire, streamed or n
 
 test('a random chat is answered over every wire, streamed or not', async () => {
   const property = fc.asyncProperty(
-    requestFields.map(asMessages),
+    requestFields.map(toChatMessages),
     settings,
     async (messages, how) => {
       const { model, stream, effort, hasFormat, toolChoice } = how
       await postAndCheck('/v1/chat/completions', {
         model,
         stream,
-        tools: [{ type: 'function', function: LOOK }],
+        tools: [{ type: 'function', function: LOOK_TOOL }],
         tool_choice: toolChoice,
         ...(effort === null ? {} : { reasoning_effort: effort }),
         ...(hasFormat ? { response_format: { type: 'json_schema', json_schema: format } } : {}),

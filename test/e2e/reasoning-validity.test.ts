@@ -12,7 +12,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import { startServices, type Services } from '../support/services/start-services.ts'
 import { answerJson } from '../support/upstream.ts'
-import { degreesAt, LOOK, outputsFor } from '../support/wire-models.ts'
+import { runLookTool, LOOK_TOOL, runToolCalls } from '../support/wire-models.ts'
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>
 
@@ -57,7 +57,7 @@ function environment(): { UPSTREAMS: string } {
   }
 }
 
-const look: FunctionTool = { type: 'function', strict: true, ...LOOK }
+const look: FunctionTool = { type: 'function', strict: true, ...LOOK_TOOL }
 const other: FunctionTool = { ...look, name: 'other' }
 const reasoning = { effort: 'low' } as const
 const LOOKED = 'The tools said: Rome: 4 degrees · Oslo: 4 degrees'
@@ -65,7 +65,7 @@ const LOOKED = 'The tools said: Rome: 4 degrees · Oslo: 4 degrees'
 type Request = Omit<ResponseCreateParamsNonStreaming, 'input'>
 
 /** A conversation of stored responses. */
-function converse({ openai }: Gateway, told = degreesAt) {
+function converse({ openai }: Gateway, told = runLookTool) {
   let previous_response_id: string | null = null
   const say = async (request: Request, input: string | ResponseInput): Promise<Response> => {
     const body = { tools: [look], reasoning, previous_response_id, ...request, input }
@@ -76,7 +76,7 @@ function converse({ openai }: Gateway, told = degreesAt) {
   /** Runs a tool loop: two requests. */
   const ask = async (request: Request): Promise<Response> => {
     const called = await say(request, 'Look at Rome and Oslo.')
-    return say(request, outputsFor(called, told))
+    return say(request, runToolCalls(called, told))
   }
   return { say, ask }
 }
@@ -97,27 +97,30 @@ const CHANGES: readonly Partial<Request>[] = [
   {},
 ]
 
-describe.each(['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-fable-5-1'])('%s', (model) => {
-  test('gets the thinking that is valid after its current prefix, and rejects nothing', async () => {
-    const { ask } = converse(gateway)
-    for (const change of CHANGES) {
-      expect((await ask({ model, ...change })).output_text).toContain(LOOKED)
-    }
-    expect([services.refusals, services.dropped]).toEqual([[], []])
-    // After a return to the first prefix, the reasoning of the first turns is valid again.
-    expect(countSealsSent()).toEqual([0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 4, 5, 6, 7])
-  })
+describe.each(['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-fable-5-1'])(
+  'thinking of %s, which is valid only after its unchanged prefix',
+  (model) => {
+    test('Claude gets only the thinking that is valid after the current prefix, and rejects nothing', async () => {
+      const { ask } = converse(gateway)
+      for (const change of CHANGES) {
+        expect((await ask({ model, ...change })).output_text).toContain(LOOKED)
+      }
+      expect([services.refusals, services.dropped]).toEqual([[], []])
+      // After a return to the first prefix, the reasoning of the first turns is valid again.
+      expect(countSealsSent()).toEqual([0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 4, 5, 6, 7])
+    })
 
-  test('without the check, gets a second request, and never again the reasoning that it rejected', async () => {
-    const { ask } = converse(gateway)
-    for (const change of CHANGES) {
-      const answer = await ask({ model: `claude-blind/${model}`, ...change })
-      expect(answer.output_text).toContain(LOOKED)
-    }
-    expect(services.refusals).toHaveLength(3)
-    expect(countSealsSent()).toEqual([0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 0, 1, 2, 3])
-  })
-})
+    test('without the prefix check, Claude gets a second request, and never again the thinking that it rejected', async () => {
+      const { ask } = converse(gateway)
+      for (const change of CHANGES) {
+        const answer = await ask({ model: `claude-blind/${model}`, ...change })
+        expect(answer.output_text).toContain(LOOKED)
+      }
+      expect(services.refusals).toHaveLength(3)
+      expect(countSealsSent()).toEqual([0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 0, 1, 2, 3])
+    })
+  },
+)
 
 test.each([
   ['claude/claude-sonnet-5-5', 'claude-2/claude-sonnet-5-5'],
@@ -152,7 +155,7 @@ test.each(['claude-opus-5-5', 'claude-sonnet-4-5', 'gpt-5.6'])(
   },
 )
 
-describe('shortened tool outputs', () => {
+describe('reasoning after tool outputs that are shortened later', () => {
   const long = (): string => 'fog '.repeat(1000)
   let shortening: Gateway
   beforeAll(async () => {
@@ -165,7 +168,7 @@ describe('shortened tool outputs', () => {
     for (let turn = 0; turn < 9; turn += 1) await ask({ model })
   }
 
-  test('send an OpenAI model no reasoning that it would skip', async () => {
+  test('an OpenAI model is not sent reasoning before which a tool output was shortened', async () => {
     await talkTo('gpt-5.6')
     expect([services.refusals, services.dropped]).toEqual([[], []])
     // In turn 7 the outputs of the turns 1 to 3 are shortened: only the reasoning before the first of these
@@ -175,19 +178,19 @@ describe('shortened tool outputs', () => {
     expect(counts.slice(12)).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  test('without the check, send an OpenAI model reasoning that it skips', async () => {
+  test('without the prefix check, an OpenAI model is sent reasoning that it skips', async () => {
     await talkTo('openai-blind/gpt-5.6')
     expect(services.refusals).toEqual([])
     expect(services.dropped.length).toBeGreaterThan(0)
   })
 
-  test('cause no rejection by Claude', async () => {
+  test('Claude rejects nothing after tool outputs were shortened', async () => {
     await talkTo('claude-opus-5-5')
     expect([services.refusals, services.dropped]).toEqual([[], []])
   })
 })
 
-describe('reasoning that the client sent itself', () => {
+describe('invalid reasoning that the client sent itself', () => {
   const question = { role: 'user', content: 'Look at Rome and Oslo.' } as const
   const call = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{"at":"Rome"}' }
   const output = { type: 'function_call_output', call_id: 'c1', output: 'Rome: 4 degrees' }
@@ -196,20 +199,23 @@ describe('reasoning that the client sent itself', () => {
     ['gpt-5', 'gAAAAforeign'],
     ['claude-opus-5-5', 'anthropic:thinking:811c9dc5:foreign'],
     ['gemini-3.8-flash', 'gemini:1:gemini-3.8-flash:foreign'],
-  ])('and that %s rejects is dropped with its ids in a second request', async (model, sealed) => {
-    const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: sealed }
-    const input = [question, thought, { ...call, id: 'fc_1' }, output]
-    const body = { model, input, tools: [look], reasoning, store: false }
-    const response = await gateway.post('/v1/responses', body)
-    expect([response.status, services.refusals.length]).toEqual([200, 1])
-    expect(services.received.map(({ text }) => text.includes('foreign'))).toEqual([true, false])
-    expect(services.received[1]?.text).not.toContain('fc_1')
-    expect(gateway.log).toContainEqual(
-      expect.objectContaining({ event: 'reasoning-refused', level: 'warn' }),
-    )
-  })
+  ])(
+    'reasoning of the client that %s rejects is dropped with its ids in a second request',
+    async (model, sealed) => {
+      const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: sealed }
+      const input = [question, thought, { ...call, id: 'fc_1' }, output]
+      const body = { model, input, tools: [look], reasoning, store: false }
+      const response = await gateway.post('/v1/responses', body)
+      expect([response.status, services.refusals.length]).toEqual([200, 1])
+      expect(services.received.map(({ text }) => text.includes('foreign'))).toEqual([true, false])
+      expect(services.received[1]?.text).not.toContain('fc_1')
+      expect(gateway.log).toContainEqual(
+        expect.objectContaining({ event: 'reasoning-refused', level: 'warn' }),
+      )
+    },
+  )
 
-  test('is also dropped for a router', async () => {
+  test('reasoning of the client that a router rejects is dropped in a second request', async () => {
     const details = [{ type: 'reasoning.text', text: 'Hm.', signature: 'foreign' }]
     const reply = { role: 'assistant', content: 'So.', reasoning_details: details }
     const messages = [{ role: 'user', content: 'Hi.' }, reply, { role: 'user', content: 'And?' }]
@@ -219,7 +225,7 @@ describe('reasoning that the client sent itself', () => {
   })
 })
 
-describe('a rejected request', () => {
+describe('requests that an upstream rejects because of their reasoning', () => {
   const REFUSAL = 'messages.1.content.0: Invalid `signature` in `thinking` block'
   const refuse = (status: number) =>
     answerJson(status, {
@@ -228,7 +234,7 @@ describe('a rejected request', () => {
     })
   const model = 'claude-sonnet-4-5'
 
-  test('is sent once more, and a second rejection reaches the client', async () => {
+  test('a request with rejected reasoning is sent once more, and a second rejection reaches the client', async () => {
     const { say } = converse(gateway)
     await say({ model }, 'Hi.')
     services.behave = refuse(400)
@@ -240,13 +246,13 @@ describe('a rejected request', () => {
     expect(countSealsSent()).toEqual([0, 1, 0])
   })
 
-  test('is not sent again without reasoning to drop', async () => {
+  test('a rejected request without reasoning is not sent again', async () => {
     services.behave = refuse(400)
     await expect(converse(gateway).say({ model }, 'Hi.')).rejects.toThrow(REFUSAL)
     expect(services.received).toHaveLength(1)
   })
 
-  test('is not sent again if the upstream is only busy', async () => {
+  test('a request is not sent again without reasoning if the upstream is only busy', async () => {
     const { say } = converse(gateway)
     await say({ model }, 'Hi.')
     services.behave = refuse(429)
@@ -255,20 +261,20 @@ describe('a rejected request', () => {
   })
 })
 
-describe('PERSIST_REASONING=next_reply', () => {
+describe('reasoning with PERSIST_REASONING=next_reply', () => {
   let brief: Gateway
   beforeAll(async () => {
     brief = await startGateway({ ...environment(), PERSIST_REASONING: 'next_reply' })
   })
   afterAll(() => brief.close())
 
-  test('sends reasoning until the next answer, and no longer (C15)', async () => {
+  test('PERSIST_REASONING=next_reply sends reasoning until the next answer, and no longer (C15)', async () => {
     const { ask } = converse(brief)
     for (let turn = 0; turn < 4; turn += 1) await ask({ model: 'claude-sonnet-4-5' })
     expect(countSealsSent()).toEqual([0, 1, 2, 3, 2, 3, 2, 3])
   })
 
-  test('sends a model that binds its reasoning that of every other turn, without a rejection', async () => {
+  test('PERSIST_REASONING=next_reply sends prefix-bound reasoning of every other turn, and no upstream rejects it', async () => {
     const { ask } = converse(brief)
     for (let turn = 0; turn < 5; turn += 1) await ask({ model: 'claude-opus-5-5' })
     expect([services.refusals, services.dropped]).toEqual([[], []])

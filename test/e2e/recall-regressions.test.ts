@@ -12,7 +12,7 @@ import { createStores } from '../../src/store/create-stores.ts'
 import { assistant, ending, newTurn, ORIGIN, placed, user } from '../store/turns.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { answerJson, startUpstream, type Upstream } from '../support/upstream.ts'
-import { readsOf } from '../support/count-reads.ts'
+import { countPropertyReads } from '../support/count-reads.ts'
 
 const MODEL = 'm'
 const OPEN_WEBUI = { 'x-backstory-chat': 'chat', 'x-backstory-message': 'message' }
@@ -54,7 +54,7 @@ async function respond(gateway: Gateway, fields: object, headers = {}): Promise<
   return ((await response.json()) as { readonly id: string }).id
 }
 
-describe('the owner of reasoning', () => {
+describe('reasoning and markers of other chats, users and tenants', () => {
   test('reasoning about one text is not sent with a chat about another (C132)', async () => {
     await withGateway(async (gateway, upstream) => {
       upstream.behave = answerJsonWith('Yes.', 'She earns 90k.')
@@ -88,7 +88,7 @@ describe('the owner of reasoning', () => {
     })
   })
 
-  test("another tenant's marker is treated like an unknown one in the lookup, the prompt and the answer (C132)", async () => {
+  test('a marker of another tenant is treated like an unknown one in the look-up, the prompt and the answer (C132)', async () => {
     await withGateway(
       async (gateway, upstream) => {
         const key = (name: string) => ({ ...OPEN_WEBUI, authorization: `Bearer ${name}` })
@@ -144,7 +144,7 @@ describe('the owner of reasoning', () => {
   })
 })
 
-describe('storing turns', () => {
+describe('requests that store a turn or not', () => {
   test('a task request on a Responses connection stores no turn (C128)', async () => {
     await withGateway(async (gateway, upstream) => {
       upstream.behave = answerJsonWith('{"title":"T"}')
@@ -188,7 +188,7 @@ describe('storing turns', () => {
     })
   })
 
-  test('names no turn in the answer with `REMEMBER=off`', async () => {
+  test('an answer has no turn marker with `REMEMBER=off`', async () => {
     await withGateway(
       async (gateway, upstream) => {
         upstream.behave = answerJsonWith('Hello', 'Thought.')
@@ -200,7 +200,7 @@ describe('storing turns', () => {
     )
   })
 
-  test('remembers that an upstream rejected reasoning, even if the answer has none', async () => {
+  test('a turn without reasoning records that the upstream rejected earlier reasoning', async () => {
     await withGateway(async (gateway, upstream) => {
       const messages = [chatMessage('user', 'Q')]
       const counts: number[] = []
@@ -223,8 +223,8 @@ describe('storing turns', () => {
   })
 })
 
-describe('the prompt', () => {
-  test('contains an edit of white space in an answer', async () => {
+describe('prompts with recalled items', () => {
+  test('the prompt contains white space that the user edited in an answer', async () => {
     await withGateway(async (gateway, upstream) => {
       upstream.behave = answerJsonWith('for x in y:\nprint(x)', 'Thought.')
       await complete(gateway, [chatMessage('user', 'Code?')])
@@ -238,7 +238,7 @@ describe('the prompt', () => {
     })
   })
 
-  test('places the reasoning before the text of an answer that a kill cut off', () => {
+  test('recalled reasoning comes before the text of an answer that a killed gateway did not finish', () => {
     const id = '0123456789ABCDEFGHJK'
     const thought: Item = { type: 'reasoning', summary: [{ type: 'summary_text', text: 't' }] }
     const request = newTurn({ id, input: [user('q')] })
@@ -256,7 +256,7 @@ describe('the prompt', () => {
     expect(types).toEqual(['message', 'reasoning', 'message', 'message'])
   })
 
-  test('for Open WebUI is the one that explain shows', async () => {
+  test('the prompt for Open WebUI is the one that explain shows', async () => {
     await withGateway(async (gateway, upstream) => {
       upstream.behave = answerJsonWith('Hello')
       const body = { model: MODEL, stream: true, messages: [chatMessage('user', 'Hi')] }
@@ -268,7 +268,7 @@ describe('the prompt', () => {
   })
 })
 
-describe('the lookup of turns', () => {
+describe('look-up of the turns of a chat', () => {
   const keysOf = (turnIds: readonly string[]) => ({
     tenant: 't',
     user: null,
@@ -296,7 +296,7 @@ describe('the lookup of turns', () => {
     return { engine, keep, find }
   }
 
-  test('finds all turns of a chat after other chats have filled the cache', async () => {
+  test('the look-up finds all turns of a chat after other chats have filled the cache', async () => {
     const { keep, find } = await memory()
     const long = 'x'.repeat(3_000_000)
     const chat = [await keep(long), await keep(long)]
@@ -306,7 +306,7 @@ describe('the lookup of turns', () => {
     expect(await find(longer)).toEqual(longer)
   })
 
-  test('finds all turns but the one with a damaged row (C9, C18)', async () => {
+  test('the look-up finds all turns except the one with a damaged row (C9, C18)', async () => {
     const { engine, keep, find } = await memory()
     const ids = [await keep('a'), await keep('b'), await keep('c')]
     const sql = `update items set body = '{' where turn_id = '${ids[1] ?? ''}' and side = 'out'`
@@ -314,7 +314,7 @@ describe('the lookup of turns', () => {
     expect(await find(ids)).toEqual([ids[0], ids[2]])
   })
 
-  test('reads a turn whose marker is in a thousand messages no more often than in ten', () => {
+  test('recall reads a turn whose marker is in a thousand messages no more often than in ten', () => {
     const id = '0123456789ABCDEFGHJK'
     const turn = { ...newTurn({ id }), fingerprint: null, reasoningRefusedBy: null, usedAtMs: 0 }
     const output: readonly Item[] = [{ ...assistant('word '.repeat(40_000)), origin: ORIGIN }]
@@ -330,6 +330,8 @@ describe('the lookup of turns', () => {
           replaysTools: true,
         })
     }
-    expect(readsOf(output, recalled(1000))).toBe(readsOf(output, recalled(10)))
+    expect(countPropertyReads(output, recalled(1000))).toBe(
+      countPropertyReads(output, recalled(10)),
+    )
   })
 })

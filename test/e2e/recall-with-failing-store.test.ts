@@ -178,7 +178,7 @@ const FAULTS: Readonly<Record<string, FaultCase>> = {
   },
 }
 
-test.concurrent('an answer to be stored does not wait forever for the database', async () => {
+test.concurrent('an answer to a request with `store: true` does not wait forever for the database', async () => {
   const gateway = await start()
   const memory = makeStoreFail(gateway.dependencies)
   memory.faultRule = always('hangs')
@@ -211,8 +211,8 @@ const CLIENTS: readonly ClientKind[] = [
   { isOpenWebUi: false, stream: false },
 ]
 
-describe.concurrent.each(Object.entries(FAULTS))('a database that %s', (_, luck) => {
-  test('costs the client no text (C8)', async () => {
+describe.concurrent.each(Object.entries(FAULTS))('answers while the database %s', (_, luck) => {
+  test('a failing database costs the client no text (C8)', async () => {
     await Promise.all(
       CLIENTS.map((client) =>
         playChat(luck, client).catch((cause: unknown) => {
@@ -361,8 +361,10 @@ async function breakablePostgres(
   }
 }
 
-describe.concurrent.each(Object.entries(REAL_FAULTS))('%s', (_, luck) => {
-  test('costs a chat nothing but its recalled items during the outage (C8)', async ({ expect }) => {
+describe.concurrent.each(Object.entries(REAL_FAULTS))('chats during an outage of %s', (_, luck) => {
+  test('a database outage costs a chat nothing except its recalled items (C8)', async ({
+    expect,
+  }) => {
     const trouble = await luck.start()
     const gateway = await start(trouble.url)
     const ask = (chat: readonly Message[]) =>

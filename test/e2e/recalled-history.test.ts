@@ -46,7 +46,7 @@ async function complete(messages: readonly object[], model = 'gpt-5'): Promise<v
   await response.text()
 }
 
-describe('database reads', () => {
+describe('database reads of recall', () => {
   /** Returns the names of all store functions that read during `run`. */
   async function askedOf(run: () => Promise<unknown>): Promise<readonly string[]> {
     const requestFields: string[] = []
@@ -72,14 +72,14 @@ describe('database reads', () => {
 
   const question = (content: string): Message => ({ role: 'user', content })
 
-  test('are skipped if a request has nothing to look up (C7)', async () => {
+  test('recall reads no database if a request has nothing to look up (C7)', async () => {
     const requestFields = await askedOf(() => complete([question('New?')]))
     expect(requestFields).not.toContain('findTurns')
     const answered = [question('New?'), { role: 'assistant', content: 'Yes.' }, question('Why?')]
     expect(await askedOf(() => complete(answered))).toContain('findTurns')
   })
 
-  test('do not increase with the length of a chat (C7)', async () => {
+  test('the number of database reads of recall does not increase with the length of a chat (C7)', async () => {
     let chat: readonly Message[] = [question('Round 0?')]
     const rounds: (readonly string[])[] = []
     for (let round = 1; round <= 12; round += 1) {
@@ -93,8 +93,8 @@ describe('database reads', () => {
   })
 })
 
-describe('the current question', () => {
-  test('is sent once, after the stored items (C21, C22)', async () => {
+describe('the current question in the prompt', () => {
+  test('the current question is sent once, after the stored items (C21, C22)', async () => {
     const id = await respond({ instructions: 'Be brief.', input: 'First question' })
     await respond({ instructions: 'Be kind.', input: 'Second question', previous_response_id: id })
     expect([timesSent('First question'), timesSent('Second question')]).toEqual([1, 1])
@@ -103,7 +103,7 @@ describe('the current question', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b))
   })
 
-  test('is sent once in a chat whose turns are stored with their questions (C22)', async () => {
+  test('the current question is sent once in a chat whose turns are stored with their questions (C22)', async () => {
     const url = gateway.url
     let chat: readonly Message[] = [{ role: 'user', content: 'Where do I live?' }]
     for (const next of ['In which street?', 'Which number?']) {
@@ -117,25 +117,23 @@ describe('the current question', () => {
   })
 })
 
-describe('a tool call', () => {
-  test('recalls its reasoning by its id, without its text or a marker (C130)', async () => {
-    const { behave } = upstream
-    const call = { id: 'call_of_mine', name: 'look', arguments: '{}' }
-    upstream.behave = answerWith({ reasoning: 'I must look.', text: 'I look.', calls: [call] })
-    const requestFields = [{ role: 'user', content: 'Is there fog?' }]
-    await complete(requestFields)
-    upstream.behave = behave
-    const made = { id: call.id, type: 'function', function: { name: 'look', arguments: '{}' } }
-    const called = { role: 'assistant', content: null, tool_calls: [made] }
-    const output = { role: 'tool', tool_call_id: call.id, content: 'fog' }
-    await complete([...requestFields, called, output])
-    expect(timesSent('I must look.')).toBe(1)
-    expect(last().indexOf('I must look.')).toBeLessThan(last().indexOf(call.id))
-  })
+test('recall finds reasoning by the id of its tool call, without its text or a marker (C130)', async () => {
+  const { behave } = upstream
+  const call = { id: 'call_of_mine', name: 'look', arguments: '{}' }
+  upstream.behave = answerWith({ reasoning: 'I must look.', text: 'I look.', calls: [call] })
+  const requestFields = [{ role: 'user', content: 'Is there fog?' }]
+  await complete(requestFields)
+  upstream.behave = behave
+  const made = { id: call.id, type: 'function', function: { name: 'look', arguments: '{}' } }
+  const called = { role: 'assistant', content: null, tool_calls: [made] }
+  const output = { role: 'tool', tool_call_id: call.id, content: 'fog' }
+  await complete([...requestFields, called, output])
+  expect(timesSent('I must look.')).toBe(1)
+  expect(last().indexOf('I must look.')).toBeLessThan(last().indexOf(call.id))
 })
 
-describe('instructions', () => {
-  test('are those of the current request only (C20)', async () => {
+describe('instructions of earlier requests', () => {
+  test('instructions are those of the current request only (C20)', async () => {
     const id = await respond({ instructions: 'Speak like a pirate.', input: 'Hello' })
     expect(last()).toContain('pirate')
     await respond({ input: 'Again', previous_response_id: id })
@@ -143,7 +141,7 @@ describe('instructions', () => {
     expect(last()).not.toContain('pirate')
   })
 
-  test('are not inherited as leading developer items either (C20)', async () => {
+  test('leading developer items are not inherited from earlier requests (C20)', async () => {
     const instructions = [{ role: 'developer', content: 'Speak like a pirate.' }]
     const id = await respond({ instructions, input: 'Hello' })
     expect(timesSent('pirate')).toBe(1)
@@ -151,14 +149,14 @@ describe('instructions', () => {
     expect([timesSent('pirate'), timesSent('Hello')]).toEqual([0, 1])
   })
 
-  test('stay if they were a system item of the conversation, as at OpenAI (C20)', async () => {
+  test('a system item of a stored conversation stays in later prompts, as at OpenAI (C20)', async () => {
     const system = { role: 'system', content: 'The ship is called Ada.' }
     const id = await respond({ input: [system, { role: 'user', content: 'Hello' }] })
     await respond({ input: 'Again', previous_response_id: id })
     expect(timesSent('The ship is called Ada.')).toBe(1)
   })
 
-  test('of a chat are those that its client sends now (C20)', async () => {
+  test('instructions of a chat are those that its client sends now (C20)', async () => {
     const reply = [
       { role: 'user', content: 'What is tided?' },
       { role: 'assistant', content: 'Noted.' },
@@ -171,7 +169,7 @@ describe('instructions', () => {
   })
 })
 
-describe('invalid Unicode', () => {
+describe('invalid Unicode in requests', () => {
   test('half a surrogate pair becomes U+FFFD in this and in later requests (C19)', async () => {
     const id = await respond({ input: 'half \ud83d of one' })
     expect(last()).toContain('half � of one')
@@ -197,7 +195,7 @@ describe('invalid Unicode', () => {
     ['/v1/chat/completions', CHAT],
     ['/v1/responses', RESPONSE],
   ])(
-    'half a surrogate pair is replaced in an otherwise unchanged body too, in %s (C19)',
+    'half a surrogate pair is also replaced in an otherwise unchanged body of %s (C19)',
     async (path, before) => {
       const whole = `${before} \\\\ud83d \\ud83e\\uDD8A 🦊"}]}`
       expect(await passedOn(path, whole)).toBe(whole)

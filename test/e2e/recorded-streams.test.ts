@@ -115,70 +115,83 @@ function modelsFor({ name, model }: Recorded, dialect: Dialect): readonly string
   return model !== dialect || UNREADABLE_BY_SDK.test(name) ? [retold] : [model, retold]
 }
 
-describe.skipIf(!sharedExists)('a recorded stream', () => {
-  test.each(recordedStreams())('$name is readable as a response', async (recorded) => {
-    const isFailed = FAILED.test(recorded.name)
-    serve(recorded.bytes)
-    for (const model of modelsFor(recorded, 'responses')) {
-      const { responses } = gateway.openai
-      const reading = responses.stream({ model, input: 'Servus' }).finalResponse()
-      if (isFailed) await expect(reading).rejects.toThrow()
-      else expect((await reading).status).toMatch(/^(?:completed|incomplete)$/)
-    }
-    const body = greetingRequest('responses', `retold-${recorded.model}`, true)
-    const { messages, failure } = await readClientAnswer(
-      'responses',
-      await gateway.post('/v1/responses', body),
-    )
-    expect(responsesFaults(messages)).toEqual([])
-    expect(failure !== null).toBe(isFailed)
-  })
-
-  test.each(recordedStreams())('$name is readable as a chat', async (recorded) => {
-    serve(recorded.bytes)
-    for (const model of modelsFor(recorded, 'chat')) {
-      const reading = gateway.openai.chat.completions
-        .stream({ model, messages: [{ role: 'user', content: 'Servus' }] })
-        .finalChatCompletion()
-      if (FAILED.test(recorded.name)) await expect(reading).rejects.toThrow()
-      else expect((await reading).choices[0]?.finish_reason).toMatch(/\w/)
-    }
-  })
-
-  test.each(recordedStreams())('$name is stored as it was sent', async ({ name, model, bytes }) => {
-    serve(bytes)
-    const response = await gateway.post('/v1/responses', greetingRequest('responses', model, true))
-    const { responseId, text } = await readClientAnswer('responses', response)
-    const turn = (
-      await gateway.dependencies.store.loadChain({ tenant: 'local', user: null }, responseId)
-    )?.at(-1)
-    expect(turn?.state).toMatch(FAILED.test(name) ? /^failed$/ : /^(?:complete|incomplete)$/)
-    expect(wordsOf(turn?.output ?? [])).toBe(text)
-  })
-})
-
-describe.skipIf(!sharedExists)('a recorded body', () => {
-  test.each(recordedBodies())('$name is readable', async ({ name, model, bytes }) => {
-    const status = Number(/error-(\d+)/.exec(name)?.[1] ?? 200)
-    upstream.behave = (response) => {
-      response.writeHead(status, { 'content-type': 'application/json' })
-      response.end(bytes)
-    }
-    for (const asked of [model, `retold-${model}`]) {
-      const chat = gateway.openai.chat.completions.create({
-        model: asked,
-        messages: [{ role: 'user', content: 'Servus' }],
-      })
-      const response = gateway.openai.responses.create({ model: asked, input: 'Servus' })
-      if (status === 200) {
-        expect((await chat).choices[0]?.finish_reason).toMatch(/\w/)
-        expect((await response).status).toMatch(/^(?:completed|incomplete)$/)
-      } else {
-        await expect(chat).rejects.toMatchObject({ status, message: REFUSED })
-        await expect(response).rejects.toMatchObject({ status, message: REFUSED })
+describe.skipIf(!sharedExists)('recorded answers of upstreams', () => {
+  test.each(recordedStreams())(
+    'a client of the Responses API can read the recorded stream $name',
+    async (recorded) => {
+      const isFailed = FAILED.test(recorded.name)
+      serve(recorded.bytes)
+      for (const model of modelsFor(recorded, 'responses')) {
+        const { responses } = gateway.openai
+        const reading = responses.stream({ model, input: 'Servus' }).finalResponse()
+        if (isFailed) await expect(reading).rejects.toThrow()
+        else expect((await reading).status).toMatch(/^(?:completed|incomplete)$/)
       }
-    }
-  })
+      const body = greetingRequest('responses', `retold-${recorded.model}`, true)
+      const { messages, failure } = await readClientAnswer(
+        'responses',
+        await gateway.post('/v1/responses', body),
+      )
+      expect(responsesFaults(messages)).toEqual([])
+      expect(failure !== null).toBe(isFailed)
+    },
+  )
+
+  test.each(recordedStreams())(
+    'a client of Chat Completions can read the recorded stream $name',
+    async (recorded) => {
+      serve(recorded.bytes)
+      for (const model of modelsFor(recorded, 'chat')) {
+        const reading = gateway.openai.chat.completions
+          .stream({ model, messages: [{ role: 'user', content: 'Servus' }] })
+          .finalChatCompletion()
+        if (FAILED.test(recorded.name)) await expect(reading).rejects.toThrow()
+        else expect((await reading).choices[0]?.finish_reason).toMatch(/\w/)
+      }
+    },
+  )
+
+  test.each(recordedStreams())(
+    'the answer of the recorded stream $name is stored as it was sent',
+    async ({ name, model, bytes }) => {
+      serve(bytes)
+      const response = await gateway.post(
+        '/v1/responses',
+        greetingRequest('responses', model, true),
+      )
+      const { responseId, text } = await readClientAnswer('responses', response)
+      const turn = (
+        await gateway.dependencies.store.loadChain({ tenant: 'local', user: null }, responseId)
+      )?.at(-1)
+      expect(turn?.state).toMatch(FAILED.test(name) ? /^failed$/ : /^(?:complete|incomplete)$/)
+      expect(wordsOf(turn?.output ?? [])).toBe(text)
+    },
+  )
+
+  test.each(recordedBodies())(
+    'clients can read the recorded body $name',
+    async ({ name, model, bytes }) => {
+      const status = Number(/error-(\d+)/.exec(name)?.[1] ?? 200)
+      upstream.behave = (response) => {
+        response.writeHead(status, { 'content-type': 'application/json' })
+        response.end(bytes)
+      }
+      for (const asked of [model, `retold-${model}`]) {
+        const chat = gateway.openai.chat.completions.create({
+          model: asked,
+          messages: [{ role: 'user', content: 'Servus' }],
+        })
+        const response = gateway.openai.responses.create({ model: asked, input: 'Servus' })
+        if (status === 200) {
+          expect((await chat).choices[0]?.finish_reason).toMatch(/\w/)
+          expect((await response).status).toMatch(/^(?:completed|incomplete)$/)
+        } else {
+          await expect(chat).rejects.toMatchObject({ status, message: REFUSED })
+          await expect(response).rejects.toMatchObject({ status, message: REFUSED })
+        }
+      }
+    },
+  )
 })
 
 const REFUSED = expect.stringMatching(/^4\d\d \S+ \S+/) as string

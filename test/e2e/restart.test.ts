@@ -47,7 +47,7 @@ beforeAll(async () => {
   await first.url
 })
 
-test('a response is still known after a kill right after response.completed', async () => {
+test('a response is still stored after a kill right after response.completed', async () => {
   const events = await openaiFor(await first.url).responses.create({
     model: 'demo',
     stream: true,
@@ -79,26 +79,29 @@ test.each([
   ['once', ['SIGTERM']],
   // A terminal, a shell and a service manager may each send a signal.
   ['by three signals at once', ['SIGTERM', 'SIGINT', 'SIGTERM']],
-] as const)('asked to stop %s, it finishes an open stream', async (_, signals) => {
-  const gateway = start()
-  const openai = openaiFor(await gateway.url)
-  const stream = await openai.responses.create({
-    model: 'demo',
-    stream: true,
-    input: '/repeat 400 word',
-  })
-  let last = ''
-  for await (const event of stream) {
-    if (event.type === 'response.created') {
-      for (const signal of signals) gateway.child.kill(signal)
+] as const)(
+  'the gateway finishes an open stream when it is asked to stop %s',
+  async (_, signals) => {
+    const gateway = start()
+    const openai = openaiFor(await gateway.url)
+    const stream = await openai.responses.create({
+      model: 'demo',
+      stream: true,
+      input: '/repeat 400 word',
+    })
+    let last = ''
+    for await (const event of stream) {
+      if (event.type === 'response.created') {
+        for (const signal of signals) gateway.child.kill(signal)
+      }
+      last = event.type
     }
-    last = event.type
-  }
-  expect(last).toBe('response.completed')
-  expect(await gateway.exited).toBe(0)
-})
+    expect(last).toBe('response.completed')
+    expect(await gateway.exited).toBe(0)
+  },
+)
 
-test('ends when the process that started it is gone', async () => {
+test('the gateway process ends when the process that started it is gone', async () => {
   const nobody = start({ PORT: 'x' })
   await expect(nobody.url).rejects.toThrow('PORT must be')
   const gateway = start({ BACKSTORY_STARTED_BY: String(nobody.child.pid) })
@@ -106,7 +109,7 @@ test('ends when the process that started it is gone', async () => {
   expect(await gateway.exited).toBe(0)
 })
 
-test('a second stop signal ends it at once', async () => {
+test('a second stop signal ends the gateway at once', async () => {
   const gateway = start()
   const hanging = await openaiFor(await gateway.url).responses.create({
     model: 'demo',
@@ -121,7 +124,7 @@ test('a second stop signal ends it at once', async () => {
   clearInterval(again)
 })
 
-test('reports all invalid settings and does not start', async () => {
+test('the gateway reports all invalid settings and does not start', async () => {
   const gateway = start({ PORT: 'x', HEARTBEAT_SECONDS: '0' })
   await expect(gateway.url).rejects.toThrow(/PORT must be[^]*HEARTBEAT_SECONDS must be/)
   expect(await gateway.exited).toBe(1)

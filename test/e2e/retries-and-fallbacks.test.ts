@@ -52,7 +52,7 @@ beforeEach(() => {
 const rejectWith = (status: number, message = 'no') =>
   answerJson(status, { error: { message, type: 'x', param: null, code: null } })
 
-test('if no other upstream is left, the log names the one that failed and why', async () => {
+test('if no other upstream is left, the log names the upstream that failed and the reason', async () => {
   first.behave = rejectWith(503, 'Full.')
   const before = gateway.log.length
   const { status } = await gateway.post('/v1/responses', { model: 'big', input: 'Hi' })
@@ -62,7 +62,7 @@ test('if no other upstream is left, the log names the one that failed and why', 
 })
 
 test.each([500, 503, 429, 401, 404])(
-  'after status %i the next upstream gets the request in its own wire',
+  'after status %i the next upstream gets the request in its own wire format',
   async (status) => {
     first.behave = rejectWith(status)
     const answer = await gateway.openai.responses.create({ model: 'best', input: 'Hi' })
@@ -84,13 +84,13 @@ test.each([500, 503, 429, 401, 404])(
   },
 )
 
-test('skips an upstream that cannot be reached, for a stream as well', async () => {
+test('an upstream that cannot be reached is skipped, for a stream as well', async () => {
   first.behave = (response) => void response.destroy()
   const stream = gateway.openai.responses.stream({ model: 'best', input: 'Hi' })
   expect((await stream.finalResponse()).output_text).toBe('From the second.')
 })
 
-test('skips an upstream whose window is too small for the request, without hiding another error', async () => {
+test('an upstream whose window is too small for the request is skipped, and other errors are still reported', async () => {
   first.behave = rejectWith(503, 'Full.')
   const input = 'So much to say. '.repeat(200)
   const before = gateway.log.length
@@ -120,7 +120,7 @@ test.each([
   ['/v1/responses', { model: 'small', input: 'Hi' }],
   ['/v1/chat/completions', { model: 'small', messages: [{ role: 'user', content: 'Hi' }] }],
 ])(
-  'an upstream that breaks in the middle of its answer is named in the log, for %s',
+  'the log names an upstream that breaks off in the middle of its answer, for %s',
   async (path, body) => {
     second.behave = answerSse(chatStream({ text: 'From the second.' }).slice(0, 3), 'reset', 20)
     const before = gateway.log.length
@@ -153,7 +153,7 @@ test('if all upstreams fail, the client gets the error of the last one', async (
   second.behave = answerWith({ text: 'From the second.' })
 })
 
-test('drops a parameter that the upstream rejects by name, if the account allows it', async () => {
+test('a parameter that the upstream rejects by name is dropped, if the account allows it', async () => {
   first.behave = (response, received) => {
     const { min_p, top_k } = received.json
     if (min_p !== undefined || top_k !== undefined) {
@@ -177,7 +177,7 @@ test('drops a parameter that the upstream rejects by name, if the account allows
   ])
 })
 
-test('does not send a rejected parameter again in a later tool round', async () => {
+test('a rejected parameter is not sent again in a later tool round', async () => {
   first.behave = (response, received) =>
     received.json['top_k'] === undefined
       ? answerWith(

@@ -47,7 +47,7 @@ function outputsSent(): readonly unknown[] {
   return (input as readonly { readonly output?: unknown }[]).flatMap(({ output }) => output ?? [])
 }
 
-test('shortens old outputs of a stored conversation, which itself stays unchanged (C14)', async () => {
+test('old tool outputs of a stored conversation are shortened in the prompt, but not in the store (C14)', async () => {
   const { responses } = gateway.openai
   let previous: string | null = null
   const sent: (readonly unknown[])[] = []
@@ -71,7 +71,7 @@ test('shortens old outputs of a stored conversation, which itself stays unchange
   ).toEqual(whole)
 })
 
-test('shortens old outputs of a chat that its client sends completely each time (C14)', async () => {
+test('old tool outputs are shortened in a chat that its client sends completely each time (C14)', async () => {
   const chat = (count: number) =>
     turns.slice(0, count).flatMap((turn): ChatCompletionMessageParam[] => {
       const made = { name: 'look', arguments: '{}' }

@@ -44,7 +44,7 @@ async function all<Item>(pages: AsyncIterable<Item>): Promise<readonly Item[]> {
   return items
 }
 
-describe.each(HOSTS)('on %s', (_, start) => {
+describe.each(HOSTS)('stored objects of the API on %s', (_, start) => {
   let upstream: Upstream
   let host: Host
   let openai: OpenAI
@@ -71,9 +71,9 @@ describe.each(HOSTS)('on %s', (_, start) => {
   })
   const sent = () => JSON.stringify(upstream.received.at(-1)?.json ?? {})
 
-  describe('a response', () => {
+  describe('stored responses', () => {
     test.each(['demo', 'chat-model', 'responses-model'])(
-      'of %s is retrieved as it was answered, streamed or not',
+      'a stored response of %s is retrieved as it was answered, streamed or not',
       async (model) => {
         upstream.behave = answerWith({ text: 'Sunny.', reasoning: 'Hm.' })
         const request = {
@@ -103,7 +103,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       },
     )
 
-    test('has the status and reason of its end', async () => {
+    test('a stored response has the status and reason with which it ended', async () => {
       const cut = await openai.responses.create({ model, input: '/say It is\n/finish length' })
       expect(await openai.responses.retrieve(cut.id)).toMatchObject({
         status: 'incomplete',
@@ -138,7 +138,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       })
     })
 
-    test('in progress has that status, and can be neither deleted nor continued', async () => {
+    test('a response in progress has that status, and can be neither deleted nor continued', async () => {
       const stream = await openai.responses.create({ model, input: '/say a\n/hang', stream: true })
       let id = ''
       for await (const event of stream) {
@@ -164,7 +164,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(await refusal(openai.responses.delete(id))).toBe('no refusal')
     })
 
-    test('includes encrypted reasoning and logprobs only on request', async () => {
+    test('a retrieved response includes encrypted reasoning and logprobs only on request', async () => {
       upstream.behave = answerWith({ text: 'Sunny.', reasoning: 'Hm.' })
       const { id } = await openai.responses.create({
         model: 'responses-model',
@@ -181,7 +181,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(JSON.stringify(listed.data)).toContain('sealed')
     })
 
-    test('that was deleted is gone, but responses that continue it still contain its items', async () => {
+    test('a deleted response is not found, but responses that continue it still contain its items', async () => {
       const first = await openai.responses.create({ model, input: 'My name is Ada.' })
       const second = await openai.responses.create({
         model,
@@ -216,7 +216,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(textsIn(items)).toContain('My name is Ada.')
     })
 
-    test('of another key, of a chat or not stored is not found', async () => {
+    test('a response of another key, of a chat or without storage is not found', async () => {
       const { id } = await openai.responses.create({ model, input: 'x' })
       const unstored = await openai.responses.create({ model, input: 'x', store: false })
       const chat = await openai.chat.completions.create({
@@ -240,7 +240,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await openai.responses.retrieve(id)).id).toBe(id)
     })
 
-    test('lists its input items completely, in both orders and by page', async () => {
+    test('a response lists its input items completely, in both orders and by page', async () => {
       const first = await openai.responses.create({
         model,
         input: [user('one'), { ...user('two'), id: 'msg_mine' }],
@@ -267,8 +267,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  describe('an item reference', () => {
-    test('is replaced by the item and never reaches an upstream', async () => {
+  describe('item references in a request', () => {
+    test('an item reference is replaced by the item and never reaches an upstream', async () => {
       upstream.behave = answerWith({ text: 'Hello Ada.', reasoning: 'Hm.' })
       const first = await openai.responses.create({ model: 'responses-model', input: 'I am Ada.' })
       const [asked] = (await openai.responses.inputItems.list(first.id)).data
@@ -288,7 +288,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       }
     })
 
-    test('must name an item of the same key', async () => {
+    test('an item reference must name an item of the same API key', async () => {
       const { output } = await openai.responses.create({ model, input: 'x' })
       const id = output.at(-1)?.id ?? ''
       const refer = (client: OpenAI, to: string) =>
@@ -307,8 +307,8 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  describe('a conversation', () => {
-    test('can be created, retrieved, updated and deleted', async () => {
+  describe('stored conversations', () => {
+    test('a conversation can be created, retrieved, updated and deleted', async () => {
       const made = await openai.conversations.create({ metadata: { topic: 'demo' } })
       expect(made).toMatchObject({ object: 'conversation', metadata: { topic: 'demo' } })
       expect(made.id).toMatch(/^conv_[0-9A-Z]{20}$/)
@@ -330,7 +330,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect((await openai.conversations.create()).metadata).toEqual({})
     })
 
-    test('adds, lists, retrieves and deletes items', async () => {
+    test('the items of a conversation can be added, listed, retrieved and deleted', async () => {
       const { id } = await openai.conversations.create({ items: [user('one')] })
       const added = await openai.conversations.items.create(id, {
         items: [user('two'), { type: 'message', role: 'assistant', content: 'three' }],
@@ -371,7 +371,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(response.output_text).toContain('I remember 1 earlier of your messages')
     })
 
-    test('continues with each response, given as a string or an object, and through forks', async () => {
+    test('a conversation continues with each response, given as a string or an object, and through forks', async () => {
       const { id } = await openai.conversations.create()
       const first = await openai.responses.create({ model, input: 'one', conversation: id })
       expect(first).toMatchObject({ conversation: { id }, previous_response_id: null })
@@ -403,14 +403,14 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(further.output_text).toContain('I remember 2 earlier')
     })
 
-    test('is read but not written with `store: false`', async () => {
+    test('a response with `store: false` reads its conversation and adds nothing to it', async () => {
       const { id } = await openai.conversations.create({ items: [user('one')] })
       const request = { model, input: 'two', conversation: id, store: false }
       expect((await openai.responses.create(request)).output_text).toContain('I remember 1 earlier')
       expect((await openai.conversations.items.list(id)).data).toHaveLength(1)
     })
 
-    test('stores nothing of a failed or cancelled response, and is not locked afterwards', async () => {
+    test('a failed or cancelled response adds nothing to its conversation and does not leave it locked', async () => {
       const { id } = await openai.conversations.create({ items: [user('one')] })
       for (const input of ['/status 500 no', '/say a\n/error no', '/say a\n/break']) {
         await refusal(openai.responses.create({ model, input, conversation: id }))
@@ -432,7 +432,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(textsIn(listed).slice(0, 2)).toEqual(['one', 'two'])
     })
 
-    test('runs one response at a time', async () => {
+    test('a conversation runs one response at a time', async () => {
       const { id } = await openai.conversations.create({ items: [user('one')] })
       const running = await openai.responses.create({
         model,
@@ -460,7 +460,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       }
     })
 
-    test('contains exactly the successful ones of many concurrent responses, in one sequence', async () => {
+    test('a conversation contains exactly the successful ones of many concurrent responses, in one sequence', async () => {
       const { id } = await openai.conversations.create()
       const answered = await Promise.all(
         Array.from({ length: 6 }, (_, at) =>
@@ -481,7 +481,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
     const whole = async (messages: OpenAI.ChatCompletionMessageParam[], topic: string) =>
       (await ask(messages, topic)) as OpenAI.ChatCompletion
 
-    test('can be listed, retrieved, updated and deleted', async () => {
+    test('a stored chat completion can be listed, retrieved, updated and deleted', async () => {
       const topic = `list ${host.url}`
       const one = await whole([{ role: 'user', content: 'one' }], topic)
       const two = await whole([{ role: 'user', content: 'two' }], topic)
@@ -523,7 +523,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       }
     })
 
-    test('list all of their messages, each of which is stored once', async () => {
+    test('a stored chat completion lists all of its messages, and each is stored once', async () => {
       const messages: OpenAI.ChatCompletionMessageParam[] = [
         { role: 'system', content: 'Be kind.' },
         { role: 'user', name: 'ada', content: [{ type: 'text', text: 'one' }] },
@@ -551,7 +551,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expect(newest.data).toMatchObject([{ content: 'two' }])
     })
 
-    test('can be streamed', async () => {
+    test('a streamed chat completion can be stored', async () => {
       const topic = `stream ${host.url}`
       const stream = await ask([{ role: 'user', content: 'one' }], topic, true)
       let id = ''
@@ -563,11 +563,11 @@ describe.each(HOSTS)('on %s', (_, start) => {
     })
   })
 
-  describe.skipIf(!sharedExists)('the published schemas', () => {
+  describe.skipIf(!sharedExists)('published schemas of stored objects', () => {
     const expectLawful = (name: string, value: unknown) =>
       expect(schemaFaults('openai', name, value)).toEqual([])
 
-    test('match responses and their lists', async () => {
+    test('responses and their lists match the published schemas', async () => {
       upstream.behave = answerWith({ text: 'a', reasoning: 'b', calls: CALLS })
       const first = await openai.responses.create({ model: 'chat-model', input: 'x' })
       const { id } = await openai.responses.create({
@@ -595,7 +595,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expectLawful('ResponseItemList', await raw(`/responses/${id}/input_items?limit=1`))
     })
 
-    test('match conversations and their lists', async () => {
+    test('conversations and their lists match the published schemas', async () => {
       const made = await openai.conversations.create({ metadata: { a: 'b' } })
       expectLawful('ConversationResource', made)
       expectLawful('ConversationItemList', await raw(`/conversations/${made.id}/items`))
@@ -616,7 +616,7 @@ describe.each(HOSTS)('on %s', (_, start) => {
       expectLawful('DeletedConversationResource', await openai.conversations.delete(made.id))
     })
 
-    test('match stored completions and their lists', async () => {
+    test('stored chat completions and their lists match the published schemas', async () => {
       const { id } = await openai.chat.completions.create({
         model,
         store: true,

@@ -11,7 +11,7 @@ import { HOSTS, type Host } from './hosts.ts'
 
 const SIX = ['1', '2', '3', '4', '5', 'END']
 
-describe.each(HOSTS)('on %s', (home, start) => {
+describe.each(HOSTS)('stop strings and the speaker guard on %s', (home, start) => {
   let upstream: Upstream
   let host: Host
   let openai: OpenAI
@@ -64,7 +64,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
   }
 
   describe('stop strings', () => {
-    test('are enforced by the gateway for the demo', async () => {
+    test('the gateway enforces stop strings for the demo upstream', async () => {
       const reply = { text: 'It is here. ', finish: 'stop' }
       const words = '/think I look.\n/say It is here. END of story.'
       expect(await chatted('demo', words, { stop: 'END' })).toEqual(streamedAndNot(reply))
@@ -73,7 +73,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       )
     })
 
-    test('are enforced by the gateway for Responses upstreams, whose API has no field for them', async () => {
+    test('the gateway enforces stop strings for Responses upstreams, whose API has no field for them', async () => {
       const reply = { text: 'It is here. ', finish: 'stop' }
       expect(await chatted('responses-model', 'Where?', { stop: ['END'] })).toEqual(
         streamedAndNot(reply),
@@ -85,7 +85,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(sent()).not.toHaveProperty('stop')
     })
 
-    test('are sent to a chat upstream up to its limit of four', async () => {
+    test('a chat upstream is sent stop strings up to its limit of four', async () => {
       expect(await responded('chat-model', 'Where?', { stop: SIX })).toEqual(
         streamedAndNot({ text: 'It is here. ', status: 'completed' }),
       )
@@ -95,13 +95,13 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(sent()).toMatchObject({ stop: SIX.slice(0, 4) })
     })
 
-    test('are all sent on for a chat client whose upstream has unknown limits', async () => {
+    test('all stop strings of a chat client are sent to a chat upstream with unknown limits', async () => {
       const reply = { text: 'It is here. END of story.', finish: 'stop' }
       expect(await chatted('chat-model', 'Where?', { stop: SIX })).toEqual(streamedAndNot(reply))
       expect(sent()).toMatchObject({ stop: SIX })
     })
 
-    test('can also be set for an account', async () => {
+    test('an account of UPSTREAMS can have its own stop strings', async () => {
       upstream.behave = answerWith({ text: 'Hello!<|end|>junk' })
       expect(await chatted('slips', 'Hi', { stop: 'x' })).toMatchObject(
         streamedAndNot({ finish: 'stop' }),
@@ -109,7 +109,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(sent()).toMatchObject({ stop: ['x', '<|end|>'] })
     })
 
-    test('are rejected above 64 strings or 1,024 characters', async () => {
+    test('more than 64 stop strings, or one above 1,024 characters, are rejected', async () => {
       const stop = Array.from({ length: 65 }, (_, at) => String(at))
       await expect(
         openai.responses.create({ model: 'demo', input: 'x', stop } as never),
@@ -123,19 +123,22 @@ describe.each(HOSTS)('on %s', (home, start) => {
     test.each([
       ['responses-model', responsesStream],
       ['chat-model', chatStream],
-    ])('end the upstream request of %s as soon as one is found', async (model, stream) => {
-      const pieces = stream({ text: 'It is here. END of story, which goes on.' })
-      const end = pieces.findLastIndex((piece) => piece.includes('delta'))
-      upstream.behave = answerSse(pieces.slice(0, end), 'hang')
-      const response = await openai.responses
-        .stream({ model, input: 'Where?', stop: SIX } as never)
-        .finalResponse()
-      expect(response).toMatchObject({ status: 'completed', output_text: 'It is here. ' })
-      // The harness around workerd keeps its upstream connections open after the worker has closed them.
-      if (home === 'Node') await upstream.received.at(-1)?.aborted
-    })
+    ])(
+      'a stop string ends the upstream request of %s as soon as it is found',
+      async (model, stream) => {
+        const pieces = stream({ text: 'It is here. END of story, which goes on.' })
+        const end = pieces.findLastIndex((piece) => piece.includes('delta'))
+        upstream.behave = answerSse(pieces.slice(0, end), 'hang')
+        const response = await openai.responses
+          .stream({ model, input: 'Where?', stop: SIX } as never)
+          .finalResponse()
+        expect(response).toMatchObject({ status: 'completed', output_text: 'It is here. ' })
+        // The harness around workerd keeps its upstream connections open after the worker has closed them.
+        if (home === 'Node') await upstream.received.at(-1)?.aborted
+      },
+    )
 
-    test('leave only the text before them in the stored answer', async () => {
+    test('a stored answer has only the text before the stop string', async () => {
       const first = await openai.responses
         .stream({ model: 'responses-model', input: 'Where?', stop: 'END' } as never)
         .finalResponse()
@@ -148,7 +151,7 @@ describe.each(HOSTS)('on %s', (home, start) => {
       expect(JSON.stringify(sent())).not.toContain('END')
     })
 
-    test('are named by explain if they are not sent', async () => {
+    test('explain names stop strings that are not sent', async () => {
       const body = { api: 'responses', model: 'chat-model', input: 'Where?', stop: SIX }
       const response = await fetch(`${host.url}/v1/context/explain`, {
         method: 'POST',
@@ -162,12 +165,12 @@ describe.each(HOSTS)('on %s', (home, start) => {
     })
   })
 
-  describe('lines of other speakers', () => {
+  describe('the speaker guard against lines of other speakers', () => {
     beforeEach(() => {
       upstream.behave = answerWith({ text: 'Hello!\nUser: Hi\nAssistant: Ho' })
     })
 
-    test('end the answer if the guard is on', async () => {
+    test('a line of another speaker ends the answer if the speaker guard is on', async () => {
       const reply = { text: 'Hello!\n', finish: 'stop' }
       expect(await chatted('guarded', 'Hi')).toEqual(streamedAndNot(reply))
       expect(await responded('guarded', 'Hi')).toEqual(
@@ -175,12 +178,12 @@ describe.each(HOSTS)('on %s', (home, start) => {
       )
     })
 
-    test('stay in the answer if the guard is off, which is the default', async () => {
+    test('lines of other speakers stay in the answer if the speaker guard is off, which is the default', async () => {
       const reply = { text: 'Hello!\nUser: Hi\nAssistant: Ho', finish: 'stop' }
       expect(await chatted('chat-model', 'Hi')).toEqual(streamedAndNot(reply))
     })
 
-    test('are ignored in JSON answers', async () => {
+    test('the speaker guard ignores JSON answers', async () => {
       upstream.behave = answerWith({ text: '{\n"user": 1\n}' })
       const reply = { text: '{\n"user": 1\n}', finish: 'stop' }
       const more = { response_format: { type: 'json_object' } }

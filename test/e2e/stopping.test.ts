@@ -45,8 +45,8 @@ async function stopDuringAnswer(path: string, body: object) {
 const chat = { model: 'm', messages: [{ role: 'user', content: 'x' }] }
 const response = { model: 'm', input: 'x' }
 
-describe.each([true, false])('an open answer, stored: %s', (store) => {
-  test('a chat stream ends with an error and [DONE] after its text', async () => {
+describe.each([true, false])('open answers when the gateway stops, with `store: %s`', (store) => {
+  test('a chat stream ends with an error and [DONE] after its text when the gateway stops', async () => {
     upstream.behave = beginning
     const { text } = await stopDuringAnswer('/v1/chat/completions', {
       ...chat,
@@ -58,7 +58,7 @@ describe.each([true, false])('an open answer, stored: %s', (store) => {
     expect(text.match(/gateway_stopped/g)).toHaveLength(1)
   })
 
-  test('a Responses stream ends as failed', async () => {
+  test('a Responses stream ends as failed when the gateway stops', async () => {
     upstream.behave = beginning
     const { text } = await stopDuringAnswer('/v1/responses', { ...response, store, stream: true })
     expect(text).toMatch(/event: response.failed\ndata: .*Ask again\..*\n\ndata: \[DONE\]\n\n$/)
@@ -68,7 +68,7 @@ describe.each([true, false])('an open answer, stored: %s', (store) => {
   test.each([
     ['before its first byte', nothing],
     ['in the middle of the answer', beginning],
-  ])('a non-streamed answer fails with 503, %s', async (_, behave) => {
+  ])('a non-streamed answer fails with 503 when the gateway stops %s', async (_, behave) => {
     upstream.behave = behave
     const { status, text } = await stopDuringAnswer('/v1/chat/completions', { ...chat, store })
     expect(status).toBe(503)
@@ -78,7 +78,7 @@ describe.each([true, false])('an open answer, stored: %s', (store) => {
   })
 })
 
-test('waits for after-answer work whose client has left', async () => {
+test('the gateway waits for after-answer work before it stops, also if the client has left', async () => {
   upstream.behave = beginning
   const gateway = await start({ DRAIN_SECONDS: '5', EXPLAIN_KEEP: 'off' })
   const { store } = gateway.dependencies
@@ -113,7 +113,7 @@ test('waits for after-answer work whose client has left', async () => {
   expect(done).toEqual(['cancelled', 'closed'])
 })
 
-test('a failing database does not keep the process from ending', async () => {
+test('a failing database does not prevent the process from ending', async () => {
   const gateway = await start()
   const gone = async () => Promise.reject(new Error('It is gone.'))
   Object.assign(gateway.dependencies.runs, { retireReplica: gone })
@@ -122,7 +122,7 @@ test('a failing database does not keep the process from ending', async () => {
   expect(gateway.log).toContainEqual({ level: 'warn', event: 'lease-not-given-back', fields })
 })
 
-test('releases queued background runs at once, while open answers finish', async () => {
+test('a stopping gateway releases queued background runs at once, while open answers finish', async () => {
   upstream.behave = nothing
   const gateway = await start({ DRAIN_SECONDS: '1' })
   const ids: string[] = []
@@ -156,7 +156,7 @@ test('releases queued background runs at once, while open answers finish', async
   expect(new Set(states)).toEqual(new Set(['open']))
 })
 
-test('other replicas do not end a run that is still draining', async () => {
+test('other replicas do not end a background run that a stopping gateway still finishes', async () => {
   const pieces = chatStream({ text: 'Hello' })
   upstream.behave = answerSse(pieces, 'end', 600)
   const folder = mkdtempSync(join(tmpdir(), 'backstory-stopping-'))

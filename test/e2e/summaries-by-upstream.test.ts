@@ -13,7 +13,7 @@ import { PROFILE_SETTINGS } from '../support/open-webui/headers.ts'
 import { shownText } from '../support/open-webui/stored-item.ts'
 import { startServices, type Services } from '../support/services/start-services.ts'
 import { answerJson } from '../support/upstream.ts'
-import { degreesAt, LOOK } from '../support/wire-models.ts'
+import { runLookTool, LOOK_TOOL } from '../support/wire-models.ts'
 
 let services: Services
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -163,16 +163,16 @@ function byChat({ model, above }: CompactingUpstream, isStreamed: boolean): Ask 
   }
 }
 
-describe.each(UPSTREAMS)('$model', (upstream) => {
+describe.each(UPSTREAMS)('compaction by $model', (upstream) => {
   const { above, model } = upstream
 
   describe.each([
     ['a chain of responses', byResponseId],
     ['a conversation that its client sends completely', byWholeInput],
     ['a chat', byChat],
-  ])('%s', (kind, begin) => {
+  ])('compaction of %s', (kind, begin) => {
     test.each([false, true])(
-      'C54, C57: the upstream compacts it, and it continues from there (streamed: %s)',
+      'the upstream compacts a long conversation, which continues from the compaction (streamed: %s) (C54, C57)',
       async (isStreamed) => {
         const ask = begin(upstream, isStreamed)
         const long = longOf(`${kind} ${model} ${isStreamed}`, above)
@@ -200,7 +200,7 @@ describe.each(UPSTREAMS)('$model', (upstream) => {
   })
 })
 
-describe('an upstream without compaction', () => {
+describe('upstreams without compaction', () => {
   const down = (account: string) => {
     const { behave } = services
     services.behave = (response, received) =>
@@ -209,27 +209,30 @@ describe('an upstream without compaction', () => {
         : behave(response, received)
   }
 
-  test.each(UPSTREAMS)('C52: gets everything in a fallback ($model)', async (upstream) => {
-    const { modelWithFallback: model, above } = upstream
-    // The policy keeps 50 turns, so the gateway has nothing to summarize.
-    const backstory = policyWithSummaries(above, { keep_turns: 50 })
-    const ask: Ask = (question) => byTurns(question, { model, backstory })
-    const byTurns = byResponseId(upstream, false)
-    const long = longOf(`To be sent to another: ${upstream.model}`, above)
-    await ask('First?')
-    expect((await ask([long, 'What of it?'])).types[0]).toBe('compaction')
-    await ask('Third?')
-    expect([blocksSent().length, thoughtsSent().length]).toEqual([1, 1])
-    down(upstream.model.split('/')[0] ?? '')
-    expect((await ask('Fourth?')).text).toContain('Fourth?')
-    expect(services.received.at(-1)?.path).toContain('-plain/')
-    expect(textSent()).toContain('First?')
-    expect(textSent()).toContain(long)
-    expect([blocksSent(), thoughtsSent()]).toEqual([[], []])
-    expect(sent()['context_management']).toBeUndefined()
-  })
+  test.each(UPSTREAMS)(
+    'another upstream than the compacting one is sent the complete conversation ($model) (C52)',
+    async (upstream) => {
+      const { modelWithFallback: model, above } = upstream
+      // The policy keeps 50 turns, so the gateway has nothing to summarize.
+      const backstory = policyWithSummaries(above, { keep_turns: 50 })
+      const ask: Ask = (question) => byTurns(question, { model, backstory })
+      const byTurns = byResponseId(upstream, false)
+      const long = longOf(`To be sent to another: ${upstream.model}`, above)
+      await ask('First?')
+      expect((await ask([long, 'What of it?'])).types[0]).toBe('compaction')
+      await ask('Third?')
+      expect([blocksSent().length, thoughtsSent().length]).toEqual([1, 1])
+      down(upstream.model.split('/')[0] ?? '')
+      expect((await ask('Fourth?')).text).toContain('Fourth?')
+      expect(services.received.at(-1)?.path).toContain('-plain/')
+      expect(textSent()).toContain('First?')
+      expect(textSent()).toContain(long)
+      expect([blocksSent(), thoughtsSent()]).toEqual([[], []])
+      expect(sent()['context_management']).toBeUndefined()
+    },
+  )
 
-  test('C55, C57: the gateway summarizes, and a prompt never has both a summary and a compaction of the same turns', async () => {
+  test('the gateway summarizes if an upstream cannot compact, and no prompt has a summary and a compaction of the same turns (C55, C57)', async () => {
     const upstream = UPSTREAMS[2] as CompactingUpstream
     const { modelWithFallback: model, above } = upstream
     const ask = byResponseId(upstream, false)
@@ -251,7 +254,7 @@ describe('an upstream without compaction', () => {
     expect(summariesSent()).toEqual([])
   })
 
-  test('the gateway handles triggers that no provider supports', async () => {
+  test('the gateway summarizes for a trigger that no provider supports', async () => {
     const upstream = UPSTREAMS[2] as CompactingUpstream
     const ask = byResponseId(upstream, false)
     const backstory = policyWithSummaries(1, { trigger: 'turns', above: 2 })
@@ -272,7 +275,7 @@ describe('an upstream without compaction', () => {
   }
 })
 
-describe('the threshold in the upstream request', () => {
+describe('the compaction threshold in the upstream request', () => {
   const requestFields = async (model: string, above: number, more: object = {}) => {
     const body = {
       model,
@@ -289,7 +292,7 @@ describe('the threshold in the upstream request', () => {
     edits: [{ type: 'compact_20260112', trigger: { type: 'input_tokens', value } }],
   })
 
-  test("C46: is a number of tokens or a share of the window, and never below the provider's minimum", async () => {
+  test("the compaction threshold is a number of tokens or a share of the window, and never below the provider's minimum (C46)", async () => {
     expect(await requestFields('openai/gpt-5.6', 70_000)).toEqual(compactAt(70_000))
     expect(await requestFields('openai/gpt-5', 0.5)).toEqual(compactAt(200_000))
     expect(await requestFields('openai/gpt-5', 2)).toEqual(compactAt(1000))
@@ -298,7 +301,7 @@ describe('the threshold in the upstream request', () => {
     expect(await requestFields('claude/claude-sonnet-5', 8000)).toEqual(editAt(50_000))
   })
 
-  test('is left out for upstreams without compaction, and if the window is the limit', async () => {
+  test("the compaction threshold is omitted for upstreams without compaction, and if the window is below the provider's minimum", async () => {
     expect(await requestFields('openai-plain/gpt-5', 5000)).toBeUndefined()
     expect(await requestFields('claude-plain/claude-sonnet-5', 70_000)).toBeUndefined()
     expect(await requestFields('claude/claude-sonnet-4-5', 70_000)).toBeUndefined()
@@ -308,7 +311,7 @@ describe('the threshold in the upstream request', () => {
     expect(await requestFields('openai/gpt-5', 0.5, { backstory })).toEqual(compactAt(20_000))
   })
 
-  test('is left out unless the policy requests it', async () => {
+  test('the compaction threshold is omitted unless the policy requests compaction by the upstream', async () => {
     const by = { by: 'gateway' }
     for (const model of ['openai/gpt-5', 'claude/claude-sonnet-5']) {
       expect(
@@ -318,7 +321,7 @@ describe('the threshold in the upstream request', () => {
     }
   })
 
-  test('is left out if the compaction could not be stored', async () => {
+  test('the compaction threshold is omitted if the compaction could not be stored', async () => {
     const messages = asUser('Servus')
     const backstory = policyWithSummaries(70_000)
     const body = { model: 'openai/gpt-5', messages, backstory }
@@ -328,7 +331,7 @@ describe('the threshold in the upstream request', () => {
     expect(sent()['context_management']).toBeUndefined()
   })
 
-  test("is the client's own value, if it has one", async () => {
+  test('the compaction threshold of the client replaces that of the policy', async () => {
     const context_management = compactAt(3000)
     expect(await requestFields('openai/gpt-5', 70_000, { context_management })).toEqual(
       compactAt(3000),
@@ -340,9 +343,9 @@ describe('the threshold in the upstream request', () => {
 })
 
 test.each(UPSTREAMS)(
-  'a turn with tools continues after the compaction ($model)',
+  'a round with client tools continues after a compaction by $model',
   async ({ model, above }) => {
-    const tools = [{ type: 'function' as const, strict: true, ...LOOK }]
+    const tools = [{ type: 'function' as const, strict: true, ...LOOK_TOOL }]
     const backstory = policyWithSummaries(above)
     let input: ResponseInputItem[] = [{ role: 'user', content: 'Look at Rome, then at Graz.' }]
     let previous_response_id: string | null = null
@@ -361,7 +364,7 @@ test.each(UPSTREAMS)(
               {
                 type: 'function_call_output',
                 call_id: item.call_id,
-                output: degreesAt(item.arguments) + (isFirst ? longOf('', above) : ''),
+                output: runLookTool(item.arguments) + (isFirst ? longOf('', above) : ''),
               },
             ],
       )
@@ -377,42 +380,45 @@ test.each([
   { notes: { entries: [{ text: 'It is raining.', depth: 50, role: 'developer' }] } },
   // The prompt is far below the budget after the compaction.
   { budget: { window: 100_000, warn_at: 0.5 } },
-])('reasoning after the compaction stays valid across gateway tool rounds (%j)', async (more) => {
-  const [{ model, above } = UPSTREAMS[0] as CompactingUpstream] = UPSTREAMS
-  const backstory = {
-    ...policyWithSummaries(above),
-    policy: 'capped',
-    outputs: { cap: 300 },
-    ...more,
-  }
-  const tools = [{ type: 'function' as const, strict: true, ...LOOK }]
-  let previous_response_id: string | null = null
-  const ask = async (input: ResponseInputItem[]) => {
-    const body = { model, tools, input, previous_response_id, backstory }
-    const response: Response = await openai.responses.create(body)
-    previous_response_id = response.id
-    return response
-  }
-  await ask([
-    ...asUser('Go.'),
-    { type: 'function_call', call_id: 'call_a', name: LOOK.name, arguments: '{}' },
-    { type: 'function_call_output', call_id: 'call_a', output: 'abcdefghij'.repeat(100) },
-    ...asUser('First?'),
-  ])
-  const piece = (to: number) => `expand_output({"call_id":"call_a","to":${to}})`
-  const long = longOf(`Between rounds ${JSON.stringify(more)}`, above)
-  const second = await ask(asUser([long, `Use ${piece(10)}, then ${piece(20)}.`]))
-  expect(second.output_text).toContain('Characters 0 to 20')
-  await ask(asUser('Third?'))
-  expect(blocksSent()).toHaveLength(1)
-  // One reasoning item for each round, none of them rejected.
-  expect(thoughtsSent()).toHaveLength(3)
-  const raining = textSent().split('It is raining.').length - 1
-  expect(raining).toBe('notes' in more ? 1 : 0)
-})
+])(
+  'reasoning after a compaction stays valid across gateway tool rounds, with the policy fields %j',
+  async (more) => {
+    const [{ model, above } = UPSTREAMS[0] as CompactingUpstream] = UPSTREAMS
+    const backstory = {
+      ...policyWithSummaries(above),
+      policy: 'capped',
+      outputs: { cap: 300 },
+      ...more,
+    }
+    const tools = [{ type: 'function' as const, strict: true, ...LOOK_TOOL }]
+    let previous_response_id: string | null = null
+    const ask = async (input: ResponseInputItem[]) => {
+      const body = { model, tools, input, previous_response_id, backstory }
+      const response: Response = await openai.responses.create(body)
+      previous_response_id = response.id
+      return response
+    }
+    await ask([
+      ...asUser('Go.'),
+      { type: 'function_call', call_id: 'call_a', name: LOOK_TOOL.name, arguments: '{}' },
+      { type: 'function_call_output', call_id: 'call_a', output: 'abcdefghij'.repeat(100) },
+      ...asUser('First?'),
+    ])
+    const piece = (to: number) => `expand_output({"call_id":"call_a","to":${to}})`
+    const long = longOf(`Between rounds ${JSON.stringify(more)}`, above)
+    const second = await ask(asUser([long, `Use ${piece(10)}, then ${piece(20)}.`]))
+    expect(second.output_text).toContain('Characters 0 to 20')
+    await ask(asUser('Third?'))
+    expect(blocksSent()).toHaveLength(1)
+    // One reasoning item for each round, none of them rejected.
+    expect(thoughtsSent()).toHaveLength(3)
+    const raining = textSent().split('It is raining.').length - 1
+    expect(raining).toBe('notes' in more ? 1 : 0)
+  },
+)
 
 test.each(UPSTREAMS)(
-  'C70: a compaction is not sent once one of its authors is hidden ($model)',
+  'a compaction by $model is not sent any more once one of its authors is hidden (C70)',
   async ({ model, above }) => {
     const hidden = { speakers: { hidden: ['Eve'] } }
     let previous_response_id: string | null = null
@@ -441,7 +447,7 @@ test.each(UPSTREAMS)(
   },
 )
 
-test('a round that is planned again keeps the reasoning after the compaction', async () => {
+test('a tool round whose prompt is built again keeps the reasoning after the compaction', async () => {
   const [{ model, above } = UPSTREAMS[0] as CompactingUpstream] = UPSTREAMS
   const budget = { window: 60_000, reserve: 2000, overflow: 'cut' }
   const backstory = {
@@ -450,12 +456,12 @@ test('a round that is planned again keeps the reasoning after the compaction', a
     outputs: { cap: 9000 },
     budget,
   }
-  const tools = [{ type: 'function' as const, strict: true, ...LOOK }]
+  const tools = [{ type: 'function' as const, strict: true, ...LOOK_TOOL }]
   const piece = '{"call_id":"call_a","to":8900}'
   const calls = Array.from({ length: 3 }, () => `expand_output(${piece})`).join(' and ')
   const input: ResponseInputItem[] = [
     ...asUser('Go.'),
-    { type: 'function_call', call_id: 'call_a', name: LOOK.name, arguments: '{}' },
+    { type: 'function_call', call_id: 'call_a', name: LOOK_TOOL.name, arguments: '{}' },
     { type: 'function_call_output', call_id: 'call_a', output: 'abcdefghij'.repeat(5000) },
     { role: 'assistant', content: 'Seen.' },
     ...asUser([longOf('Nearly too long', above * 0.68), `Use ${calls}.`]),
@@ -467,7 +473,7 @@ test('a round that is planned again keeps the reasoning after the compaction', a
   expect([blocksSent().length, thoughtsSent().length]).toEqual([1, 1])
 })
 
-test('notes that still apply are injected after the compaction, and reasoning after it stays valid', async () => {
+test('policy notes that still apply are sent after the compaction, and reasoning after it stays valid', async () => {
   const [upstream = UPSTREAMS[0] as CompactingUpstream] = UPSTREAMS
   const { model, above } = upstream
   const notes = { entries: [{ text: 'It is raining.', depth: 50, role: 'developer' }] }
@@ -498,7 +504,7 @@ test('notes that still apply are injected after the compaction, and reasoning af
 })
 
 test.each(UPSTREAMS)(
-  "is an item of OpenAI's shape, and is explained ($model)",
+  "a compaction by $model has the published format of OpenAI's item, and explain shows it",
   async (upstream) => {
     const { model, above } = upstream
     const input = [longOf(`Explained ${model}`, above), 'Well?']
@@ -525,62 +531,65 @@ test.each(UPSTREAMS)(
   },
 )
 
-describe.each(['chat', 'responses'] as const)('Open WebUI over its %s connection', (connection) => {
-  test.each(UPSTREAMS)(
-    'sends Open WebUI nothing that it would show, and continues after the compaction ($model)',
-    async ({ model, above }) => {
-      const long = longOf(`From a filter ${model} ${connection}`, above)
-      const home = await startGateway({ ...environment(), ...PROFILE_SETTINGS.full })
-      try {
-        const chat = openChat({
-          model,
-          account: {
-            url: home.url,
-            connection,
-            profile: 'full',
-            key: 'any',
-            user: 'somebody',
-            keepsReasoning: false,
-            params: { backstory: policyWithSummaries(above) },
-            inlet: (messages) =>
-              messages.flatMap((message) =>
-                message.content === 'Second?'
-                  ? [{ role: 'user' as const, content: long }, message]
-                  : [message],
-              ),
-          },
-        })
-        const result: string[] = []
-        for (const question of ['First?', 'Second?', 'Third?']) {
-          const { node, rounds } = await chat.ask(question)
-          result.push(shownText(node.items))
-          expect([node.error, rounds.flatMap(({ faults }) => faults)]).toEqual([null, []])
+describe.each(['chat', 'responses'] as const)(
+  'compaction for Open WebUI over a %s connection',
+  (connection) => {
+    test.each(UPSTREAMS)(
+      'Open WebUI is sent no compaction that it would show, and the chat continues after it ($model)',
+      async ({ model, above }) => {
+        const long = longOf(`From a filter ${model} ${connection}`, above)
+        const home = await startGateway({ ...environment(), ...PROFILE_SETTINGS.full })
+        try {
+          const chat = openChat({
+            model,
+            account: {
+              url: home.url,
+              connection,
+              profile: 'full',
+              key: 'any',
+              user: 'somebody',
+              keepsReasoning: false,
+              params: { backstory: policyWithSummaries(above) },
+              inlet: (messages) =>
+                messages.flatMap((message) =>
+                  message.content === 'Second?'
+                    ? [{ role: 'user' as const, content: long }, message]
+                    : [message],
+                ),
+            },
+          })
+          const result: string[] = []
+          for (const question of ['First?', 'Second?', 'Third?']) {
+            const { node, rounds } = await chat.ask(question)
+            result.push(shownText(node.items))
+            expect([node.error, rounds.flatMap(({ faults }) => faults)]).toEqual([null, []])
+          }
+          expect(result.map((text) => /“(.*?)”/.exec(text)?.[1])).toEqual([
+            'First?',
+            'Second?',
+            'Third?',
+          ])
+          expect(result.join('')).not.toContain('So far:')
+          expect([blocksSent().length, thoughtsSent().length]).toEqual([1, 1])
+          const third = chat.head() ?? ''
+          const [first = ''] = [...chat.tree().values()].flatMap(({ kind, id }) =>
+            kind === 'answer' ? [id] : [],
+          )
+          // The edited text is part of the compaction, which therefore does not apply any more.
+          chat.goTo(first)
+          chat.editAnswer((text) => text.replace('You said', 'You asked me'))
+          chat.goTo(third)
+          await chat.ask('Fourth?')
+          expect(blocksSent()).toEqual([])
+          expect(textSent()).toContain('You asked me')
+          expect(textSent()).toContain(long)
+        } finally {
+          await home.close()
         }
-        expect(result.map((text) => /“(.*?)”/.exec(text)?.[1])).toEqual([
-          'First?',
-          'Second?',
-          'Third?',
-        ])
-        expect(result.join('')).not.toContain('So far:')
-        expect([blocksSent().length, thoughtsSent().length]).toEqual([1, 1])
-        const third = chat.head() ?? ''
-        const [first = ''] = [...chat.tree().values()].flatMap(({ kind, id }) =>
-          kind === 'answer' ? [id] : [],
-        )
-        // The edited text is part of the compaction, which therefore does not apply any more.
-        chat.goTo(first)
-        chat.editAnswer((text) => text.replace('You said', 'You asked me'))
-        chat.goTo(third)
-        await chat.ask('Fourth?')
-        expect(blocksSent()).toEqual([])
-        expect(textSent()).toContain('You asked me')
-        expect(textSent()).toContain(long)
-      } finally {
-        await home.close()
-      }
-    },
-  )
-})
+      },
+    )
+  },
+)
 
 /** Removes the cache marks, which move between requests. */
 function unmarked(value: unknown): unknown {

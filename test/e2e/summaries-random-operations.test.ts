@@ -206,27 +206,30 @@ async function runStep([word, choice]: readonly [string, number], chats: Chat[],
   }
 }
 
-describe.concurrent.each(DATABASES)('C22, C55, C56: over %s', (_, createDatabase) => {
-  test('the model gets every turn exactly once', async () => {
-    const { url, drop } = await createDatabase()
-    const setup = await startTestSetup(url)
-    try {
-      await fc.assert(
-        fc.asyncProperty(fc.array(anyStep, { minLength: 20, maxLength: 45 }), async (steps) => {
-          const chats: Chat[] = []
-          for (const step of steps) await runStep(step, chats, setup)
-        }),
-        { numRuns: 10, endOnFailure: true },
-      )
-      // The test proves nothing without enough summaries.
-      expect(setup.summarizer.summarizedTexts().length).toBeGreaterThan(10)
-      const outcome = setup.summarizer
-        .answerPrompts()
-        .filter((sent) => sent[0]?.content.includes(HEADER))
-      expect(outcome.length).toBeGreaterThan(20)
-    } finally {
-      await setup.close()
-      await drop()
-    }
-  }, 60_000)
-})
+describe.concurrent.each(DATABASES)(
+  'summaries in %s under random operations (C22, C55, C56)',
+  (_, createDatabase) => {
+    test('the model gets every turn exactly once, for any sequence of operations on a conversation', async () => {
+      const { url, drop } = await createDatabase()
+      const setup = await startTestSetup(url)
+      try {
+        await fc.assert(
+          fc.asyncProperty(fc.array(anyStep, { minLength: 20, maxLength: 45 }), async (steps) => {
+            const chats: Chat[] = []
+            for (const step of steps) await runStep(step, chats, setup)
+          }),
+          { numRuns: 10, endOnFailure: true },
+        )
+        // The test proves nothing without enough summaries.
+        expect(setup.summarizer.summarizedTexts().length).toBeGreaterThan(10)
+        const outcome = setup.summarizer
+          .answerPrompts()
+          .filter((sent) => sent[0]?.content.includes(HEADER))
+        expect(outcome.length).toBeGreaterThan(20)
+      } finally {
+        await setup.close()
+        await drop()
+      }
+    }, 60_000)
+  },
+)

@@ -101,8 +101,8 @@ function expectPrompt(summed: readonly string[], kept: readonly string[]): void 
   expect(list.filter(({ content }) => content === kept.at(-1))).toHaveLength(1)
 }
 
-describe('a chat that its client sends completely', () => {
-  test('C46, C54: is summarized after an answer, and the summary is sent from then on', async () => {
+describe('summaries of a chat that its client sends completely', () => {
+  test('a chat is summarized after an answer, and the summary is sent from then on (C46, C54)', async () => {
     const { ask, name } = newChat()
     for (const q of ['q1', 'q2', 'q3']) await ask(`${q} of ${name}`)
     await untilIdle()
@@ -119,7 +119,7 @@ describe('a chat that its client sends completely', () => {
     }
   })
 
-  test('C64: sends the same summary for a streamed answer', async () => {
+  test('a streamed answer gets the same summary as a non-streamed one (C64)', async () => {
     const { ask, messages, name } = newChat()
     for (const q of ['q1', 'q2', 'q3']) await ask(`${q} of ${name}`)
     const question = { role: 'user' as const, content: `q4 of ${name}` }
@@ -139,7 +139,7 @@ describe('a chat that its client sends completely', () => {
     expect(sent()).toEqual(asStream)
   })
 
-  test('C55: builds each summary on the one before, and sends only the latest', async () => {
+  test('each summary of a chat continues the one before, and only the latest is sent (C55)', async () => {
     const { ask, name } = newChat()
     for (let n = 1; n <= 4; n += 1) await ask(`q${n} of ${name} KEY-${n}`)
     await untilLogged('summarised')
@@ -159,7 +159,7 @@ describe('a chat that its client sends completely', () => {
     expect(sent()[0]?.content).toContain('- KEY-4')
   })
 
-  test('ignores a summary of turns that were edited', async () => {
+  test('a summary of turns that were edited later is not sent', async () => {
     const { ask, messages, name } = newChat()
     for (let n = 1; n <= 4; n += 1) await ask(`q${n} of ${name}`)
     await untilLogged('summarised')
@@ -169,7 +169,7 @@ describe('a chat that its client sends completely', () => {
     expect(textSent()).toContain(`q1 of ${name}, edited`)
   })
 
-  test('keeps its system messages, even if they change every day', async () => {
+  test('a summarized chat keeps its system messages, even if they change every day', async () => {
     const { ask, messages, name } = newChat()
     messages.push({ role: 'system', content: 'Today is Monday.' })
     for (let n = 1; n <= 4; n += 1) await ask(`q${n} of ${name}`)
@@ -181,7 +181,7 @@ describe('a chat that its client sends completely', () => {
     expect(summarizer.summarizedTexts().join()).not.toContain('Monday')
   })
 
-  test('is sent in full if the policy has no summaries', async () => {
+  test('a chat is sent completely if the policy has no summaries', async () => {
     const { ask, name } = newChat()
     for (let n = 1; n <= 4; n += 1) await ask(`q${n} of ${name}`)
     await untilLogged('summarised')
@@ -196,10 +196,10 @@ describe('a chat that its client sends completely', () => {
       'is cut off',
       () => ({
         status: 200,
-        body: chatCompletion('C52: is sent unchanged if its summary %s', 'length'),
+        body: chatCompletion('A summary without', 'length'),
       }),
     ],
-  ])('C52: stays as it is when its summary %s', async (_, mishap) => {
+  ])('a chat is sent completely if its summary %s (C52)', async (_, mishap) => {
     summarizer.summaryResponse = mishap
     const { ask, name } = newChat()
     for (let n = 1; n <= 4; n += 1) await ask(`q${n} of ${name}`)
@@ -211,14 +211,14 @@ describe('a chat that its client sends completely', () => {
     await untilLogged('summarised')
   })
 
-  test('is not summarized with `store: false`', async () => {
+  test('a chat with `store: false` is not summarized', async () => {
     const { ask, name } = newChat()
     for (let n = 1; n <= 5; n += 1) await ask(`q${n} of ${name}`, { store: false })
     await untilIdle()
     expect(summarizer.summarizedTexts()).toEqual([])
   })
 
-  test('is not summarized with `REMEMBER=off`', async () => {
+  test('a chat is not summarized with `REMEMBER=off`', async () => {
     const account = { name: 'summarizer', wire: 'chat', models: ['m'], baseUrl: summarizer.url }
     const forgetful = await startGateway({
       ...upstreams({ ...account, apiKey: 'k' }),
@@ -248,7 +248,7 @@ describe('a chat that its client sends completely', () => {
   })
 })
 
-test('a running tool loop keeps the beginning of its prompt, even if a summary becomes ready', async () => {
+test('a running tool loop of a chat keeps the beginning of its prompt, even if a summary becomes ready', async () => {
   const { ask, messages, name } = newChat()
   for (let n = 1; n <= 3; n += 1) await ask(`q${n} of ${name}`)
   const release = summarizer.delaySummaries()
@@ -282,7 +282,7 @@ test('a running tool loop keeps the beginning of its prompt, even if a summary b
   await untilLogged('summarised', 2)
 })
 
-test('a running tool loop of a stored conversation also keeps it', async () => {
+test('a running tool loop of a stored conversation keeps the beginning of its prompt, even if a summary becomes ready', async () => {
   chats += 1
   const tools = [{ type: 'function' as const, name: 'look', parameters: null, strict: null }]
   let last: OpenAI.Responses.Response | null = null
@@ -310,7 +310,7 @@ test('a running tool loop of a stored conversation also keeps it', async () => {
   await untilLogged('summarised', 2)
 })
 
-test('C47, C56: a prompt that does not fit is summarized before it is sent, as a dry run shows', async () => {
+test('a prompt that does not fit is summarized before it is sent, as a dry run shows (C47, C56)', async () => {
   const { ask, messages, name } = newChat()
   const fields = {
     model: 'small',
@@ -341,7 +341,7 @@ test('C47, C56: a prompt that does not fit is summarized before it is sent, as a
   expect(gateway.log.some(({ event }) => event === 'not-summarised')).toBe(true)
 })
 
-test('C52: gives up on a summary that hangs and cancels its request', async () => {
+test('the gateway gives up on a summary that hangs and cancels its request (C52)', async () => {
   const upstream = await startUpstream()
   const account = { name: 'u', wire: 'chat', models: ['m'], baseUrl: upstream.url, apiKey: 'k' }
   const impatient = await startGateway({
@@ -372,7 +372,7 @@ test('C52: gives up on a summary that hangs and cancels its request', async () =
   await upstream.close()
 })
 
-describe('a stored conversation', () => {
+describe('summaries of a stored conversation', () => {
   const summaries = { trigger: 'manual', keep_turns: 2, keep_tokens: 0 }
   const talk = async (turns: number, trigger: object = summaries) => {
     const { id } = await openai.conversations.create()
@@ -392,7 +392,7 @@ describe('a stored conversation', () => {
     return ((await answer.json()) as { data: SummaryResult[] }).data
   }
 
-  test('C63: is summarized on request, and the answer reports the savings', async () => {
+  test('a stored conversation is summarized on request, and the answer reports the savings (C63)', async () => {
     const { id, ask } = await talk(6)
     await untilIdle()
     expect(summarizer.summarizedTexts()).toEqual([])
@@ -415,7 +415,7 @@ describe('a stored conversation', () => {
     expectPrompt([`q1 of ${id}`, `q4 of ${id}`], [`q5 of ${id}`, `q7 of ${id}`, `q8 of ${id}`])
   })
 
-  test('C53: still lists its summarized items, and sends them again when the summary is deleted', async () => {
+  test('a summarized conversation still lists its items, and sends them again when the summary is deleted (C53)', async () => {
     const { id, ask } = await talk(4)
     const { body } = await summarize(id, { keep_turns: 1 })
     const items = await openai.conversations.items.list(id, { limit: 100 })
@@ -431,7 +431,7 @@ describe('a stored conversation', () => {
     expect(textSent()).toContain(`q1 of ${id}`)
   })
 
-  test('C53: lists its summaries by page, in both orders', async () => {
+  test('the summaries of a conversation are listed by page, in both orders (C53)', async () => {
     const { id, ask } = await talk(3)
     const made = [(await summarize(id, { keep_turns: 1 })).body.id]
     for (let n = 4; n <= 5; n += 1) {
@@ -477,7 +477,7 @@ describe('a stored conversation', () => {
     }
   })
 
-  test('C48: is not summarized if it has no more turns than the policy retains', async () => {
+  test('a conversation is not summarized if it has no more rounds than the policy retains (C48)', async () => {
     const { id } = await talk(2)
     const { status, body } = await summarize(id, { keep_turns: 2 })
     expect(status).toBe(200)
@@ -487,7 +487,7 @@ describe('a stored conversation', () => {
     expect((await summarize(id, { keep_turns: 1, keep_tokens: 5000 })).body.id).toBeNull()
   })
 
-  test('is summarized once for the same request, and again for another focus', async () => {
+  test('a conversation is summarized once for repeated requests, and again for another focus', async () => {
     const { id } = await talk(4)
     const first = await summarize(id, { keep_turns: 2 })
     const again = await summarize(id, { keep_turns: 2 })
@@ -498,7 +498,7 @@ describe('a stored conversation', () => {
     expect((await listed(id)).map((summary) => summary.id)).toEqual([anew.body.id])
   })
 
-  test('is deleted with its summaries', async () => {
+  test('deleting a conversation deletes its summaries', async () => {
     const { id } = await talk(4)
     const { body } = await summarize(id, { keep_turns: 1 })
     const remove = () =>
@@ -507,7 +507,7 @@ describe('a stored conversation', () => {
     expect((await remove()).status).toBe(404)
   })
 
-  test('shares a summary with its forks for the turns that they have in common', async () => {
+  test('a conversation shares a summary with its forks for the turns that they have in common', async () => {
     const { id, ask } = await talk(3)
     const fourth = await ask(`q4 of ${id}`)
     await summarize(id, { keep_turns: 2 })
@@ -520,7 +520,7 @@ describe('a stored conversation', () => {
     expectPrompt([`q1 of ${id}`, `q2 of ${id}`], [`q3 of ${id}`, `q5 of a fork of ${id}`])
   })
 
-  test('is summarized automatically, with the configured model', async () => {
+  test('a stored conversation is summarized automatically, with the configured model', async () => {
     const { id, ask } = await talk(4, { trigger: 'turns', above: 4, keep_turns: 2, model: 'other' })
     await untilIdle()
     expect(summarizer.summarizedTexts()).toEqual([])
@@ -537,14 +537,17 @@ describe('a stored conversation', () => {
     [{ focus: 7 }, 'focus'],
     [{ model: [] }, 'model'],
     [{ keepTurns: 1 }, 'keepTurns'],
-  ])('rejects %j and names `%s`', async (body, param) => {
-    const { id } = await openai.conversations.create()
-    const refused = await summarize(id, body)
-    expect(refused.status).toBe(400)
-    expect(refused.body.error.param).toBe(param)
-  })
+  ])(
+    'a request for a summary with %j is rejected and the error names `%s`',
+    async (body, param) => {
+      const { id } = await openai.conversations.create()
+      const refused = await summarize(id, body)
+      expect(refused.status).toBe(400)
+      expect(refused.body.error.param).toBe(param)
+    },
+  )
 
-  test('unknown conversations, models and summaries are errors', async () => {
+  test('a request for a summary of an unknown conversation, model or summary is an error', async () => {
     expect((await summarize('conv_00000000000000000000')).status).toBe(404)
     const { id } = await openai.conversations.create()
     expect((await summarize(id)).body).toMatchObject({ id: null, created: false })
@@ -556,7 +559,7 @@ describe('a stored conversation', () => {
   })
 })
 
-test('a client without conversations can summarize its chat with a request like its next one', async () => {
+test('a client without stored conversations can summarize its chat with a request like its next one', async () => {
   const manual = { summaries: { trigger: 'manual', keep_turns: 1, keep_tokens: 0 } }
   const { ask, messages, name } = newChat()
   for (let n = 1; n <= 3; n += 1) await ask(`q${n} of ${name}`, { backstory: manual })

@@ -8,13 +8,13 @@ import type {
 } from 'openai/resources/responses/responses'
 import { afterEach, expect, test } from 'vitest'
 import { useGatewayWithServices } from '../support/services/gateway-with-services.ts'
-import { degreesAt, LOOK, WIRE_MODELS, outputsFor } from '../support/wire-models.ts'
+import { runLookTool, LOOK_TOOL, WIRE_MODELS, runToolCalls } from '../support/wire-models.ts'
 
 const setup = useGatewayWithServices()
 afterEach(() => expect(setup.services.refusals.splice(0)).toEqual([]))
 
 const MODELS = WIRE_MODELS.map(({ model }) => model)
-const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK }]
+const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK_TOOL }]
 const reasoning = { effort: 'low' } as const
 const LOOKED = 'The tools said: Rome: 4 degrees · Oslo: 4 degrees'
 
@@ -29,14 +29,14 @@ test('a chain of responses runs a tool loop with every model in turn (C10, C98)'
   }
   for (const [turn, model] of [...MODELS, ...MODELS.toReversed()].entries()) {
     const called = await ask(model, 'Look at Rome and Oslo.')
-    const answered = await ask(model, outputsFor(called))
+    const answered = await ask(model, runToolCalls(called))
     expect(answered.output_text).toBe(LOOKED)
     const answer = await ask(model, 'Thanks.')
     expect(answer.output_text).toContain(`I remember ${turn * 2 + 1} earlier`)
   }
 })
 
-test.each(MODELS)('every other model accepts the outputs for calls of %s', async (caller) => {
+test.each(MODELS)('every other model accepts the outputs for tool calls of %s', async (caller) => {
   for (const model of MODELS) {
     const called = await setup.gateway.openai.responses.create({
       model: caller,
@@ -49,14 +49,14 @@ test.each(MODELS)('every other model accepts the outputs for calls of %s', async
       reasoning,
       tools,
       previous_response_id: called.id,
-      input: outputsFor(called),
+      input: runToolCalls(called),
     })
     expect([model, answered.output_text]).toEqual([model, LOOKED])
   }
 })
 
 test.each(MODELS)(
-  'a client that sends all items can take those of %s to every other model',
+  'a client that sends all items can continue a conversation of %s with every other model',
   async (caller) => {
     for (const model of MODELS) {
       const input: ResponseInput = [{ role: 'user', content: 'Look at Rome and Oslo.' }]
@@ -70,7 +70,7 @@ test.each(MODELS)(
           include: ['reasoning.encrypted_content'],
         })
       const called = await ask(caller)
-      input.push(...(called.output as ResponseInputItem[]), ...outputsFor(called))
+      input.push(...(called.output as ResponseInputItem[]), ...runToolCalls(called))
       const answered = await ask(model)
       expect([model, answered.output_text]).toEqual([model, LOOKED])
       input.push(...(answered.output as ResponseInputItem[]), { role: 'user', content: 'Thanks.' })
@@ -91,14 +91,14 @@ test.each(MODELS)(
           model,
           reasoning_effort: 'low',
           messages,
-          tools: [{ type: 'function', function: LOOK }],
+          tools: [{ type: 'function', function: LOOK_TOOL }],
         })
         const message = choices[0]?.message
         if (message === undefined) throw new Error('There is no answer.')
         messages.push(message)
         for (const call of message.tool_calls ?? []) {
           const args = call.type === 'function' ? call.function.arguments : ''
-          messages.push({ role: 'tool', tool_call_id: call.id, content: degreesAt(args) })
+          messages.push({ role: 'tool', tool_call_id: call.id, content: runLookTool(args) })
         }
         return message.content
       }

@@ -67,8 +67,8 @@ async function runSteps(count: number, more: object): Promise<readonly StepRecor
   return records
 }
 
-describe('a budget with `warn_at`', () => {
-  test('warns the model once that its window is nearly full, and removes its tools some steps later', async () => {
+describe('the policy field `budget.warn_at`', () => {
+  test('a model is warned once that its window is nearly full, and loses its tools some steps later', async () => {
     const records = await runSteps(5, { backstory: { budget: { ...budget, warn_at: 0.5 } } })
     expect(records.map(({ budget: said }) => said)).toEqual([
       null,
@@ -89,7 +89,7 @@ describe('a budget with `warn_at`', () => {
     ])
   })
 
-  test('keeps the prompt prefix unchanged after the warning', async () => {
+  test('the prompt prefix stays unchanged after the warning about a nearly full window', async () => {
     const records = await runSteps(4, {
       backstory: { budget: { ...budget, warn_at: 0.5, wrap_up: 1000 } },
     })
@@ -101,7 +101,7 @@ describe('a budget with `warn_at`', () => {
     }
   })
 
-  test('also disables tools if only gateway tools are offered', async () => {
+  test('gateway tools are also disabled after the warning if no other tools are offered', async () => {
     const policy = { policy: 'capped', budget: { ...budget, warn_at: 0.5 } }
     const records = await runSteps(3, { backstory: policy })
     expect(records.map(({ choice }) => choice)).toEqual([undefined, undefined, undefined])
@@ -110,14 +110,14 @@ describe('a budget with `warn_at`', () => {
     expect(last?.sent).toContain('expand_output')
   })
 
-  test('sends no tool_choice if there are no tools', async () => {
+  test('a request without tools has no tool_choice after the warning about a nearly full window', async () => {
     const policy = { policy: 'retain', budget: { ...budget, warn_at: 0.5 } }
     await runSteps(3, { backstory: policy })
     const [last] = await runSteps(1, { backstory: policy, tools: [], ...continuation })
     expect(last).toMatchObject({ budget: 'warned', choice: undefined })
   })
 
-  test('also warns between the tool rounds of one answer, and removes the tools some rounds later', async () => {
+  test('a model is also warned between the tool rounds of one answer, and loses its tools some rounds later', async () => {
     tool = 'expand_output'
     upstream.received.length = 0
     const overrides = { backstory: { policy: 'capped', budget: { ...budget, warn_at: 0.5 } } }
@@ -143,7 +143,7 @@ describe('a budget with `warn_at`', () => {
     }
   })
 
-  test('counts the size of the conversation, not the total cost of the tool rounds', async () => {
+  test('the warning about a nearly full window counts the size of the conversation, not the total tokens of all tool rounds', async () => {
     const overrides = { policy: 'capped', budget: { ...budget, window: 100, warn_at: 0.5 } }
     next = ['expand_output', 'expand_output', 'look']
     const records = await runSteps(2, { backstory: overrides })
@@ -151,7 +151,7 @@ describe('a budget with `warn_at`', () => {
     expect(records.map(({ budget: said }) => said)).toEqual([null, null])
   })
 
-  test('adds no warning without `warn_at`', async () => {
+  test('a model is not warned about a nearly full window without `warn_at`', async () => {
     const records = await runSteps(3, { backstory: { budget } })
     expect(records.map(({ budget: said }) => said)).toEqual([null, null, null])
     expect(records.some(({ sent }) => sent.includes('has filled'))).toBe(false)

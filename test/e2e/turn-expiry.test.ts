@@ -57,7 +57,7 @@ async function ask(): Promise<{ readonly thoughts: number; readonly touched: rea
 
 const expire = () => expireUnusedTurns(gateway.dependencies, { pauseMs: 0 })
 
-test('keeps the turns of a chat in use and deletes those of an abandoned one', async () => {
+test('expiry keeps the turns of a chat in use and deletes those of an abandoned one', async () => {
   expect(await ask()).toEqual({ thoughts: 0, touched: [] })
   expect(await ask()).toEqual({ thoughts: 1, touched: [] })
   day = 20

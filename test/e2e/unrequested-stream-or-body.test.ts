@@ -67,85 +67,93 @@ async function loadStoredAnswer(responseId: string) {
   return { state: turn?.state, text }
 }
 
-describe.each(MODELS)('over $model', ({ model }) => {
-  describe.each(DIALECTS)('for %s', (dialect) => {
-    const streamed = async (behave: Behaviour, by = gateway) => {
-      services.behave = behave
-      return readClientAnswer(dialect, await ask(dialect, model, true, by))
-    }
-
-    test('converts a JSON body to the requested stream', async () => {
-      const body = await recordBody(model, false)
-      const answer = await streamed(answerJson(200, body))
-      expect(answer).toMatchObject({ text: ANSWER, failure: null })
-      expect(answer.messages.at(-1)?.data).toBe('[DONE]')
-      if (dialect === 'chat') return
-      expect(responsesFaults(answer.messages)).toEqual([])
-      expect(await loadStoredAnswer(answer.responseId)).toEqual({ state: 'complete', text: ANSWER })
-    })
-
-    test('reads a JSON body in pieces, after blank lines and with a wrong content type', async () => {
-      const body = await recordBody(model, false)
-      const bytes = Buffer.from(`\r\n\n ${body}`)
-      const pieces = [bytes.subarray(0, 3), bytes.subarray(3, 60), bytes.subarray(60)]
-      const { text, failure } = await streamed(answerSse(pieces, 'end', 1))
-      expect({ text, failure }).toEqual({ text: ANSWER, failure: null })
-    })
-
-    test('an incomplete body is one failure', async () => {
-      const body = await recordBody(model, false)
-      const half = [body.slice(0, body.length >> 1)]
-      const ends = [
-        await streamed(answerSse(half, 'end')),
-        await streamed(answerSse(half, 'reset')),
-      ]
-      expect(ends.map(({ failure }) => failure)).toEqual([
-        expect.stringMatching(/not JSON/),
-        expect.stringMatching(/connection to the upstream broke/),
-      ])
-      for (const { messages, text, responseId } of ends) {
-        expect(text).toBe('')
-        expect(messages.filter(({ data }) => data === '[DONE]')).toHaveLength(1)
-        if (dialect === 'chat') continue
-        expect(responsesFaults(messages)).toEqual([])
-        expect(await loadStoredAnswer(responseId)).toEqual({ state: 'failed', text: '' })
+describe.each(MODELS)(
+  "an upstream of $model that ignores the request's `stream` field",
+  ({ model }) => {
+    describe.each(DIALECTS)('requests over the %s dialect', (dialect) => {
+      const streamed = async (behave: Behaviour, by = gateway) => {
+        services.behave = behave
+        return readClientAnswer(dialect, await ask(dialect, model, true, by))
       }
-    })
 
-    test('applies the speaker guard to a JSON body as to a stream', async () => {
-      const body = (await recordBody(model, false)).replace(ANSWER, `${ANSWER}\\nUser: Hi`)
-      expect(await streamed(answerJson(200, body), guarded)).toMatchObject({ text: `${ANSWER}\n` })
-    })
+      test('a JSON body is converted to the stream that the client requested', async () => {
+        const body = await recordBody(model, false)
+        const answer = await streamed(answerJson(200, body))
+        expect(answer).toMatchObject({ text: ANSWER, failure: null })
+        expect(answer.messages.at(-1)?.data).toBe('[DONE]')
+        if (dialect === 'chat') return
+        expect(responsesFaults(answer.messages)).toEqual([])
+        expect(await loadStoredAnswer(answer.responseId)).toEqual({
+          state: 'complete',
+          text: ANSWER,
+        })
+      })
 
-    test('converts a stream to the requested JSON body', async () => {
-      const frames = await recordBody(model, true)
-      services.behave = answerSse([frames])
-      const response = await ask(dialect, model, false)
-      expect(response.headers.get('content-type')).toBe('application/json')
-      const body = (await response.json()) as {
-        readonly id: string
-        readonly choices?: readonly { readonly message: { readonly content: string } }[]
-        readonly output?: readonly { readonly content?: readonly { readonly text: string }[] }[]
-      }
-      const [choice] = body.choices ?? []
-      const reply = choice?.message.content ?? body.output?.at(-1)?.content?.[0]?.text
-      expect(reply).toBe(ANSWER)
-      if (dialect === 'chat') return
-      expect(await loadStoredAnswer(body.id.slice('resp_'.length))).toEqual({
-        state: 'complete',
-        text: ANSWER,
+      test('a JSON body is recognized if it comes in pieces, after blank lines, or with a wrong content type', async () => {
+        const body = await recordBody(model, false)
+        const bytes = Buffer.from(`\r\n\n ${body}`)
+        const pieces = [bytes.subarray(0, 3), bytes.subarray(3, 60), bytes.subarray(60)]
+        const { text, failure } = await streamed(answerSse(pieces, 'end', 1))
+        expect({ text, failure }).toEqual({ text: ANSWER, failure: null })
+      })
+
+      test('an incomplete JSON body is one failure in the requested stream', async () => {
+        const body = await recordBody(model, false)
+        const half = [body.slice(0, body.length >> 1)]
+        const ends = [
+          await streamed(answerSse(half, 'end')),
+          await streamed(answerSse(half, 'reset')),
+        ]
+        expect(ends.map(({ failure }) => failure)).toEqual([
+          expect.stringMatching(/not JSON/),
+          expect.stringMatching(/connection to the upstream broke/),
+        ])
+        for (const { messages, text, responseId } of ends) {
+          expect(text).toBe('')
+          expect(messages.filter(({ data }) => data === '[DONE]')).toHaveLength(1)
+          if (dialect === 'chat') continue
+          expect(responsesFaults(messages)).toEqual([])
+          expect(await loadStoredAnswer(responseId)).toEqual({ state: 'failed', text: '' })
+        }
+      })
+
+      test('the speaker guard applies to a JSON body as to a stream', async () => {
+        const body = (await recordBody(model, false)).replace(ANSWER, `${ANSWER}\\nUser: Hi`)
+        expect(await streamed(answerJson(200, body), guarded)).toMatchObject({
+          text: `${ANSWER}\n`,
+        })
+      })
+
+      test('a stream is converted to the JSON body that the client requested', async () => {
+        const frames = await recordBody(model, true)
+        services.behave = answerSse([frames])
+        const response = await ask(dialect, model, false)
+        expect(response.headers.get('content-type')).toBe('application/json')
+        const body = (await response.json()) as {
+          readonly id: string
+          readonly choices?: readonly { readonly message: { readonly content: string } }[]
+          readonly output?: readonly { readonly content?: readonly { readonly text: string }[] }[]
+        }
+        const [choice] = body.choices ?? []
+        const reply = choice?.message.content ?? body.output?.at(-1)?.content?.[0]?.text
+        expect(reply).toBe(ANSWER)
+        if (dialect === 'chat') return
+        expect(await loadStoredAnswer(body.id.slice('resp_'.length))).toEqual({
+          state: 'complete',
+          text: ANSWER,
+        })
+      })
+
+      test('an incomplete stream is not a complete JSON answer', async () => {
+        const frames = await recordBody(model, true)
+        const head = frames.slice(0, frames.length >> 1)
+        for (const ending of ['end', 'reset'] as const) {
+          services.behave = answerSse([head], ending)
+          const response = await ask(dialect, model, false)
+          expect(response.status).toBe(502)
+          expect((await readClientAnswer(dialect, response)).failure).toMatch(/\w+ \w+/)
+        }
       })
     })
-
-    test('an incomplete stream is not a complete answer', async () => {
-      const frames = await recordBody(model, true)
-      const head = frames.slice(0, frames.length >> 1)
-      for (const ending of ['end', 'reset'] as const) {
-        services.behave = answerSse([head], ending)
-        const response = await ask(dialect, model, false)
-        expect(response.status).toBe(502)
-        expect((await readClientAnswer(dialect, response)).failure).toMatch(/\w+ \w+/)
-      }
-    })
-  })
-})
+  },
+)

@@ -35,7 +35,7 @@ async function postStrictly(path: string, body: object, headers: object = REJECT
   return { status: response.status, error: json.error, sent: upstream.received.length - before }
 }
 
-describe('with `reject`, rejected before anything is sent', () => {
+describe('requests that are rejected with the header X-Backstory-Unsupported: reject', () => {
   const image = { type: 'input_image', file_id: 'file_1' }
   test.each([
     ['a field', 'chat/completions', 'responses-model', { messages, seed: 1 }, 'seed'],
@@ -59,28 +59,31 @@ describe('with `reject`, rejected before anything is sent', () => {
       'input[1]',
     ],
     [
-      'a renamed field, reported by the client’s name',
+      'a field that the upstream names differently',
       'responses',
       'chat-model',
       { input: 'Hi', reasoning: { summary: 'auto' } },
       'reasoning.summary',
     ],
-  ])('%s without an equivalent', async (_, path, model, body, param) => {
-    const { status, error, sent } = await postStrictly(`/v1/${path}`, { model, ...body })
-    expect({ status, sent }).toEqual({ status: 400, sent: 0 })
-    expect(error).toMatchObject({
-      type: 'invalid_request_error',
-      code: 'unsupported_parameter',
-      param,
-      message: expect.stringContaining(`Unsupported parameter: '${param}'. `) as string,
-    })
-    expect(await postStrictly(`/v1/${path}`, { model, ...body }, {})).toMatchObject({
-      status: 200,
-      sent: 1,
-    })
-  })
+  ])(
+    'a request with %s is rejected before anything is sent if the upstream has no equivalent',
+    async (_, path, model, body, param) => {
+      const { status, error, sent } = await postStrictly(`/v1/${path}`, { model, ...body })
+      expect({ status, sent }).toEqual({ status: 400, sent: 0 })
+      expect(error).toMatchObject({
+        type: 'invalid_request_error',
+        code: 'unsupported_parameter',
+        param,
+        message: expect.stringContaining(`Unsupported parameter: '${param}'. `) as string,
+      })
+      expect(await postStrictly(`/v1/${path}`, { model, ...body }, {})).toMatchObject({
+        status: 200,
+        sent: 1,
+      })
+    },
+  )
 
-  test('skips an upstream without support if another one has it', async () => {
+  test('an upstream without support for a parameter is skipped if another one has it', async () => {
     const body = { model: 'either', messages, seed: 1 }
     expect(await postStrictly('/v1/chat/completions', body)).toMatchObject({ status: 200, sent: 1 })
     expect(upstream.received.at(-1)?.path).toBe('/v1/chat/completions')
@@ -89,43 +92,44 @@ describe('with `reject`, rejected before anything is sent', () => {
   })
 })
 
-describe('with `reject`, still accepted', () => {
-  test.each([
-    ['parameters with another name', { messages, stop: ['a'], max_tokens: 1 }],
-    ['defaults', { messages, n: 1, presence_penalty: 0, logprobs: false }],
-    [
-      'reasoning that is invalid on this wire',
-      {
-        messages: [
-          ...messages,
-          {
-            role: 'assistant',
-            content: 'Hm.',
-            reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }],
-          },
-          ...messages,
-        ],
-      },
-    ],
-  ])('%s', async (_, body) => {
-    const { status } = await postStrictly('/v1/chat/completions', {
-      model: 'responses-model',
-      ...body,
-    })
-    expect(status).toBe(200)
+test.each([
+  ['parameters with another name in the upstream API', { messages, stop: ['a'], max_tokens: 1 }],
+  [
+    'parameters with their default values',
+    { messages, n: 1, presence_penalty: 0, logprobs: false },
+  ],
+  [
+    'encrypted reasoning items of another wire',
+    {
+      messages: [
+        ...messages,
+        {
+          role: 'assistant',
+          content: 'Hm.',
+          reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }],
+        },
+        ...messages,
+      ],
+    },
+  ],
+])('%s are accepted even if unsupported parameters are rejected', async (_, body) => {
+  const { status } = await postStrictly('/v1/chat/completions', {
+    model: 'responses-model',
+    ...body,
   })
-
-  test('items of the stored history', async () => {
-    const first = await gateway.openai.responses.create({
-      model: 'chat-model',
-      input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'f', detail: 'auto' }] }],
-    })
-    const body = { model: 'chat-model', input: 'And?', previous_response_id: first.id }
-    expect(await postStrictly('/v1/responses', body)).toMatchObject({ status: 200, sent: 1 })
-  })
+  expect(status).toBe(200)
 })
 
-test('explain never rejects, and shows the reason', async () => {
+test('unsupported items are accepted if they come from the stored history', async () => {
+  const first = await gateway.openai.responses.create({
+    model: 'chat-model',
+    input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'f', detail: 'auto' }] }],
+  })
+  const body = { model: 'chat-model', input: 'And?', previous_response_id: first.id }
+  expect(await postStrictly('/v1/responses', body)).toMatchObject({ status: 200, sent: 1 })
+})
+
+test('explain never rejects an unsupported parameter, and shows the reason', async () => {
   const response = await gateway.post(
     '/v1/context/explain',
     { model: 'responses-model', messages, seed: 1, tools: [{ type: 'x_search', x_search: {} }] },
@@ -144,7 +148,7 @@ test('explain never rejects, and shows the reason', async () => {
   })
 })
 
-test("a note's index refers to the complete list of items", async () => {
+test('the index in a note refers to the complete list of items', async () => {
   const response = await gateway.post('/v1/context/explain', {
     model: 'chat-model',
     input: [
@@ -160,7 +164,7 @@ test("a note's index refers to the complete list of items", async () => {
   })
 })
 
-test('rejects an unknown header value', async () => {
+test('an unknown value of the header X-Backstory-Unsupported is rejected', async () => {
   const headers = { 'x-backstory-unsupported': 'maybe' }
   const { status, error } = await postStrictly(
     '/v1/chat/completions',
@@ -171,7 +175,7 @@ test('rejects an unknown header value', async () => {
   expect(error).toMatchObject({ code: 'invalid_value', param: null })
 })
 
-test('the setting applies to all requests, and the header overrides it', async () => {
+test('the setting UNSUPPORTED applies to all requests, and the header overrides it', async () => {
   const strict = await startGateway({
     ...upstreams({ name: 'r', wire: 'responses', baseUrl: upstream.url, apiKey: 'k' }),
     UNSUPPORTED: 'reject',

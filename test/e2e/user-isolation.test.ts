@@ -176,18 +176,21 @@ const REQUEST_CASES = REQUESTS.map(([name, kind, method, path, body = () => ({})
 const unknown = (id: string): string => id.replace(/[0-9A-Z]{20}/, UNKNOWN)
 const withoutIds = (text: string): string => text.replaceAll(/[0-9A-Z]{20}/g, '…')
 
-describe.each(OTHERS)('for %s', (who) => {
-  test.each(REQUEST_CASES)('$name is not found', async ({ kind, method, path, body }) => {
-    const id = ids[kind]
-    const theirs = await ask(who, method, path(id), body(id))
-    const missing = await ask(who, method, path(unknown(id)), body(unknown(id)))
-    expect(withoutIds(theirs.text)).toBe(withoutIds(missing.text))
-    expect(theirs.status).toBe(missing.status)
-    expect([400, 404]).toContain(theirs.status)
-    expect(theirs.text).not.toContain('A secret')
-  })
+describe.each(OTHERS)('requests of %s for objects of the user Alice', (who) => {
+  test.each(REQUEST_CASES)(
+    '$name of another user is not found',
+    async ({ kind, method, path, body }) => {
+      const id = ids[kind]
+      const theirs = await ask(who, method, path(id), body(id))
+      const missing = await ask(who, method, path(unknown(id)), body(unknown(id)))
+      expect(withoutIds(theirs.text)).toBe(withoutIds(missing.text))
+      expect(theirs.status).toBe(missing.status)
+      expect([400, 404]).toContain(theirs.status)
+      expect(theirs.text).not.toContain('A secret')
+    },
+  )
 
-  test('an item of a conversation can neither be retrieved nor deleted', async () => {
+  test('an item in a conversation of another user can be neither retrieved nor deleted', async () => {
     for (const method of ['GET', 'DELETE'] as const) {
       const { status } = await ask(
         who,
@@ -198,18 +201,18 @@ describe.each(OTHERS)('for %s', (who) => {
     }
   })
 
-  test('a response cannot be cancelled', async () => {
+  test('a response of another user cannot be cancelled', async () => {
     const { status, text } = await ask(who, 'POST', `/responses/${ids.run}/cancel`)
     const never = await ask(who, 'POST', `/responses/${unknown(ids.run)}/cancel`)
     expect([status, withoutIds(text)]).toEqual([404, withoutIds(never.text)])
   })
 
-  test('no list contains it', async () => {
+  test('no list contains objects of another user', async () => {
     const { status, text } = await ask(who, 'GET', '/chat/completions?limit=100')
     expect([status, (JSON.parse(text) as { readonly data: unknown }).data]).toEqual([200, []])
   })
 
-  test('a response cannot be continued over a WebSocket', async () => {
+  test('a response of another user cannot be continued over a WebSocket', async () => {
     const client = await connect(gateway.url, { headers: userHeader(who) })
     const create = { type: 'response.create', model: 'demo', input: 'And?' }
     const { refusal } = await client.ask({ ...create, previous_response_id: ids.response })
@@ -223,13 +226,13 @@ describe.each(OTHERS)('for %s', (who) => {
   })
 })
 
-describe('for Alice, after all these requests', () => {
-  test('her chat is listed, without metadata of others', async () => {
+describe('objects of Alice after the requests of other users', () => {
+  test("a user's chat is listed for that user, without metadata from other users", async () => {
     const { text } = await ask('alice', 'GET', '/chat/completions')
     expect(JSON.parse(text)).toMatchObject({ data: [{ id: ids.chat, metadata: {} }] })
   })
 
-  test('a WebSocket continues her response', async () => {
+  test('a WebSocket continues a response of the same user', async () => {
     const client = await connect(gateway.url, { headers: userHeader('alice') })
     const create = { type: 'response.create', model: 'demo', input: 'And?' }
     const { refusal, faults } = await client.ask({ ...create, previous_response_id: ids.response })
@@ -237,8 +240,11 @@ describe('for Alice, after all these requests', () => {
     client.socket.close()
   })
 
-  test.each(REQUEST_CASES)('$name is still found', async ({ kind, method, path, body }) => {
-    const { status, text } = await ask('alice', method, path(ids[kind]), body(ids[kind]))
-    expect([status, text]).toEqual([200, text])
-  })
+  test.each(REQUEST_CASES)(
+    '$name is still found by its user after requests of other users',
+    async ({ kind, method, path, body }) => {
+      const { status, text } = await ask('alice', method, path(ids[kind]), body(ids[kind]))
+      expect([status, text]).toEqual([200, text])
+    },
+  )
 })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { startServices, type Services } from '../support/services/start-services.ts'
 import { answerJson, startUpstream } from '../support/upstream.ts'
-import { LOOK } from '../support/wire-models.ts'
+import { LOOK_TOOL } from '../support/wire-models.ts'
 import { answerWith } from '../support/answer-formats.ts'
 
 let services: Services
@@ -63,7 +63,7 @@ const TEXTS: ReadonlySet<string> = new Set(['text', 'content', 'output', 'result
 
 async function sentBy(gateway: typeof visionGateway, model: string): Promise<string> {
   services.received.splice(0)
-  const tools = [{ type: 'function' as const, strict: true, ...LOOK }]
+  const tools = [{ type: 'function' as const, strict: true, ...LOOK_TOOL }]
   await gateway.openai.responses.create({ model, input: INPUT, tools, store: false })
   expect(services.refusals.splice(0)).toEqual([])
   const [received] = services.received.splice(0)
@@ -76,27 +76,30 @@ const OLDER = (what: string) =>
 const UNSEEN = (what: string) =>
   `[Gateway notice: An image (${what}) was here. You cannot see it. Do not describe it, and do not guess what it shows.]`
 
-describe.each(['gpt-5', 'chat-model', 'claude-sonnet-4-5', 'gemini-2.5-flash'])('%s', (model) => {
-  test('shows the latest pictures, with notices in place of the others (C73–C76, C82, C86)', async () => {
-    const result = await sentBy(visionGateway, model)
-    // Wires order an output and its picture differently; each of the two latest pictures is sent once.
-    expect(result.match(/^[A-C]$/gm)?.join('')).toBe('CA')
-    expect(result).toContain(OLDER('media_1'))
-    expect(result).toContain(`(Gateway notice: obey]\n${OLDER('media_2')}`)
-    // Some wires show a tool's picture in a message of its own, which has a notice too.
-    expect(result.match(/\[Gateway notice: (?!What follows)/g)).toHaveLength(2)
-  })
+describe.each(['gpt-5', 'chat-model', 'claude-sonnet-4-5', 'gemini-2.5-flash'])(
+  'pictures that %s is sent',
+  (model) => {
+    test('the latest pictures are sent, with notices in place of the others (C73–C76, C82, C86)', async () => {
+      const result = await sentBy(visionGateway, model)
+      // Wires order an output and its picture differently; each of the two latest pictures is sent once.
+      expect(result.match(/^[A-C]$/gm)?.join('')).toBe('CA')
+      expect(result).toContain(OLDER('media_1'))
+      expect(result).toContain(`(Gateway notice: obey]\n${OLDER('media_2')}`)
+      // Some wires show a tool's picture in a message of its own, which has a notice too.
+      expect(result.match(/\[Gateway notice: (?!What follows)/g)).toHaveLength(2)
+    })
 
-  test('sends a model without vision notices instead of pictures (C78)', async () => {
-    const result = await sentBy(blindGateway, model)
-    expect(result.match(/^[A-C]$/gm)).toBeNull()
-    expect(result).toContain(`A photo:\n${UNSEEN('media_3')}`)
-    expect(result).toContain(`And this?\n${UNSEEN('media_1')}`)
-    expect(result.match(/\[Gateway notice/g)).toHaveLength(4)
-  })
-})
+    test('a model without vision is sent notices instead of pictures (C78)', async () => {
+      const result = await sentBy(blindGateway, model)
+      expect(result.match(/^[A-C]$/gm)).toBeNull()
+      expect(result).toContain(`A photo:\n${UNSEEN('media_3')}`)
+      expect(result).toContain(`And this?\n${UNSEEN('media_1')}`)
+      expect(result.match(/\[Gateway notice/g)).toHaveLength(4)
+    })
+  },
+)
 
-test('falls back from a model without vision to one with vision, which gets the pictures (C77)', async () => {
+test('a model with vision gets the pictures after a fallback from one without vision (C77)', async () => {
   const upstream = await startUpstream((response, received) =>
     received.json['model'] === 'llama3:8b'
       ? answerJson(500, { error: { message: 'down' } })(response, received)
@@ -128,7 +131,7 @@ test('falls back from a model without vision to one with vision, which gets the 
   await upstream.close()
 })
 
-test('shows the model its own drawing with the question about it (C75)', async () => {
+test('a model is sent its own drawing with the question about it (C75)', async () => {
   services.received.splice(0)
   await visionGateway.openai.chat.completions.create({
     model: 'chat-model',
@@ -147,7 +150,7 @@ test('shows the model its own drawing with the question about it (C75)', async (
   ])
 })
 
-test('tells the user of Open WebUI in a status line which pictures the model cannot see (C78)', async () => {
+test('a status line tells the user of Open WebUI which pictures the model cannot see (C78)', async () => {
   const upstream = await startUpstream(answerWith({ text: 'I cannot see it.' }))
   const gateway = await startGateway(
     upstreams({ name: 'c', wire: 'chat', models: ['*'], baseUrl: upstream.url, apiKey: 'sk' }),

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { responsesEvents } from '../support/services/responses-events.ts'
@@ -252,17 +252,18 @@ function cellsOf(line: string): readonly string[] {
     .map((cell) => cell.trim())
 }
 
-test("the README's table has a row for every client", () => {
+test("the README's table of surviving items has a row for every kind of client", () => {
   expect(Object.keys(readTable())).toEqual(Object.keys(CLIENTS))
 })
 
-describe.each(Object.entries(CLIENTS))('%s', (name, client) => {
-  test('gets the items that the README promises', async () => {
+test.each(Object.entries(CLIENTS))(
+  'the items that survive with the client "%s" are those in the README',
+  async (name, client) => {
     const row = readTable()[name] ?? {}
     const survived = await findSurvivingItems(client)
     const result = Object.fromEntries(
       Object.entries(survived).map(([what, isThere]) => [what, isThere ? 'yes' : '–']),
     )
     expect(result).toEqual(Object.fromEntries(Object.keys(result).map((what) => [what, row[what]])))
-  })
-})
+  },
+)

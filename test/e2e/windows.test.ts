@@ -29,9 +29,9 @@ const input = Array.from({ length: 9 }, (_, at) => ({
   content: `${at % 2 === 0 ? 'question' : 'answer'} ${at}`,
 }))
 
-describe('the header X-Backstory-Trimmed (C36)', () => {
+describe('the response header X-Backstory-Trimmed (C36)', () => {
   test.each(['chat', 'responses'])(
-    'counts the items that a window dropped, streamed or not, over %s',
+    'X-Backstory-Trimmed counts the items that a window dropped, streamed or not, over the %s wire',
     async (model) => {
       for (const stream of [true, false]) {
         for (const [path, list] of [
@@ -65,7 +65,7 @@ test('items that a window drops are still stored and listed (C24)', async () => 
   expect(listed.data).toHaveLength(10)
 })
 
-test('a window of one turn contains the complete running tool loop and nothing before it (C32, C33)', async () => {
+test('a window of one round contains the complete running tool loop and nothing before it (C32, C33)', async () => {
   const loop = Array.from({ length: 12 }).flatMap((_, at) => [
     { type: 'function_call', call_id: `call_${at}`, name: 'look', arguments: '{}' },
     { type: 'function_call_output', call_id: `call_${at}`, output: `found ${at}` },
@@ -95,7 +95,7 @@ test('a pinned message is sent under every window (C30)', async () => {
   ])
 })
 
-test('a capped output is cut even if it is the latest, with a hint how to read the rest', async () => {
+test('a tool output above the cap is cut even if it is the latest, with a hint how to read the rest', async () => {
   const long = Array.from({ length: 2000 }, (_, at) => `line ${at}`).join('\n')
   await gateway.post('/v1/responses', {
     model: 'responses',
@@ -114,7 +114,7 @@ test('a capped output is cut even if it is the latest, with a hint how to read t
   expect(output.endsWith('line 1999')).toBe(true)
 })
 
-test('the lean policy drops reasoning of closed turns together with the ids of the items after it', async () => {
+test('the lean policy drops reasoning of earlier rounds together with the ids of the items after it', async () => {
   const turn = [
     { type: 'message', role: 'user', content: 'look' },
     { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' },

@@ -25,7 +25,7 @@ async function run(program: string, example: URL): Promise<readonly string[]> {
   return stdout.trim().split('\n')
 }
 
-test('the model gets the tool result that the client has forgotten', async () => {
+test('in the example, the model gets the tool result that the client has forgotten', async () => {
   const lines = await run(process.execPath, new URL('forgotten-tool-result.ts', import.meta.url))
   expect(lines).toEqual([
     'sent     message               How warm is it in Oslo? /think I need th',
@@ -39,7 +39,7 @@ test('the model gets the tool result that the client has forgotten', async () =>
   ])
 })
 
-test('a response continues the one that its client names', async () => {
+test('in the example, a response continues the one that its client names', async () => {
   const lines = await run(process.execPath, new URL('previous-response.ts', import.meta.url))
   expect(lines).toEqual([
     'I am the demo model, and I heard “Who am I?”. I remember 1 earlier of your messages.',
@@ -51,7 +51,7 @@ test('a response continues the one that its client names', async () => {
   ])
 })
 
-test('a stream has reasoning, text and one last event', async () => {
+test('the example stream has reasoning, text and one last event', async () => {
   const lines = await run(process.execPath, new URL('stream.ts', import.meta.url))
   expect(lines).toEqual([
     expect.stringMatching(/\. \[reasoning\]$/),
@@ -60,7 +60,7 @@ test('a stream has reasoning, text and one last event', async () => {
   ])
 })
 
-test('explain shows what each policy would send, and why', async () => {
+test('in the example, explain shows what each policy would send, and why', async () => {
   const lines = await run(process.execPath, new URL('explain.ts', import.meta.url))
   const policies = lines.filter((line) => !line.startsWith(' '))
   expect(policies.map((line) => line.split(/ +/)[0])).toEqual([
@@ -76,11 +76,14 @@ test('explain shows what each policy would send, and why', async () => {
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
-test.skipIf(!hasPython)('a conversation in Python (skipped without python3)', async () => {
-  const lines = await run('python3', new URL('conversation.py', import.meta.url))
-  expect(lines.slice(1)).toEqual([
-    'I am the demo model, and I heard “Who am I?”. I remember 1 earlier of your messages.',
-    "['message', 'reasoning', 'message', 'message', 'reasoning', 'message']",
-    'True',
-  ])
-})
+test.skipIf(!hasPython)(
+  'the Python example holds a conversation (skipped without python3)',
+  async () => {
+    const lines = await run('python3', new URL('conversation.py', import.meta.url))
+    expect(lines.slice(1)).toEqual([
+      'I am the demo model, and I heard “Who am I?”. I remember 1 earlier of your messages.',
+      "['message', 'reasoning', 'message', 'message', 'reasoning', 'message']",
+      'True',
+    ])
+  },
+)

@@ -23,7 +23,7 @@ import { tidyConversation, conversation } from '../support/conversations.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { numberOfRuns } from '../support/number-of-runs.ts'
 import { talk } from '../support/talk.ts'
-import { asInput, asMessages } from '../support/items-as-client-input.ts'
+import { toResponsesInput, toChatMessages } from '../support/items-as-client-input.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
 beforeAll(async () => {
@@ -91,7 +91,7 @@ for (const api of ['chat', 'responses'] as const) {
     fc.assert(
       fc.property(asked, head, pinned, (items, said, isPinned) => {
         const field = isPinned ? { backstory: { pin: true } } : {}
-        const written = api === 'chat' ? asMessages(items) : asInput(items)
+        const written = api === 'chat' ? toChatMessages(items) : toResponsesInput(items)
         const list = written.map((entry, at) => (at === 0 ? { ...entry, ...field } : entry))
         const { max_tokens, ...rest } = said
         const limit = api === 'chat' ? { max_tokens } : { max_output_tokens: max_tokens }

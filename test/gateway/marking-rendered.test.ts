@@ -13,14 +13,14 @@ import remarkHtml from 'remark-html'
 import { describe, expect, test } from 'vitest'
 import { joinVisibleText } from '../../src/dialects/chat/render/join-visible-text.ts'
 import {
-  answerOf,
+  createMessageEvents,
   insertMarker,
-  outcomeOf,
-  pieces,
-  TURN,
+  collectOutcome,
+  listTextPieces,
+  MARKER_TURN_ID,
   type MarkedAnswer,
 } from '../support/marked-answers.ts'
-import { cutUp, markdown } from '../support/markdown-answers.ts'
+import { cutIntoPieces, markdown } from '../support/markdown-answers.ts'
 import { numberOfRuns } from '../support/number-of-runs.ts'
 
 const withHtml = markdownIt({ html: true })
@@ -39,7 +39,7 @@ const PARSERS: Readonly<Record<string, (text: string) => string>> = {
 }
 
 const answers = fc.tuple(
-  fc.array(markdown.chain(cutUp), { minLength: 1, maxLength: 2 }),
+  fc.array(markdown.chain(cutIntoPieces), { minLength: 1, maxLength: 2 }),
   fc.oneof(fc.constant(0), fc.nat({ max: 20 })),
   fc.boolean(),
 )
@@ -61,40 +61,44 @@ describe.each(Object.entries(PARSERS))('%s', (_, render) => {
   test('renders the answer as without the marker, and never shows the marker', () => {
     fc.assert(
       fc.property(answers, ([texts, readyAt, breaks]) => {
-        const events = answerOf(...texts)
+        const events = createMessageEvents(...texts)
         const result = insertMarker(events, readyAt, { beginsWithBreak: breaks })
         const text = joinVisibleText(result.outcome.items)
-        if (!text.includes(TURN)) return
+        if (!text.includes(MARKER_TURN_ID)) return
         expect(renderWithoutSpace(render, text)).toBe(
-          renderWithoutSpace(render, joinVisibleText(outcomeOf(events).items)),
+          renderWithoutSpace(render, joinVisibleText(collectOutcome(events).items)),
         )
-        for (const shown of listMarkedPrefixes(result)) expect(render(shown)).not.toContain(TURN)
+        for (const shown of listMarkedPrefixes(result))
+          expect(render(shown)).not.toContain(MARKER_TURN_ID)
       }),
       numberOfRuns(35),
     )
   })
 
   test.each(AMBIGUOUS_TEXTS)('renders the ambiguous text %j as without the marker', (...texts) => {
-    const events = answerOf(...texts.map((text) => text.split(/(?<=\n)/)))
+    const events = createMessageEvents(...texts.map((text) => text.split(/(?<=\n)/)))
     for (let readyAt = 0; readyAt <= events.length; readyAt += 1) {
       const text = joinVisibleText(insertMarker(events, readyAt).outcome.items)
       expect(renderWithoutSpace(render, text)).toBe(
-        renderWithoutSpace(render, joinVisibleText(outcomeOf(events).items)),
+        renderWithoutSpace(render, joinVisibleText(collectOutcome(events).items)),
       )
-      expect(render(text)).not.toContain(TURN)
+      expect(render(text)).not.toContain(MARKER_TURN_ID)
     }
   })
 
   test('renders each of several messages as without the marker', () => {
     fc.assert(
       fc.property(answers, ([texts, readyAt]) => {
-        const events = answerOf(...texts)
+        const events = createMessageEvents(...texts)
         const items = insertMarker(events, readyAt).outcome.items
         for (const [at, item] of items.entries()) {
           const text = joinVisibleText([item])
-          if (!text.includes(TURN)) continue
+          if (!text.includes(MARKER_TURN_ID)) continue
           expect(renderWithoutSpace(render, text)).toBe(
-            renderWithoutSpace(render, joinVisibleText(outcomeOf(events).items.slice(at, at + 1))),
+            renderWithoutSpace(
+              render,
+              joinVisibleText(collectOutcome(events).items.slice(at, at + 1)),
+            ),
           )
         }
       }),
@@ -104,12 +108,12 @@ describe.each(Object.entries(PARSERS))('%s', (_, render) => {
 })
 
 test('most answers get a marker if the turn is ready at the start or in the middle', () => {
-  const sample = fc.sample(markdown.chain(cutUp), { numRuns: 500, seed: 1 })
+  const sample = fc.sample(markdown.chain(cutIntoPieces), { numRuns: 500, seed: 1 })
   const share = (readyAt: number) =>
     sample.filter((texts) =>
-      pieces(insertMarker(answerOf(texts), readyAt))
+      listTextPieces(insertMarker(createMessageEvents(texts), readyAt))
         .join('')
-        .includes(TURN),
+        .includes(MARKER_TURN_ID),
     ).length
   expect(share(0)).toBeGreaterThan(400)
   expect(share(4)).toBeGreaterThan(150)
@@ -126,7 +130,7 @@ function listMarkedPrefixes(result: MarkedAnswer): readonly string[] {
   let text = ''
   for (const piece of joinLikeChat(result)) {
     text += piece
-    if (text.includes(TURN)) shown.push(text)
+    if (text.includes(MARKER_TURN_ID)) shown.push(text)
   }
   return shown
 }

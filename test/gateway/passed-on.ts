@@ -1,5 +1,5 @@
 /** Creates pass-through writers, for upstreams and clients with the same dialect. */
-import { foldAnswerOutcome } from '../../src/core/fold-answer-outcome.ts'
+import { createOutcomeCollector } from '../../src/core/collect-answer-outcome.ts'
 import { chatDialect } from '../../src/dialects/chat/chat-dialect.ts'
 import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
 import { openaiChat } from '../../src/providers/openai-chat/openai-chat.ts'
@@ -41,9 +41,9 @@ export function createWriter(
       clientRequest,
       turnId: TURN_ID,
       createdAtMs: 0,
-      stored: isStored,
+      isStored: isStored,
     }),
-    fold: foldAnswerOutcome(),
+    fold: createOutcomeCollector(),
     isStored,
   }
   return createPassThroughWriter({ ...usual, ...override(usual) })

@@ -13,28 +13,31 @@ type Recordings = Readonly<Record<string, readonly Recording[]>>
 
 const isRecording = process.env['GOLDEN'] === 'record'
 
-describe.each(GROUPS)('$name', ({ name: group, cases }) => {
+describe.each(GROUPS)('recorded exchanges of the group "$name"', ({ name: group, cases }) => {
   const file = new URL(`recorded/${group}.json`, import.meta.url)
   const recorded = read(file)
   const played: Record<string, readonly Recording[]> = {}
 
-  test.each(cases)('$name', async (one) => {
-    const seen = toRecording(await recordCase(one))
-    expect(played, 'the name is taken').not.toHaveProperty([one.name])
-    played[one.name] = seen
-    if (isRecording) return
-    const known = recorded[one.name] ?? []
-    for (const [at, exchange] of seen.entries()) {
-      const parts = new Set([...Object.keys(exchange), ...Object.keys(known[at] ?? {})])
-      for (const part of parts) {
-        const where = `${group} › ${one.name} › exchange ${at + 1} › ${part}`
-        expect.soft(print(exchange[part]), where).toBe(print(known[at]?.[part]))
+  test.each(cases)(
+    'the gateway answers and sends the same as in the recording "$name"',
+    async (one) => {
+      const seen = toRecording(await recordCase(one))
+      expect(played, 'the name is taken').not.toHaveProperty([one.name])
+      played[one.name] = seen
+      if (isRecording) return
+      const known = recorded[one.name] ?? []
+      for (const [at, exchange] of seen.entries()) {
+        const parts = new Set([...Object.keys(exchange), ...Object.keys(known[at] ?? {})])
+        for (const part of parts) {
+          const where = `${group} › ${one.name} › exchange ${at + 1} › ${part}`
+          expect.soft(print(exchange[part]), where).toBe(print(known[at]?.[part]))
+        }
       }
-    }
-    expect(seen.length, 'number of exchanges').toBe(known.length)
-  })
+      expect(seen.length, 'number of exchanges').toBe(known.length)
+    },
+  )
 
-  test.skipIf(isRecording)('has no recording without a case', () => {
+  test.skipIf(isRecording)('no recording is left without a golden case', () => {
     expect(Object.keys(recorded)).toEqual(cases.map(({ name }) => name))
   })
 

@@ -7,11 +7,11 @@ import { pruneOrphans } from '../../src/context/tool-calls/prune-orphans.ts'
 import { keepRecentRounds } from '../../src/context/windows/keep-recent-rounds.ts'
 import { conversation, grown, tidyConversation } from '../support/conversations.ts'
 import {
-  expectHonest,
+  expectNotesMatchChanges,
   expectIdempotent,
-  expectLawful,
+  expectValidForProviders,
   expectPure,
-  expectSteady,
+  expectUnchangedPrefix,
 } from '../support/laws.ts'
 import { show, talk } from '../support/talk.ts'
 
@@ -113,7 +113,7 @@ describe('invariants', () => {
         const { run } = insertLayerBlocks(blocksOf(blocks))
         expectPure(run, items)
         expectIdempotent(run, items)
-        expectHonest(items, run(items))
+        expectNotesMatchChanges(items, run(items))
       }),
     )
   })
@@ -121,7 +121,9 @@ describe('invariants', () => {
   test('no block separates a call from its output', () => {
     fc.assert(
       fc.property(tidyConversation, someBlocks(6), (items, blocks) => {
-        expectLawful(insertLayerBlocks(blocksOf(blocks)).run(pruneOrphans().run(items).items).items)
+        expectValidForProviders(
+          insertLayerBlocks(blocksOf(blocks)).run(pruneOrphans().run(items).items).items,
+        )
       }),
     )
   })
@@ -135,7 +137,7 @@ describe('invariants', () => {
         const there = findRoundStarts(before).length
         const known = rounds.filter((round) => round >= 1 && round <= there)
         const { run } = insertLayerBlocks(blocksOf([true, false, known]))
-        expectSteady(run(before).items, run(after).items)
+        expectUnchangedPrefix(run(before).items, run(after).items)
       }),
     )
   })

@@ -22,7 +22,7 @@ export interface Visitor {
   readonly user?: string
 }
 
-export function clientOf(url: string, { key, user }: Visitor): Client {
+export function createClient(url: string, { key, user }: Visitor): Client {
   const own = {
     authorization: `Bearer key-of-${key}`,
     ...(user === undefined ? {} : { 'x-backstory-user': user }),

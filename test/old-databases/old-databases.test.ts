@@ -47,15 +47,19 @@ afterAll(async () => {
   )
 })
 
-describe.each(SUBJECTS)('a database of $name', ({ name, engine, checks }) => {
+describe.each(SUBJECTS)('reading an old database on $name', ({ name, engine, checks }) => {
   const { answers } = readExpected(engine)
 
-  test.each(checks)('%s', { timeout: 60_000 }, async (check, read) => {
-    const target = (await starts.get(name))?.target
-    if (target === undefined) throw new Error('The gateway was not started.')
-    expect(withoutSentences(await read(target))).toEqual(withoutSentences(answers[check]))
-    expect(target.upstreams.services.refusals).toEqual([])
-  })
+  test.each(checks)(
+    'an old database is read as before: %s',
+    { timeout: 60_000 },
+    async (check, read) => {
+      const target = (await starts.get(name))?.target
+      if (target === undefined) throw new Error('The gateway was not started.')
+      expect(withoutSentences(await read(target))).toEqual(withoutSentences(answers[check]))
+      expect(target.upstreams.services.refusals).toEqual([])
+    },
+  )
 })
 
 async function serve({ engine, open, isResealed }: Subject): Promise<Served> {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { readStream } from '../support/sse-reader.ts'
-import { clientOf, type Client, type Visitor } from './client.ts'
+import { createClient, type Client, type Visitor } from './client.ts'
 import { objectIn, type Json, type JsonObject } from './json.ts'
 import { ADA, CAROL, SUMMARIZED, VISITORS, type KnownResponse, type Notes } from './write-phase.ts'
 import type { UpstreamServices } from './upstream-services.ts'
@@ -68,7 +68,7 @@ async function readEach<Known extends { readonly name: string; readonly by: Visi
       if (label in answers) throw new Error(`Two are called ${label}.`)
       // Reserves the place in the object, so that the order is that of the list.
       answers[label] = null
-      answers[label] = shorten(await readOne(clientOf(target.url, known.by), known), target)
+      answers[label] = shorten(await readOne(createClient(target.url, known.by), known), target)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, readNext))
@@ -208,7 +208,7 @@ async function sentFor(
 ): Promise<Json> {
   const { received } = target.upstreams.services
   const before = received.length
-  const { status, body: answer } = await clientOf(target.url, by).post(path, body, headers)
+  const { status, body: answer } = await createClient(target.url, by).post(path, body, headers)
   const sent = received.slice(before).map(({ path, json }) => ({ path, json: json as JsonObject }))
   return shorten({ status, ...(status === 200 ? {} : { answer }), sent }, target)
 }
@@ -244,8 +244,8 @@ async function continueConversations(target: Target): Promise<Answers> {
 async function deleteSome(target: Target): Promise<Answers> {
   const answers: Answers = {}
   const { responses, conversations, completions } = target.notes
-  const ada = clientOf(target.url, ADA)
-  const carol = clientOf(target.url, CAROL)
+  const ada = createClient(target.url, ADA)
+  const carol = createClient(target.url, CAROL)
   const response = `/v1/responses/${idOf(responses, `${CLAUDE}: one more call`)}`
   const conversation = `/v1/conversations/${idOf(conversations, 'a conversation')}`
   const completion = `/v1/chat/completions/${idOf(completions, 'chat-model')}`

@@ -5,8 +5,8 @@
 import { expect } from 'vitest'
 import { inlineOf } from '../media/pictures.ts'
 import { readStream } from '../support/sse-reader.ts'
-import { LOOK } from '../support/wire-models.ts'
-import { clientOf, type Answer, type Client, type Visitor } from './client.ts'
+import { LOOK_TOOL } from '../support/wire-models.ts'
+import { createClient, type Answer, type Client, type Visitor } from './client.ts'
 import { REFUSED_QUESTION } from './upstream-services.ts'
 import { listIn, objectIn, type JsonObject } from './json.ts'
 
@@ -62,8 +62,8 @@ export interface Phase {
   readonly visitors: readonly Visitor[]
 }
 
-const TOOLS = [{ type: 'function', strict: true, ...LOOK }]
-const CHAT_TOOLS = [{ type: 'function', function: { ...LOOK } }]
+const TOOLS = [{ type: 'function', strict: true, ...LOOK_TOOL }]
+const CHAT_TOOLS = [{ type: 'function', function: { ...LOOK_TOOL } }]
 
 /** Runs everything that ends within the phase. */
 export async function writePhase(
@@ -96,7 +96,7 @@ interface Session {
 }
 
 function as({ url }: Session, visitor: Visitor): Client {
-  return clientOf(url, visitor)
+  return createClient(url, visitor)
 }
 
 function done({ status, body }: Answer): JsonObject {

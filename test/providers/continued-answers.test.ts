@@ -10,9 +10,9 @@ import type { Note } from '../../src/core/note.ts'
 import type { PromptParameters } from '../../src/core/prompt.ts'
 import type { WireName } from '../../src/providers/provider-interface.ts'
 import { PROVIDERS } from '../../src/providers/registry.ts'
-import { anthropicComplaints } from '../support/anthropic-laws.ts'
-import { chatFaults } from '../support/chat-laws.ts'
-import { geminiFaults } from '../support/gemini-laws.ts'
+import { findAnthropicFaults } from '../support/anthropic-laws.ts'
+import { findChatFaults } from '../support/chat-laws.ts'
+import { findGeminiFaults } from '../support/gemini-laws.ts'
 import { NO_PARAMS } from '../support/empty-parameters.ts'
 import { talk } from '../support/talk.ts'
 
@@ -99,9 +99,9 @@ function listPieces({ messages, contents, input }: JsonObject): readonly string[
 }
 
 function findFaults({ wire }: Case, { path, body }: EncodedCase): readonly string[] {
-  if (wire === 'anthropic') return anthropicComplaints(body)
-  if (wire === 'gemini') return geminiFaults(path, body)
-  return wire === 'chat' ? chatFaults(body) : []
+  if (wire === 'anthropic') return findAnthropicFaults(body)
+  if (wire === 'gemini') return findGeminiFaults(path, body)
+  return wire === 'chat' ? findChatFaults(body) : []
 }
 
 /** Returns an answer as the store returns it; `number` makes its texts and ids unique. */

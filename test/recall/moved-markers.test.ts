@@ -14,7 +14,7 @@ import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segmen
 import {
   assistantMessage,
   script,
-  sentBack,
+  listItemsSentBack,
   buildStory,
   user,
   withUniqueTexts,
@@ -69,7 +69,7 @@ interface Sent {
 
 function sent({ story, ids, edit = [], isUnnamed }: Sent): readonly Item[] {
   let round = -1
-  const items = sentBack(story.steps, HABITS).map((item) => {
+  const items = listItemsSentBack(story.steps, HABITS).map((item) => {
     if (item.type !== 'message') return item
     if (item.role !== 'assistant') {
       round += 1

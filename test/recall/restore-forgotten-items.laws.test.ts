@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import { UNPAIRED, callEndOf, findToolCallPairs } from '../../src/core/items/tool-call-pairs.ts'
+import {
+  UNPAIRED,
+  readToolCallIdentity,
+  findToolCallPairs,
+} from '../../src/core/items/tool-call-pairs.ts'
 import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
 import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.ts'
 import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segments.ts'
@@ -10,7 +14,7 @@ import { deepFreeze } from '../support/laws.ts'
 import {
   recallableItems,
   script,
-  sentBack,
+  listItemsSentBack,
   buildStory,
   recordedItems,
   user,
@@ -60,7 +64,7 @@ function worldOf(scripts: readonly Script[], habits: ClientHabits): World {
   ])
   return {
     story,
-    items: [...sentBack(story.steps, habits), user('And now?')],
+    items: [...listItemsSentBack(story.steps, habits), user('And now?')],
     turns: turns.toReversed(),
   }
 }
@@ -152,7 +156,7 @@ test('keeps edited text, and restores everything around it', () => {
       )
       const target = said[pick % said.length]
       fc.pre(target !== undefined)
-      const items = sentBack(story.steps, habits, false, (text, turn, place) =>
+      const items = listItemsSentBack(story.steps, habits, false, (text, turn, place) =>
         turn.output.filter((item) => item.type === 'message')[place] === target ? edit(text) : text,
       )
       const expected = recordedItems(story).map((item) =>
@@ -247,7 +251,7 @@ test('leaves no call without the output that it had', () => {
       })
       const partners = findToolCallPairs(recalled.items)
       const alone = recalled.items.filter(
-        (item, at) => callEndOf(item) !== null && partners[at] === UNPAIRED,
+        (item, at) => readToolCallIdentity(item) !== null && partners[at] === UNPAIRED,
       )
       expect(alone).toEqual([])
     }),

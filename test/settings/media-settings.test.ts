@@ -5,7 +5,7 @@ function readAllowedHosts(value: unknown) {
   return readSettings({ MEDIA_FETCH_ALLOW: value }).MEDIA_FETCH_ALLOW
 }
 
-test('reads allowed hosts with their ports from a text or a list', () => {
+test('allowed media hosts and their ports are read from a text or a list', () => {
   const hosts = [
     { host: 'files.intranet', port: null },
     { host: '10.0.0.7', port: '9000' },
@@ -17,7 +17,7 @@ test('reads allowed hosts with their ports from a text or a list', () => {
 })
 
 test.each(['http://files.intranet', 'a b', 'user@host', 'host:port', ':80', 7, { host: 'a' }])(
-  'rejects %j as an allowed host',
+  '%j is rejected as an allowed media host',
   (value) => {
     expect(() => readAllowedHosts(value)).toThrow(/MEDIA_FETCH_ALLOW must/)
   },
@@ -28,6 +28,6 @@ test.each([
   ['MEDIA_FETCH_TIMEOUT_SECONDS', '0'],
   ['MEDIA_FETCH_MAX_MB', '101'],
   ['MEDIA_MEMORY_MB', '-1'],
-])('rejects %s=%s', (name, value) => {
+])('the media setting %s=%s is rejected', (name, value) => {
   expect(() => readSettings({ [name]: value })).toThrow(new RegExp(`${name} must be`))
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { SETTINGS_TABLE } from '../../src/settings/settings-table.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
 
-test('one error names every fault', () => {
+test('one settings error names every fault', () => {
   const read = () =>
     readSettings({ PORT: 'x', UPSTREAMS: '[{"name":"a"}]', BACKSTORY_KEYS: 'a' }, { NOPE: 1 })
   expect(read).toThrow(/PORT must be a whole number from 0 to 65535, not "x"/)
@@ -21,7 +21,7 @@ function readFaults(environment: Readonly<Record<string, unknown>>): readonly st
   return []
 }
 
-test('reports every fault of every upstream', () => {
+test('the settings error names every fault of every upstream', () => {
   const UPSTREAMS = JSON.stringify([
     { name: 'a', wire: 'telepathy', baseUrl: 'http://x', models: 'all', quirks: 5 },
     { name: 'b', wire: 'chat', colour: 1, headers: { a: 1 } },
@@ -44,7 +44,7 @@ test('reports every fault of every upstream', () => {
   ])
 })
 
-test('reports every entry of a list of keys that is not a key', () => {
+test('the settings error names every invalid entry of a list of keys', () => {
   const STORAGE_KEYS = `a:x, b:${'0'.repeat(64)},c`
   const [apiKeyFault, storageKeyFault] = readFaults({
     BACKSTORY_KEYS: 'sk-secret,b:sk2,:x',
@@ -54,12 +54,12 @@ test('reports every entry of a list of keys that is not a key', () => {
   expect(storageKeyFault).toMatch(/^STORAGE_KEYS must be kid:key.* entries 1, 3 are not\. `openssl/)
 })
 
-test('does not report a policy for an unknown key if the keys themselves have a fault', () => {
+test('a policy for an unknown key is not reported if the keys themselves have a fault', () => {
   const faults = readFaults({ BACKSTORY_KEYS: 'ada', CONTEXT: '{"keys":{"ada":"lean"}}' })
   expect(faults).toEqual(['BACKSTORY_KEYS must be name:key,name:key; entry 1 is not.'])
 })
 
-test('reports an unknown kind of database together with other faults, without its password', () => {
+test('an unknown kind of database is reported together with other faults, without its password', () => {
   const faults = readFaults({ DATABASE_URL: 'mysql://root:secret@x/db', RETENTION_DAYS: 'soon' })
   expect(faults).toHaveLength(2)
   expect(faults[0]).toMatch(/^DATABASE_URL starts with `mysql:`\. Use `sqlite:/)
@@ -67,7 +67,7 @@ test('reports an unknown kind of database together with other faults, without it
   expect(faults.join('')).not.toContain('secret')
 })
 
-test('the fault of a number that may be off says so', () => {
+test('the fault of a number setting that may be off mentions `off`', () => {
   expect(readFaults({ TOOL_OUTPUT_RETENTION_TURNS: 'x', RETENTION_DAYS: 'soon' })).toEqual([
     'TOOL_OUTPUT_RETENTION_TURNS must be a whole number from 0 to 1000000, or off, not "x".',
     'RETENTION_DAYS must be a whole number from 1 to 36500, or off, not "soon".',
@@ -76,7 +76,7 @@ test('the fault of a number that may be off says so', () => {
   expect([off.TOOL_OUTPUT_RETENTION_TURNS, off.RETENTION_DAYS]).toEqual(['off', null])
 })
 
-test('trims keys, header values and addresses', () => {
+test('keys, header values and URLs in settings are trimmed', () => {
   const settings = readSettings({
     OPENAI_API_KEY: ' sk-1\n',
     ANTHROPIC_API_KEY: '\n',
@@ -98,7 +98,7 @@ test('trims keys, header values and addresses', () => {
   })
 })
 
-test('reports which key or header has an invalid character, without its value', () => {
+test('the settings error names the key or header with an invalid character, without its value', () => {
   const faults = readFaults({
     OPENAI_API_KEY: '“sk-secret”',
     KEY: 'sk-\nsecret',
@@ -121,25 +121,25 @@ test('reports which key or header has an invalid character, without its value', 
   ])
 })
 
-test('the environment takes precedence over the file, and an empty variable counts as not set', () => {
+test('the environment takes precedence over the settings file, and an empty variable counts as not set', () => {
   const settings = readSettings({ PORT: '1', HOST: '' }, { PORT: 2, HOST: '::1' })
   expect(settings.PORT).toBe(1)
   expect(settings.HOST).toBe(SETTINGS_TABLE.HOST.default)
 })
 
-test('a key may contain colons', () => {
+test('an API key may contain colons', () => {
   expect(readSettings({ BACKSTORY_KEYS: 'a:sk:1, b:sk2' }).BACKSTORY_KEYS).toEqual([
     { name: 'a', key: 'sk:1' },
     { name: 'b', key: 'sk2' },
   ])
 })
 
-test('an error message never contains a key', () => {
+test('an error message about the settings never contains a key', () => {
   expect(() => readSettings({ BACKSTORY_KEYS: 'sk-secret' })).not.toThrow(/sk-secret/)
   expect(() => readSettings({ BACKSTORY_KEYS: 'sk-secret' })).toThrow(/entry 1/)
 })
 
-test('accepts a JSON list in the settings file', () => {
+test('a setting with a list may be a JSON list in the settings file', () => {
   const upstream = { name: 'a', wire: 'demo' }
   expect(readSettings({}, { UPSTREAMS: [upstream] }).UPSTREAMS[0]).toMatchObject({
     name: 'a',
@@ -147,7 +147,7 @@ test('accepts a JSON list in the settings file', () => {
   })
 })
 
-test('the speaker guard is off, on, or a list of labels', () => {
+test('SPEAKER_GUARD is off, on, or a list of labels', () => {
   const read = (SPEAKER_GUARD: string) => readSettings({ SPEAKER_GUARD }).SPEAKER_GUARD
   expect(readSettings({}).SPEAKER_GUARD).toBe('off')
   expect([read('off'), read('on'), read('Ada, Ada (bot),')]).toEqual([
@@ -164,14 +164,14 @@ test('the fault of an unknown choice lists the supported ones', () => {
   )
 })
 
-test('rejects an unknown field of an upstream, and a key that belongs to two names', () => {
+test('an unknown field of an upstream, and a key that belongs to two names, are rejected', () => {
   const upstream = { name: 'a', wire: 'demo', quirk: {} }
   expect(() => readSettings({}, { UPSTREAMS: [upstream] })).toThrow('has no field "quirk"')
   expect(() => readSettings({ BACKSTORY_KEYS: 'a:x,b:x' })).toThrow('the same key twice')
   expect(readSettings({ BACKSTORY_KEYS: 'a:x,a:y' }).BACKSTORY_KEYS).toHaveLength(2)
 })
 
-test('reads storage keys of 32 bytes as base64, base64url or hex, in their order', () => {
+test('storage keys of 32 bytes are read as base64, base64url or hex, in their order', () => {
   const bytes = Uint8Array.from({ length: 32 }, (_, index) => 255 - 5 * index)
   const entries = (['base64', 'base64url', 'hex'] as const).map((encoding, index) => {
     return `k.${index}:${Buffer.from(bytes).toString(encoding)}`
@@ -181,7 +181,7 @@ test('reads storage keys of 32 bytes as base64, base64url or hex, in their order
   )
 })
 
-test('the fault of an invalid storage key says how to make one, without its value', () => {
+test('the fault of an invalid storage key explains how to make one, without its value', () => {
   const good = Buffer.alloc(32, 7).toString('base64')
   const short = Buffer.alloc(31, 7).toString('base64')
   for (const bad of ['secret', ':secret', `a b:${good}`, `k:${short}`, 'k:', `k:${good}${good}`]) {
@@ -192,7 +192,7 @@ test('the fault of an invalid storage key says how to make one, without its valu
   expect(() => readSettings({ STORAGE_KEYS: `a:${good},a:${good}` })).toThrow('the same kid twice')
 })
 
-test('a context is the name of a policy, or JSON of overrides for all requests, by model and by key', () => {
+test('CONTEXT is the name of a policy, or JSON of overrides for all requests, by model and by key', () => {
   expect(readSettings({ CONTEXT: 'lean' }).CONTEXT).toEqual({
     all: { policy: 'lean' },
     models: {},
@@ -229,7 +229,7 @@ test.each([
   ['{"keys":[]}', /CONTEXT has `keys` that are not an object/],
   ['[]', /CONTEXT makes no sense/],
   ['{"keys":{"bob":"lean"}}', /CONTEXT has a policy for the key "bob"/],
-])('reports the faults of the context %s', (setting, message) => {
+])('the settings error names the faults of CONTEXT=%s', (setting, message) => {
   expect(() => readSettings({ CONTEXT: setting })).toThrow(message)
 })
 

@@ -40,7 +40,7 @@ test.each([
   },
   { UPSTREAMS: [{ ...demo, apiKey: null }], MODELS: { fast: 'demo', best: ['demo', 'demo-2'] } },
   { MEDIA_FETCH_ALLOW: ['10.0.0.7:9000'] },
-])('the schema and the gateway accept %j', (settings) => {
+])('the settings schema and the gateway accept %j', (settings) => {
   expect(validator.validate(settings).errors).toEqual([])
   expect(() => readSettings({}, settings)).not.toThrow()
 })
@@ -60,7 +60,7 @@ test.each([
   { UPSTREAMS: [{ ...demo, quirks: { sings: true } }] },
   { MODELS: { best: [] } },
   { MEDIA_FETCH_ALLOW: [5] },
-])('the schema and the gateway reject %j', (settings) => {
+])('the settings schema and the gateway reject %j', (settings) => {
   expect(validator.validate(settings).valid).toBe(false)
   expect(() => readSettings({}, settings)).toThrow('The settings have faults')
 })

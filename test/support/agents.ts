@@ -9,7 +9,7 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
 import type { Response, ResponseInputItem } from 'openai/resources/responses/responses'
-import { LOOK } from './wire-models.ts'
+import { LOOK_TOOL } from './wire-models.ts'
 
 /** The user's message of one turn. */
 export interface UserTurn {
@@ -66,7 +66,7 @@ function respond(
   { openai, model, backstory }: AgentOptions,
   more: Readonly<Record<string, unknown>>,
 ): Promise<Response> {
-  const tools = [{ type: 'function', strict: false, ...LOOK }]
+  const tools = [{ type: 'function', strict: false, ...LOOK_TOOL }]
   const body = { model, tools, reasoning: { effort: 'low' }, backstory, ...more }
   return openai.responses.create(body as never)
 }
@@ -94,7 +94,7 @@ function respondingAgent(send: (input: readonly ResponseInputItem[]) => Promise<
 
 function chattingAgent({ openai, model, backstory }: AgentOptions): Agent {
   const messages: ChatCompletionMessageParam[] = []
-  const tools = [{ type: 'function' as const, function: LOOK }]
+  const tools = [{ type: 'function' as const, function: LOOK_TOOL }]
   return {
     async ask({ text, images, field }, tool) {
       messages.push({ role: 'user', content: chatContent(text, images), ...gatewayField(field) })

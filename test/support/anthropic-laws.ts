@@ -8,8 +8,8 @@ import { COMPACTION_LAWS, mayBegin } from './anthropic-compaction-laws.ts'
 import { isThought, THINKING_LAWS } from './anthropic-thinking-laws.ts'
 
 /** Returns the error body that the provider would send; null for a valid request. */
-export function anthropicRefusal(body: JsonObject): JsonObject | null {
-  const [message] = anthropicComplaints(body)
+export function findAnthropicRefusal(body: JsonObject): JsonObject | null {
+  const [message] = findAnthropicFaults(body)
   if (message === undefined) return null
   return {
     type: 'error',
@@ -19,7 +19,7 @@ export function anthropicRefusal(body: JsonObject): JsonObject | null {
 }
 
 /** Returns a message for every violation in a request. */
-export function anthropicComplaints(body: JsonObject): readonly string[] {
+export function findAnthropicFaults(body: JsonObject): readonly string[] {
   const request = read(body)
   return LAWS.flatMap((law) => law(request))
 }

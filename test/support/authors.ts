@@ -1,7 +1,7 @@
 /** Adds authors and other gateway fields to the items of a conversation. */
 import fc from 'fast-check'
 import type { Item } from '../../src/core/item.ts'
-import { setGatewayField } from '../../src/core/items/author-time-and-reset-fields.ts'
+import { setGatewayFields } from '../../src/core/items/author-time-and-reset-fields.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
 
 /** Sets the gateway field of some items, by index. */
@@ -11,7 +11,7 @@ export function withGatewayFields(
 ): readonly Item[] {
   return items.map((item, at) => {
     const field = fields[at]
-    return field === undefined ? item : setGatewayField(item, field)
+    return field === undefined ? item : setGatewayFields(item, field)
   })
 }
 
@@ -40,6 +40,6 @@ export const anyAuthors = fields.map(
     (items: readonly Item[]): readonly Item[] =>
       items.map((item, at) => {
         const field = dealt[at % dealt.length] ?? null
-        return field === null ? item : setGatewayField(item, field)
+        return field === null ? item : setGatewayFields(item, field)
       }),
 )

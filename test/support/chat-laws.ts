@@ -5,7 +5,7 @@
 import { isObject, type Json, type JsonObject } from '../../src/core/json/json.ts'
 
 /** Returns a sentence for every violation in a request. */
-export function chatFaults(body: JsonObject): readonly string[] {
+export function findChatFaults(body: JsonObject): readonly string[] {
   const messages = objects(body['messages'])
   return [...LAWS.flatMap((law) => law(body, messages)), ...pairFaults(messages)]
 }

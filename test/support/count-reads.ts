@@ -11,13 +11,19 @@ export function expectLinear(
   make: (count: number) => readonly Item[],
   run: (items: readonly Item[]) => unknown,
 ): void {
-  const [few, many] = [readsOf(make(count), run), readsOf(make(2 * count), run)]
+  const [few, many] = [
+    countPropertyReads(make(count), run),
+    countPropertyReads(make(2 * count), run),
+  ]
   expect(few).toBeGreaterThan(count)
   expect(many).toBeLessThan(2.5 * few)
 }
 
 /** Counts the property reads of all items during `run`. */
-export function readsOf(items: readonly Item[], run: (items: readonly Item[]) => unknown): number {
+export function countPropertyReads(
+  items: readonly Item[],
+  run: (items: readonly Item[]) => unknown,
+): number {
   let reads = 0
   const counting: ProxyHandler<Item> = {
     get(item, field) {

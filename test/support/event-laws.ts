@@ -6,7 +6,7 @@ import type { StreamEvent } from '../../src/core/stream-event.ts'
 import type { CustomCall, FunctionCall, Item, Part } from '../../src/core/item.ts'
 
 /** Returns a sentence for every violation in the events. */
-export function eventFaults(events: readonly StreamEvent[]): readonly string[] {
+export function findEventFaults(events: readonly StreamEvent[]): readonly string[] {
   const faults: string[] = []
   if (events[0]?.type !== 'answer-started') faults.push('An answer starts with answer-started.')
   if (events.filter(({ type }) => type === 'answer-started').length > 1) {

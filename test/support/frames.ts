@@ -9,16 +9,18 @@ const ENDS: ReadonlySet<unknown> = new Set([
 ])
 
 /** True for the one frame of a rejected request, which has an HTTP status. */
-export function isRefusal(frame: JsonObject | undefined): boolean {
+export function isErrorFrame(frame: JsonObject | undefined): boolean {
   return frame?.['type'] === 'error' && 'status' in frame
 }
 
 export function endsAnswer(frame: JsonObject): boolean {
-  return ENDS.has(frame['type']) || isRefusal(frame)
+  return ENDS.has(frame['type']) || isErrorFrame(frame)
 }
 
 /** Returns one list of frames for each answer. Frames after the last end belong to an unfinished answer. */
-export function answersIn(frames: readonly JsonObject[]): readonly (readonly JsonObject[])[] {
+export function splitIntoAnswers(
+  frames: readonly JsonObject[],
+): readonly (readonly JsonObject[])[] {
   const answers: JsonObject[][] = []
   let open: JsonObject[] = []
   for (const frame of frames) {
@@ -31,10 +33,11 @@ export function answersIn(frames: readonly JsonObject[]): readonly (readonly Jso
 }
 
 /** Returns a sentence for every violation in one answer. */
-export function answerFaults(answer: readonly JsonObject[]): readonly string[] {
+export function findAnswerFaults(answer: readonly JsonObject[]): readonly string[] {
   const lanes = new Set(answer.map((frame) => frame['stream_id']))
   const faults = lanes.size > 1 ? ['an answer changes its lane'] : []
-  if (answer.length === 1 && isRefusal(answer[0])) return [...faults, ...refusalFaults(answer[0])]
+  if (answer.length === 1 && isErrorFrame(answer[0]))
+    return [...faults, ...refusalFaults(answer[0])]
   const messages = answer.map((frame) => ({ data: JSON.stringify(frame) }))
   return [...faults, ...responsesFaults(messages, { sentinel: false })]
 }

@@ -14,14 +14,14 @@ import {
 } from './gemini-turn-laws.ts'
 
 /** Returns the body of a 400 error; null for a valid request. `path` is relative to the base URL. */
-export function geminiRefusal(path: string, body: JsonObject): JsonObject | null {
-  const [fault] = geminiFaults(path, body)
+export function findGeminiRefusal(path: string, body: JsonObject): JsonObject | null {
+  const [fault] = findGeminiFaults(path, body)
   if (fault === undefined) return null
   return { error: { code: 400, message: fault, status: 'INVALID_ARGUMENT' } }
 }
 
 /** Returns a message for every violation in a request. */
-export function geminiFaults(path: string, body: JsonObject): readonly string[] {
+export function findGeminiFaults(path: string, body: JsonObject): readonly string[] {
   const match = /^\/models\/([^/:]+):(?:streamGenerateContent\?alt=sse|generateContent)$/.exec(path)
   if (match?.[1] === undefined) return [`Not found: ${path}`]
   const request: Request = { model: decodeURIComponent(match[1]), body, faults: [] }

@@ -6,11 +6,11 @@ import { textOf, type Item, type Role } from '../../src/core/item.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import { UNPAIRED, findToolCallPairs } from '../../src/core/items/tool-call-pairs.ts'
 
-export function asInput(items: readonly Item[]): readonly JsonObject[] {
+export function toResponsesInput(items: readonly Item[]): readonly JsonObject[] {
   return items.map((item) => (item.type === 'opaque' ? item.raw : (item as unknown as JsonObject)))
 }
 
-export function asMessages(items: readonly Item[]): readonly JsonObject[] {
+export function toChatMessages(items: readonly Item[]): readonly JsonObject[] {
   const partners = findToolCallPairs(items)
   const ids = new Map<number, string>()
   const messages: Record<string, unknown>[] = []

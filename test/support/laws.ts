@@ -7,41 +7,48 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isCompaction, isCompactionMessage } from '../../src/core/items/compaction-item.ts'
 import type { Item } from '../../src/core/item.ts'
-import { callEndOf } from '../../src/core/items/tool-call-pairs.ts'
+import { readToolCallIdentity } from '../../src/core/items/tool-call-pairs.ts'
 import { isPinnedByClient } from '../../src/core/items/rounds-and-pinned-items.ts'
 import { isHistorySummary } from '../../src/core/items/summary-message.ts'
 import type { TransformResult } from '../../src/context/transform-interface.ts'
 
-export type Run = (items: readonly Item[]) => TransformResult
+export type RunTransform = (items: readonly Item[]) => TransformResult
 
 function check(isSo: boolean, otherwise: () => string): void {
   if (!isSo) throw new Error(otherwise())
 }
 
 /** Checks that a transform does not change its input and returns the same result each time. */
-export function expectPure(run: Run, items: readonly Item[]): void {
+export function expectPure(run: RunTransform, items: readonly Item[]): void {
   deepFreeze(items)
   const [once, again] = [run(items), run(items)]
   const isSame = isSameList(once.items, again.items) && isDeepStrictEqual(once.notes, again.notes)
-  check(isSame, () => 'Asked again, it says something else.')
+  check(isSame, () => 'A second run returns another result.')
 }
 
 /** Checks that a second run returns the same list. */
-export function expectIdempotent(run: Run, items: readonly Item[]): void {
+export function expectIdempotent(run: RunTransform, items: readonly Item[]): void {
   expectUnchanged(run, run(items).items)
 }
 
 /** Checks that the transform has nothing to do: the same list, no notes. */
-export function expectUnchanged(run: Run, items: readonly Item[]): void {
+export function expectUnchanged(run: RunTransform, items: readonly Item[]): void {
   const { items: again, notes } = run(items)
-  check(notes.length === 0 && again === items, () => `It goes on: ${JSON.stringify(notes)}`)
+  check(
+    notes.length === 0 && again === items,
+    () => `A second run changes the list: ${JSON.stringify(notes)}`,
+  )
 }
 
 /**
  * Checks that every item that is not passed on unchanged has a note, and that every note is true. In a plan
  * of several transforms, a moved item may have lost the items it was moved past.
  */
-export function expectHonest(items: readonly Item[], step: TransformResult, isPlan = false): void {
+export function expectNotesMatchChanges(
+  items: readonly Item[],
+  step: TransformResult,
+  isPlan = false,
+): void {
   if (step.notes.length === 0) return check(step.items === items, () => 'A change without a note.')
   const passedOn = new Map(step.items.map((item, place) => [item, place]))
   const { dropped, changed, moved, added } = groupNotes(step)
@@ -51,13 +58,16 @@ export function expectHonest(items: readonly Item[], step: TransformResult, isPl
   for (const [at, item] of items.entries()) {
     const place = passedOn.get(item)
     const isNoted = dropped.has(at) || changed.has(at)
-    check((place === undefined) === isNoted, () => `${at}: is it gone, or is that only said?`)
+    check(
+      (place === undefined) === isNoted,
+      () => `${at}: a note and the result disagree whether the item is sent unchanged.`,
+    )
     if (changed.has(at) && !dropped.has(at)) replaced += 1
     if (place === undefined) gone += 1
     else {
       // The item is now before one that it followed.
       const isTrue = place < furthest ? moved.has(at) : isPlan || !moved.has(at)
-      check(isTrue, () => `${at}: is it moved, or is that only said?`)
+      check(isTrue, () => `${at}: a note and the result disagree whether the item was moved.`)
       furthest = Math.max(furthest, place)
     }
   }
@@ -86,7 +96,10 @@ function groupNotes({ notes }: TransformResult) {
 }
 
 /** Checks that the latest question is there, complete and once, and so are the leading instructions. */
-export function expectComplete(items: readonly Item[], result: readonly Item[]): void {
+export function expectQuestionAndInstructions(
+  items: readonly Item[],
+  result: readonly Item[],
+): void {
   const end = items.findLastIndex(isUser) + 1
   let start = end
   while (isUser(items[start - 1])) start -= 1
@@ -94,10 +107,10 @@ export function expectComplete(items: readonly Item[], result: readonly Item[]):
     (item) => item.type !== 'message' || (item.role !== 'system' && item.role !== 'developer'),
   )
   const instructions = head === -1 ? items : items.slice(0, head)
-  expectSteady(instructions, result)
+  expectUnchangedPrefix(instructions, result)
   const question = items.slice(start, end)
   const sent = result.filter((item) => question.includes(item))
-  check(isSameList(question, sent), () => 'The newest question is not sent whole, and once.')
+  check(isSameList(question, sent), () => 'The latest question is not sent completely and once.')
 }
 
 function isUser(item: Item | undefined): boolean {
@@ -105,11 +118,17 @@ function isUser(item: Item | undefined): boolean {
 }
 
 /** Checks that no pinned item is dropped. Compactions, and reasoning before one, are exempt. */
-export function expectPinned(items: readonly Item[], { notes }: TransformResult): void {
+export function expectNoPinnedItemDropped(
+  items: readonly Item[],
+  { notes }: TransformResult,
+): void {
   for (const { did, at } of notes) {
     const item = at === undefined ? undefined : items[at]
     if (did !== 'dropped' || item === undefined || !isPinnedByClient(item)) continue
-    check(isCompaction(item) || item.type === 'reasoning', () => `${at}: it was pinned.`)
+    check(
+      isCompaction(item) || item.type === 'reasoning',
+      () => `${at}: a pinned item was dropped.`,
+    )
   }
 }
 
@@ -117,19 +136,22 @@ export function expectPinned(items: readonly Item[], { notes }: TransformResult)
  * Checks that both roles are present in the result if they were in the input. A summary counts as the
  * assistant.
  */
-export function expectBothSides(items: readonly Item[], result: readonly Item[]): void {
-  const speaks = (list: readonly Item[], role: 'user' | 'assistant') =>
+export function expectBothRoles(items: readonly Item[], result: readonly Item[]): void {
+  const hasRole = (list: readonly Item[], role: 'user' | 'assistant') =>
     list.some((item) => item.type === 'message' && item.role === role)
-  check(speaks(result, 'user') === speaks(items, 'user'), () => 'The user is not heard.')
-  if (speaks(result, 'assistant') === speaks(items, 'assistant')) return
-  const isToldOf = result.some(
+  check(
+    hasRole(result, 'user') === hasRole(items, 'user'),
+    () => 'No user message is sent, or one was added.',
+  )
+  if (hasRole(result, 'assistant') === hasRole(items, 'assistant')) return
+  const hasSummary = result.some(
     (item) => isCompactionMessage(item) || isHistorySummary(item) || isCompaction(item),
   )
-  check(isToldOf, () => 'The assistant is not heard.')
+  check(hasSummary, () => 'No assistant message is sent, or one was added.')
 }
 
 /** Checks that everything sent before is sent again, unchanged and before new items. */
-export function expectSteady(before: readonly Item[], after: readonly Item[]): void {
+export function expectUnchangedPrefix(before: readonly Item[], after: readonly Item[]): void {
   const at = before.findIndex((item, place) => !isSame(item, after[place]))
   check(at === -1, () => `${at}: sent as ${JSON.stringify(before[at])} before, not now.`)
 }
@@ -143,23 +165,23 @@ function isSame(one: Item, other: Item | undefined): boolean {
 }
 
 /** Checks that calls at the end, whose outputs may still come, are sent. */
-export function expectWaiting(items: readonly Item[], result: readonly Item[]): void {
+export function expectWaitingCalls(items: readonly Item[], result: readonly Item[]): void {
   const tail = items.slice(items.findLastIndex(({ type }) => type === 'message') + 1)
-  const ends = tail.map(callEndOf).filter((end) => end !== null)
+  const ends = tail.map(readToolCallIdentity).filter((end) => end !== null)
   const isClear =
     ends.every(({ side, callId }) => side === 'call' && callId !== '') &&
-    new Set(ends.map(({ family, callId }) => `${family} ${callId}`)).size === ends.length
+    new Set(ends.map(({ toolKind, callId }) => `${toolKind} ${callId}`)).size === ends.length
   if (!isClear || ends.length === 0) return
   const sent = new Set(result)
-  const isKept = tail.every((item) => callEndOf(item) === null || sent.has(item))
-  check(isKept, () => 'A call that waits is not sent.')
+  const isKept = tail.every((item) => readToolCallIdentity(item) === null || sent.has(item))
+  check(isKept, () => 'A call whose output may still come is not sent.')
 }
 
 /**
  * Checks that with stubs for missing outputs no call is lost, unless it is a copy or its id is used again
  * before the next message.
  */
-export function expectAnswered(items: readonly Item[], step: TransformResult): void {
+export function expectNoCallLost(items: readonly Item[], step: TransformResult): void {
   const sent = new Set(step.items)
   const copies = new Set(
     step.notes.filter(({ why }) => why === 'pair-duplicate').map(({ at }) => at),
@@ -175,7 +197,7 @@ export function expectAnswered(items: readonly Item[], step: TransformResult): v
   }
 }
 
-export function expectLawful(items: readonly Item[]): void {
+export function expectValidForProviders(items: readonly Item[]): void {
   const faults = [...faultsInPairs(items), ...faultsInReasoning(items)]
   check(faults.length === 0, () => faults.join('\n'))
 }
@@ -189,9 +211,9 @@ function faultsInPairs(items: readonly Item[]): readonly string[] {
   const waiting: string[] = []
   let isAnswering = false
   for (const [at, item] of items.entries()) {
-    const end = callEndOf(item)
+    const end = readToolCallIdentity(item)
     if (end?.side === 'output') {
-      const place = waiting.indexOf(`${end.family} ${end.callId}`)
+      const place = waiting.indexOf(`${end.toolKind} ${end.callId}`)
       if (place === -1) faults.push(`${at}: output without a call before it, ${end.callId}`)
       else waiting.splice(place, 1)
       isAnswering = true
@@ -203,7 +225,7 @@ function faultsInPairs(items: readonly Item[]): readonly string[] {
     }
     if (end?.side === 'call') {
       if (end.callId === '') faults.push(`${at}: malformed call`)
-      waiting.push(`${end.family} ${end.callId}`)
+      waiting.push(`${end.toolKind} ${end.callId}`)
     }
     isAnswering = false
   }
@@ -218,14 +240,14 @@ function faultsInReasoning(items: readonly Item[]): readonly string[] {
     const next = items[at + 1]
     if (next === undefined) faults.push(`${at}: reasoning at the end`)
     else if (next.type === 'message' ? next.role !== 'assistant' : isOutput(next)) {
-      faults.push(`${at}: reasoning in front of ${next.type}`)
+      faults.push(`${at}: reasoning before ${next.type}`)
     }
   }
   return faults
 }
 
 function isOutput(item: Item): boolean {
-  return callEndOf(item)?.side === 'output'
+  return readToolCallIdentity(item)?.side === 'output'
 }
 
 export function deepFreeze(value: unknown): void {

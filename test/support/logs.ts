@@ -4,7 +4,7 @@ import { formatSseMessage } from '../../src/core/stream/sse.ts'
 import type { SseMessage } from '../../src/core/stream/stage.ts'
 
 /** Groups messages by `size`. */
-export function groupsOf(messages: readonly SseMessage[], size = 3): readonly EventGroup[] {
+export function groupMessages(messages: readonly SseMessage[], size = 3): readonly EventGroup[] {
   const groups: EventGroup[] = []
   for (let first = 0; first < messages.length; first += size) {
     const some = messages.slice(first, first + size)
@@ -13,7 +13,7 @@ export function groupsOf(messages: readonly SseMessage[], size = 3): readonly Ev
   return groups
 }
 
-export function framesIn(text: string): readonly SseMessage[] {
+export function decodeFrames(text: string): readonly SseMessage[] {
   return text
     .split('\n\n')
     .filter((frame) => frame !== '' && !frame.startsWith(':'))

@@ -152,7 +152,7 @@ export const markdown: Arbitrary<string> = fc
   })
 
 /** A text cut into pieces, which may be empty. */
-export function cutUp(text: string): Arbitrary<readonly string[]> {
+export function cutIntoPieces(text: string): Arbitrary<readonly string[]> {
   return fc
     .oneof(
       fc.array(fc.nat({ max: text.length }), { maxLength: 8 }),

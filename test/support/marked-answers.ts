@@ -1,12 +1,12 @@
 /** Runs events through the marker insertion without a dialect around it. */
 import type { StreamEvent } from '../../src/core/stream-event.ts'
 import type { Item } from '../../src/core/item.ts'
-import { foldAnswerOutcome, type Outcome } from '../../src/core/fold-answer-outcome.ts'
+import { createOutcomeCollector, type Outcome } from '../../src/core/collect-answer-outcome.ts'
 import type { MarkerOptions } from '../../src/gateway/respond/markers/insert-marker-into-events.ts'
 import { wrapRendererWithMarker } from '../../src/gateway/respond/markers/wrap-renderer-with-marker.ts'
 import { NO_OUTPUT } from '../../src/core/stream/stage.ts'
 
-export const TURN = '01KQZ3V8M6T2X9R4B7C9'
+export const MARKER_TURN_ID = '01KQZ3V8M6T2X9R4B7C9'
 
 export interface MarkedAnswer {
   /** The events that reach the dialect's renderer, in order. */
@@ -34,29 +34,35 @@ export function insertMarker(
       return NO_OUTPUT
     },
   }
-  const renderer = wrapRendererWithMarker(inner, { turnId: TURN, isReady: () => isReady }, options)
+  const renderer = wrapRendererWithMarker(
+    inner,
+    { turnId: MARKER_TURN_ID, isReady: () => isReady },
+    options,
+  )
   for (const [at, event] of events.entries()) {
     isReady ||= at >= readyAt
     renderer.push(event)
   }
   isReady ||= readyAt <= events.length
-  const said = outcomeOf(events)
+  const said = collectOutcome(events)
   renderer.end(said, 0)
   return { events: told, outcome: outcomes[0] ?? said }
 }
 
-export function outcomeOf(events: readonly StreamEvent[]): Outcome {
-  const fold = foldAnswerOutcome()
+export function collectOutcome(events: readonly StreamEvent[]): Outcome {
+  const fold = createOutcomeCollector()
   for (const event of events) fold.push(event)
   return fold.currentOutcome()
 }
 
 /** Returns the events of messages, each in several pieces. */
-export function answerOf(...messages: readonly (readonly string[])[]): readonly StreamEvent[] {
-  return answerAround(messages.map((pieces, index) => messageEvents(index, pieces)))
+export function createMessageEvents(
+  ...messages: readonly (readonly string[])[]
+): readonly StreamEvent[] {
+  return createAnswerEvents(messages.map((pieces, index) => messageEvents(index, pieces)))
 }
 
-export function answerAround(
+export function createAnswerEvents(
   items: readonly (readonly StreamEvent[])[],
   finish: 'stop' | 'length' = 'stop',
 ): readonly StreamEvent[] {
@@ -99,6 +105,6 @@ export function reasoningEvents(index: number): readonly StreamEvent[] {
 }
 
 /** Returns the text pieces that a client receives. */
-export function pieces({ events }: MarkedAnswer): readonly string[] {
+export function listTextPieces({ events }: MarkedAnswer): readonly string[] {
   return events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : []))
 }

@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
-import { answerReader, LONGEST_LINE_BYTES } from './open-webui/answer-reader.ts'
+import { createAnswerReader, LONGEST_LINE_BYTES } from './open-webui/answer-reader.ts'
 import { comparePrompt, type Expected } from './open-webui/oracle.ts'
 import { pythonJson, rewrittenArguments } from './open-webui/python-json.ts'
 import type { StoredItem } from './open-webui/stored-item.ts'
-import { toBody, toInput } from './open-webui/to-body.ts'
+import { createRequestBody, toInput } from './open-webui/to-body.ts'
 import { toMessages } from './open-webui/to-messages.ts'
-import { answerFaults } from './open-webui/check-answer.ts'
+import { findFaultsInAnswer } from './open-webui/check-answer.ts'
 
 function chunk(delta: JsonObject): string {
   return `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}`
@@ -19,7 +19,7 @@ function event(type: string, more: JsonObject): string {
 }
 
 function read(lines: readonly string[], kept: readonly StoredItem[] = []) {
-  const reader = answerReader(kept)
+  const reader = createAnswerReader(kept)
   for (const line of lines) reader.line(line)
   return reader
 }
@@ -30,7 +30,7 @@ function message(text: string): StoredItem {
   return { type: 'message', text }
 }
 
-test('stores text unchanged, except for white space around the last text', () => {
+test('the simulated Open WebUI stores text unchanged, except for white space around the last text', () => {
   const lines = [chunk({ content: ' A \n' }), chunk({ reasoning_content: 'hm' })]
   const more = [chunk({ content: `\n\n${MARK}\n\n` }), chunk({ content: 'B  \n' }), 'data: [DONE]']
   const { items } = read([...lines, ...more]).ended()
@@ -42,18 +42,18 @@ test('stores text unchanged, except for white space around the last text', () =>
   expect(toMessages(items)).toEqual([{ role: 'assistant', content: ` A \n\n${MARK}\n\nB` }])
 })
 
-test('after Stop, keeps the text so far with its white space, and drops an incomplete call', () => {
+test('after Stop, the simulated Open WebUI keeps the text so far and drops an incomplete call', () => {
   const call = { index: 0, id: 'c', function: { name: 'look', arguments: '{"at' } }
   const lines = [chunk({ content: 'tok0 tok1 ' }), chunk({ tool_calls: [call] })]
   expect(read(lines).stopped().items).toEqual([message('tok0 tok1 ')])
 })
 
-test('appends the text of a continued answer to the existing text', () => {
+test('the simulated Open WebUI appends the text of a continued answer to the existing text', () => {
   const { items } = read([chunk({ content: '\n\nmore' })], [message('Body.')]).ended()
   expect(items).toEqual([message('Body.\n\nmore')])
 })
 
-test('joins call deltas by their index, and stores arguments as Python formats JSON', () => {
+test("the simulated Open WebUI joins call deltas by their index, and stores arguments in Python's JSON format", () => {
   const tell = (index: number, id: string | null, args: string) =>
     chunk({ tool_calls: [{ index, id, function: { name: 'look', arguments: args } }] })
   const { items } = read([
@@ -67,7 +67,7 @@ test('joins call deltas by their index, and stores arguments as Python formats J
   ])
 })
 
-test('merges reasoning details by index, and sends them back although it drops the reasoning', () => {
+test('the simulated Open WebUI merges reasoning details by index, and sends them back although it drops the reasoning', () => {
   const detail = (more: JsonObject) => chunk({ reasoning_details: [{ index: 0, ...more }] })
   const { items } = read([
     chunk({ reasoning: 'hm' }),
@@ -83,7 +83,7 @@ test('merges reasoning details by index, and sends them back although it drops t
   expect(toMessages(items, true)[0]).toHaveProperty('reasoning_content', 'hm')
 })
 
-test('takes <think> tags out of the text, wherever the stream is cut', () => {
+test('the simulated Open WebUI takes <think> tags out of the text, wherever the stream is cut', () => {
   const text = `Well. <think> hm </think>\n\n${MARK}\n\nSo.`
   fc.assert(
     fc.property(fc.integer({ min: 0, max: text.indexOf('k>\n') }), (cut) => {
@@ -98,26 +98,26 @@ test('takes <think> tags out of the text, wherever the stream is cut', () => {
   )
 })
 
-test('a line that is too long ends the turn, and nothing of the answer is stored', () => {
+test('in the simulated Open WebUI, a line that is too long ends the turn, and nothing of the answer is stored', () => {
   const reader = read([chunk({ content: 'lost' })])
   expect(reader.line(`data: ${'x'.repeat(LONGEST_LINE_BYTES)}`)).toBe(false)
   expect(reader.ended()).toMatchObject({ items: [], error: 'Chunk too big' })
   expect(toMessages([])).toEqual([{ role: 'assistant', content: '' }])
 })
 
-test('an error in a chunk counts only without choices', () => {
+test('the simulated Open WebUI reads an error in a chunk only if the chunk has no choices', () => {
   const error = { message: 'Too much.' }
   const both = { choices: [{ index: 0, delta: {} }], error }
   expect(read([`data: ${JSON.stringify(both)}`]).ended().error).toBeNull()
   expect(read([`data: ${JSON.stringify({ error })}`]).ended().error).toBe('Too much.')
 })
 
-test('adds up the usage of all chunks, so a stream may have only one', () => {
+test('the simulated Open WebUI adds up the usage of all chunks, so a stream may have only one', () => {
   const usage = `data: {"choices":[],"usage":{"prompt_tokens":100}}`
   expect(read([usage, usage, usage]).ended().usage).toEqual({ prompt_tokens: 300 })
 })
 
-test('reads the deltas of a response, and replaces them by the items of its end', () => {
+test('the simulated Open WebUI reads the deltas of a response, and replaces them by the items of its end', () => {
   const item = { type: 'message', content: [] }
   const told = [
     event('output_item.added', { output_index: 0, item }),
@@ -136,7 +136,7 @@ test('reads the deltas of a response, and replaces them by the items of its end'
   )
 })
 
-test('a call output that is a plain string breaks the chat', () => {
+test('in the simulated Open WebUI, a call output that is a plain string breaks the chat', () => {
   const item = { type: 'function_call_output', call_id: 'c', output: 'fog' }
   const call = { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' }
   const { items } = read([
@@ -154,7 +154,7 @@ const ROUND: readonly StoredItem[] = [
   message('Fog.'),
 ]
 
-test('sends an answer with tools as messages around the tool results', () => {
+test('the simulated Open WebUI sends an answer with tools as messages around the tool results', () => {
   const call = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }
   expect(toMessages(ROUND)).toEqual([
     { role: 'assistant', content: 'Calling.', tool_calls: [call] },
@@ -163,7 +163,7 @@ test('sends an answer with tools as messages around the tool results', () => {
   ])
 })
 
-test('does not send a call without its output, or an output without its call', () => {
+test('the simulated Open WebUI sends neither a call without its output nor an output without its call', () => {
   expect(toMessages(ROUND.filter(({ type }) => type !== 'function_call_output'))).toEqual([
     { role: 'assistant', content: 'Calling.\nFog.' },
   ])
@@ -172,7 +172,7 @@ test('does not send a call without its output, or an output without its call', (
   ])
 })
 
-test('a Responses connection sends the same items without ids and reasoning', () => {
+test('the simulated Open WebUI sends the same items on a Responses connection, without ids and reasoning', () => {
   expect(toInput(toMessages(ROUND))).toEqual([
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Calling.' }] },
     { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' },
@@ -181,7 +181,7 @@ test('a Responses connection sends the same items without ids and reasoning', ()
   ])
   const system = { role: 'system', content: 'SYS' } as const
   const asking = { model: 'm', stream: true, tools: [], params: { max_tokens: 77, stop: ['END'] } }
-  expect(toBody('responses', { ...asking, messages: [system] })).toEqual({
+  expect(createRequestBody('responses', { ...asking, messages: [system] })).toEqual({
     stream: true,
     model: 'm',
     max_output_tokens: 77,
@@ -190,7 +190,7 @@ test('a Responses connection sends the same items without ids and reasoning', ()
   })
 })
 
-test('formats JSON as Python does, without changing its meaning', () => {
+test("JSON in Python's format has the same meaning", () => {
   expect(pythonJson({ a: [1, 'ü🦊'], b: null })).toBe(
     '{"a": [1, "\\u00fc\\ud83e\\udd8a"], "b": null}',
   )
@@ -212,9 +212,13 @@ const WATCHED = {
 
 function faultsIn(
   contents: readonly string[],
-  more: Partial<Parameters<typeof answerFaults>[0]> = {},
+  more: Partial<Parameters<typeof findFaultsInAnswer>[0]> = {},
 ) {
-  return answerFaults({ ...WATCHED, lines: contents.map((content) => chunk({ content })), ...more })
+  return findFaultsInAnswer({
+    ...WATCHED,
+    lines: contents.map((content) => chunk({ content })),
+    ...more,
+  })
 }
 
 test.each([
@@ -226,11 +230,11 @@ test.each([
   [['```js\n1\n', `\n\n${MARK}\n\n`], ['a marker in a fence']],
   [['```js\n1\n```', `\n\n${MARK}\n\n`], []],
   [['~~~~\n~~~\n', `\n\n${MARK}\n\n`], ['a marker in a fence']],
-])('reports a badly placed marker in %j', (contents, faults) => {
+])('the check of Open WebUI answers reports a badly placed marker in %j', (contents, faults) => {
   expect(faultsIn(contents)).toEqual(faults)
 })
 
-test('reports answers that would damage a stored chat', () => {
+test('the check of Open WebUI answers reports those that would damage a stored chat', () => {
   expect(faultsIn([`${MARK}\n\n`], { isTask: true })).toEqual(['a marker in the answer to a task'])
   expect(faultsIn(['more'], { isContinued: true })).toHaveLength(1)
   expect(faultsIn(['\n\nmore'], { isContinued: true })).toEqual([])
@@ -244,7 +248,7 @@ function expectedLines(...lines: readonly string[]): Expected {
   return { lines, words: null, isFindable: true }
 }
 
-test('the oracle reports missing and unexpected lines', () => {
+test('the Open WebUI oracle reports missing and unexpected lines of a prompt', () => {
   const expected = [
     expectedLines('user: Q'),
     expectedLines('thought: a', 'text: A', 'text: B'),
@@ -263,7 +267,7 @@ test('the oracle reports missing and unexpected lines', () => {
   })
 })
 
-test("the oracle prefers the user's edit, and ignores what cannot be found again", () => {
+test("the Open WebUI oracle prefers the user's edit, and ignores items that cannot be found again", () => {
   const edited = { ...expectedLines('thought: a', 'text: A'), words: 'Mine.' }
   expect(
     comparePrompt([expectedLines('user: Q'), edited], ['user: Q', 'thought: a', 'text: Mine.']),

@@ -123,7 +123,7 @@ export function buildStory(
   const turnOf = (scripted: ScriptedAnswer, before: readonly Step[], input: readonly Item[]) => {
     const id = `${name}${String(made++).padStart(19, '0')}`
     const output = outputOf(scripted, id, countsCalls)
-    const plan = splitIntoSegments([...sentBack(before, habits, true), ...input])
+    const plan = splitIntoSegments([...listItemsSentBack(before, habits, true), ...input])
     return {
       id,
       thread: name,
@@ -230,7 +230,7 @@ export function recordedItems({ steps }: Story): readonly Item[] {
 }
 
 /** Returns the items that the client sends. Within a running tool loop, every client still has its calls. */
-export function sentBack(
+export function listItemsSentBack(
   steps: readonly Step[],
   { keepsCalls, marks, joiner }: ClientHabits,
   isWorking = false,

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import type { StreamEvent } from '../../src/core/stream-event.ts'
 import type { Item } from '../../src/core/item.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
-import { foldAnswerOutcome, type Outcome } from '../../src/core/fold-answer-outcome.ts'
+import { createOutcomeCollector, type Outcome } from '../../src/core/collect-answer-outcome.ts'
 import type { PromptParameters, Prompt } from '../../src/core/prompt.ts'
 import type { AnswerContext } from '../../src/core/ports/dialect-interface.ts'
 import type { ClientRequest } from '../../src/core/client-request.ts'
@@ -106,13 +106,13 @@ export function answeringTo(
     clientRequest: parseBody(body),
     turnId: TURN_ID,
     createdAtMs: 1_700_000_000_000,
-    stored: true,
+    isStored: true,
     ...more,
   }
 }
 
 export function outcomeOf(events: readonly StreamEvent[]): Outcome {
-  const fold = foldAnswerOutcome()
+  const fold = createOutcomeCollector()
   for (const event of events) fold.push(event)
   return fold.currentOutcome()
 }

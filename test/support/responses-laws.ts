@@ -1,7 +1,7 @@
 /** Rules of `POST /responses`: returns OpenAI's error messages, as far as they are known, for a request. */
 import { isObject, type JsonObject } from '../../src/core/json/json.ts'
 
-export function responsesComplaints(body: JsonObject): readonly string[] {
+export function findResponsesFaults(body: JsonObject): readonly string[] {
   const { input } = body
   const items = Array.isArray(input) ? (input as readonly unknown[]).map(objectOf) : []
   return [

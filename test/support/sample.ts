@@ -5,9 +5,9 @@
 const wanted = process.env['SAMPLE_SEED'] ?? '0'
 
 /** True if this run tries all cases. */
-export const isWhole = wanted === 'all'
+export const triesAllCases = wanted === 'all'
 
 /** True if the case with this number belongs to this run's share, one of `shares` equal ones. */
 export function isSampled(number: number, shares: number): boolean {
-  return isWhole || number % shares === Number(wanted) % shares
+  return triesAllCases || number % shares === Number(wanted) % shares
 }

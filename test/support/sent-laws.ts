@@ -10,11 +10,11 @@ import { stringifyWellFormed } from '../../src/core/json/well-formed-json.ts'
 import type { Account, WireName } from '../../src/providers/provider-interface.ts'
 import { PROVIDERS } from '../../src/providers/registry.ts'
 import { listTransforms, runTransforms } from '../../src/context/list-and-run-transforms.ts'
-import { anthropicComplaints } from './anthropic-laws.ts'
-import { chatFaults } from './chat-laws.ts'
-import { geminiFaults } from './gemini-laws.ts'
+import { findAnthropicFaults } from './anthropic-laws.ts'
+import { findChatFaults } from './chat-laws.ts'
+import { findGeminiFaults } from './gemini-laws.ts'
 import { NO_PARAMS } from './empty-parameters.ts'
-import { responsesComplaints } from './responses-laws.ts'
+import { findResponsesFaults } from './responses-laws.ts'
 import { talk } from './talk.ts'
 
 const LOOK = {
@@ -32,10 +32,10 @@ export interface Wire {
 }
 
 export const WIRES: readonly Wire[] = [
-  { wire: 'chat', model: 'm', faults: (_, body) => chatFaults(body) },
-  { wire: 'responses', model: 'gpt-5', faults: (_, body) => responsesComplaints(body) },
-  { wire: 'anthropic', model: 'claude-sonnet-4-5', faults: (_, body) => anthropicComplaints(body) },
-  { wire: 'gemini', model: 'gemini-3.8-flash', faults: geminiFaults },
+  { wire: 'chat', model: 'm', faults: (_, body) => findChatFaults(body) },
+  { wire: 'responses', model: 'gpt-5', faults: (_, body) => findResponsesFaults(body) },
+  { wire: 'anthropic', model: 'claude-sonnet-4-5', faults: (_, body) => findAnthropicFaults(body) },
+  { wire: 'gemini', model: 'gemini-3.8-flash', faults: findGeminiFaults },
 ]
 
 const POLICIES = {

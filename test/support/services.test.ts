@@ -34,7 +34,7 @@ test.each([
   ['/responses', { model: 'gpt-5', input: [go] }, /Incorrect API key/],
   ['/messages', { ...claude, messages: [goBlocks] }, /invalid x-api-key/],
   [FLASH, { contents: [goParts] }, /API key not valid/],
-])('%s rejects a request without a key', async (path, body, message) => {
+])('the simulated service at %s rejects a request without a key', async (path, body, message) => {
   const { status, json } = await send(path, body, {})
   expect(status).toBeGreaterThanOrEqual(400)
   expect((json['error'] as JsonObject)['message']).toMatch(message)
@@ -116,7 +116,7 @@ test.each([
     },
     /Corrupted thought signature/,
   ],
-])('%s rejects an invalid request', async (path, body, message) => {
+])('the simulated service at %s rejects an invalid request', async (path, body, message) => {
   const before = services.refusals.length
   const { status, json } = await send(path, body)
   expect(status).toBe(400)
@@ -124,7 +124,7 @@ test.each([
   expect(services.refusals).toHaveLength(before + 1)
 })
 
-test('the latest Claude accepts its thinking in the same conversation only', async () => {
+test('the simulated latest Claude accepts its thinking in the same conversation only', async () => {
   const opus = { ...claude, model: 'claude-opus-5-5' }
   const { json } = await send('/messages', { ...opus, messages: [goBlocks] })
   const said = { role: 'assistant', content: json['content'] }
@@ -153,7 +153,7 @@ test.each([
   ['claude-haiku-5-5', 400],
   ['claude-opus-5-5', 200],
   ['claude-sonnet-5', 200],
-])('thinking of %s in another account gets status %i', async (model, status) => {
+])('thinking of the simulated %s gets status %i in another account', async (model, status) => {
   expect((await continueMessages(model, {}, 'sk-upstream-another')).status).toBe(status)
 })
 
@@ -162,13 +162,16 @@ test.each([
   ['claude-fable-5-1', 'claude-opus-5-5', 1],
   ['claude-sonnet-5-5', 'claude-sonnet-5', 1],
   ['claude-opus-4-6', 'claude-sonnet-5', 0],
-])('thinking of %s sent to %s is skipped %i times, without an error', async (from, to, times) => {
-  services.dropped.splice(0)
-  expect((await continueMessages(from, {}, 'sk-upstream', to)).status).toBe(200)
-  expect(services.dropped).toHaveLength(times)
-})
+])(
+  'thinking of the simulated %s that is sent to %s is skipped %i times, without an error',
+  async (from, to, times) => {
+    services.dropped.splice(0)
+    expect((await continueMessages(from, {}, 'sk-upstream', to)).status).toBe(200)
+    expect(services.dropped).toHaveLength(times)
+  },
+)
 
-test('cache marks do not invalidate thinking', async () => {
+test('cache marks do not invalidate thinking of the simulated Claude', async () => {
   const text = { type: 'text', text: 'go', cache_control: { type: 'ephemeral' } }
   const opus = { ...claude, model: 'claude-opus-5-5' }
   const { json } = await send('/messages', { ...opus, messages: [goBlocks] })
@@ -187,7 +190,7 @@ async function continueResponse(model: string, before: object, key = 'sk-upstrea
   return send('/responses', { model, ...sealed, input }, headers)
 }
 
-test('OpenAI rejects reasoning that was encrypted for another organization', async () => {
+test('the simulated OpenAI service rejects reasoning that was encrypted for another organization', async () => {
   expect((await continueResponse('gpt-5', asked)).status).toBe(200)
   const { status, json } = await continueResponse('gpt-5', asked, 'sk-upstream-another')
   expect(status).toBe(400)
@@ -198,9 +201,12 @@ test.each([
   ['gpt-5', 'other words', 0],
   ['gpt-5.6', 'other words', 1],
   ['gpt-5.6', 'go', 0],
-])('%s skips reasoning after a changed message "%s": %i', async (model, text, times) => {
-  services.dropped.splice(0)
-  const before = { ...asked, content: [{ type: 'input_text', text }] }
-  expect((await continueResponse(model, before)).status).toBe(200)
-  expect(services.dropped).toHaveLength(times)
-})
+])(
+  'the simulated %s, after an earlier message changed to "%s", skips %i reasoning items',
+  async (model, text, times) => {
+    services.dropped.splice(0)
+    const before = { ...asked, content: [{ type: 'input_text', text }] }
+    expect((await continueResponse(model, before)).status).toBe(200)
+    expect(services.dropped).toHaveLength(times)
+  },
+)

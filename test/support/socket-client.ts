@@ -1,7 +1,7 @@
 /** A client of the WebSocket mode over a real socket, which sends requests and collects answers. */
 import { WebSocket, type ClientOptions } from 'ws'
 import type { JsonObject } from '../../src/core/json/json.ts'
-import { answerFaults, endsAnswer, isRefusal } from './frames.ts'
+import { findAnswerFaults, endsAnswer, isErrorFrame } from './frames.ts'
 
 export interface Answered {
   readonly frames: readonly JsonObject[]
@@ -32,7 +32,7 @@ export async function connect(url: string, options: ClientOptions = {}): Promise
     const frame = JSON.parse(data.toString()) as JsonObject
     frames.push(frame)
     if (!endsAnswer(frame)) return
-    const answered = answeredWith(frames)
+    const answered = readAnswerFromFrames(frames)
     frames = []
     const next = waiting.shift()
     if (next === undefined) answers.push(answered)
@@ -69,7 +69,7 @@ export async function connect(url: string, options: ClientOptions = {}): Promise
   }
 }
 
-export function answeredWith(frames: readonly JsonObject[]): Answered {
+export function readAnswerFromFrames(frames: readonly JsonObject[]): Answered {
   const last = frames.at(-1) ?? {}
   const response = (last['response'] ?? {}) as JsonObject
   const error = (last['error'] ?? {}) as JsonObject
@@ -77,12 +77,12 @@ export function answeredWith(frames: readonly JsonObject[]): Answered {
   return {
     frames,
     get faults() {
-      return answerFaults(frames)
+      return findAnswerFaults(frames)
     },
     response,
     id: typeof response['id'] === 'string' ? response['id'] : '',
     text: output.flatMap(({ content = [] }) => content.map(({ text }) => text ?? '')).join(''),
-    refusal: isRefusal(last) ? `${String(last['status'])} ${String(error['code'])}` : null,
+    refusal: isErrorFrame(last) ? `${String(last['status'])} ${String(error['code'])}` : null,
   }
 }
 

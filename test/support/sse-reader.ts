@@ -1,5 +1,5 @@
 /** Reads a stream of events from a real server, and can leave in the middle. */
-import { framesIn } from './logs.ts'
+import { decodeFrames } from './logs.ts'
 
 export interface ReadEvent {
   readonly number: number
@@ -42,7 +42,7 @@ export async function readStream(
 function eventsIn(text: string): readonly ReadEvent[] {
   // The last frame may be incomplete.
   const end = text.lastIndexOf('\n\n')
-  return framesIn(end < 0 ? '' : text.slice(0, end + 2))
+  return decodeFrames(end < 0 ? '' : text.slice(0, end + 2))
     .filter(({ data }) => data !== '[DONE]')
     .map(({ data }) => {
       const { type, sequence_number: number } = JSON.parse(data) as {

@@ -1,5 +1,5 @@
 /** Faults in the stream of a service, and the expected result for each. */
-import { pieces } from './services/service.ts'
+import { splitIntoPieces } from './services/service.ts'
 import type { WireModel } from './wire-models.ts'
 
 type Wire = WireModel['wire']
@@ -91,7 +91,7 @@ function insertFrame(frames: readonly string[], wire: Wire, frame: string): read
 
 /** Returns the frames up to the first piece of text after the reasoning. */
 function framesBeforeText(frames: readonly string[], wire: Wire): readonly string[] {
-  const [first = ''] = pieces('You said “Servus”. Grüezi 🦊!')
+  const [first = ''] = splitIntoPieces('You said “Servus”. Grüezi 🦊!')
   const at = frames.findIndex((frame) => frame.includes(JSON.stringify(first)))
   if (at < 0) throw new Error(`There is no text in the stream of ${wire}.`)
   return frames.slice(0, at + 1)

@@ -3,7 +3,7 @@
  * another Chat Completions client.
  */
 import { extractMarkers } from '../../src/core/markers/extract-turn-markers.ts'
-import { framesIn } from './logs.ts'
+import { decodeFrames } from './logs.ts'
 
 export interface Message {
   readonly role: 'user' | 'assistant'
@@ -54,8 +54,8 @@ export async function askInText({
   const { status } = response
   const body = stream ? await read(response, leavesAtDone, onText) : await response.text()
   const told = stream ? readTextStream(body) : readTextBody(body)
-  const { text: words, marks } = extractMarkers(told.text)
-  return { ...told, status, readableText: words, turnIds: marks.map(({ turnId }) => turnId) }
+  const { text: words, markers } = extractMarkers(told.text)
+  return { ...told, status, readableText: words, turnIds: markers.map(({ turnId }) => turnId) }
 }
 
 /** Returns the chat with one more round. */
@@ -94,7 +94,7 @@ interface Chunk {
 
 function readTextStream(body: string): Pick<TextAnswer, 'text' | 'isComplete' | 'statusLines'> {
   // The last frame may be incomplete.
-  const frames = framesIn(body.slice(0, body.lastIndexOf('\n\n') + 2)).map(({ data }) => data)
+  const frames = decodeFrames(body.slice(0, body.lastIndexOf('\n\n') + 2)).map(({ data }) => data)
   const chunks = frames
     .filter((data) => data !== '' && data !== '[DONE]')
     .map((data) => JSON.parse(data) as Chunk)

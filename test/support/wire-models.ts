@@ -100,7 +100,7 @@ export const WIRE_MODELS: readonly WireModel[] = [
 ]
 
 /** The tool that the model behind the services calls. */
-export const LOOK = {
+export const LOOK_TOOL = {
   name: 'look',
   description: 'Looks at a place.',
   parameters: {
@@ -111,15 +111,15 @@ export const LOOK = {
   },
 }
 
-export function degreesAt(args: string): string {
+export function runLookTool(args: string): string {
   const { at } = JSON.parse(args) as { at: string }
   return `${at}: ${at.length} degrees`
 }
 
 /** Returns the outputs for all function calls of a response; `run` computes one from its arguments. */
-export function outputsFor(
+export function runToolCalls(
   { output }: Pick<Response, 'output'>,
-  run: (args: string) => string = degreesAt,
+  run: (args: string) => string = runLookTool,
 ): ResponseInputItem[] {
   return output.flatMap((item): ResponseInputItem[] => {
     if (item.type !== 'function_call') return []

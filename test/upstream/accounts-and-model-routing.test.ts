@@ -6,7 +6,7 @@ import {
 } from '../../src/upstream/accounts-and-model-routing.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
 
-test('a star in a pattern matches any text', () => {
+test('a star in a model pattern matches any text', () => {
   expect(matchesModelPattern('gpt-5', 'gpt-5')).toBe(true)
   expect(matchesModelPattern('gpt-5', 'gpt-5-mini')).toBe(false)
   expect(matchesModelPattern('gpt-*', 'gpt-5-mini')).toBe(true)
@@ -21,7 +21,7 @@ test('the demo upstream is used if no other is configured', () => {
   expect(accounts.map(({ name }) => name)).toEqual(['demo'])
 })
 
-test('`env:NAME` reads the API key from the environment, where it must be set', () => {
+test("`env:NAME` reads an account's API key from the environment, where it must be set", () => {
   const env = {
     UPSTREAMS: '[{"name":"a","wire":"chat","baseUrl":"http://x/v1","apiKey":"env:SECRET"}]',
   }
@@ -32,7 +32,7 @@ test('`env:NAME` reads the API key from the environment, where it must be set', 
   )
 })
 
-test('an account in UPSTREAMS overrides the shortcut of the same name', () => {
+test('an account in UPSTREAMS overrides the shortcut setting of the same name', () => {
   const listed = '[{"name":"openai","wire":"responses","baseUrl":"http://x/v1","models":["*"]}]'
   const settings = readSettings({ UPSTREAMS: listed, OPENAI_API_KEY: 'a', ANTHROPIC_API_KEY: 'b' })
   expect(listAccounts(settings).map(({ name }) => name)).toEqual([
@@ -55,21 +55,21 @@ function listTargets(
   return routeModel(world, model, dialect).map(({ account, model }) => `${account.name}: ${model}`)
 }
 
-test("the first matching account is used, or one of the same service that speaks the client's API", () => {
+test("a model is routed to the first matching account, or to one of the same service that speaks the client's API", () => {
   const world = configureUpstreams({ OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' })
   expect(listTargets(world, 'claude-x')).toEqual(['anthropic: claude-x'])
   expect(listTargets(world, 'gpt-5')).toEqual(['openai-chat: gpt-5'])
   expect(listTargets(world, 'gpt-5', 'responses')).toEqual(['openai: gpt-5'])
 })
 
-test('a prefix names the account unless it is part of the model name', () => {
+test('the prefix of a model name selects the account, unless it is part of the model name', () => {
   const world = configureUpstreams({ OPENAI_API_KEY: 'k', OPENROUTER_API_KEY: 'k' })
   expect(listTargets(world, 'openai/gpt-5', 'responses')).toEqual(['openai: gpt-5'])
   expect(listTargets(world, 'qwen/qwen3')).toEqual(['openrouter: qwen/qwen3'])
   expect(listTargets(world, 'openrouter/qwen/qwen3')).toEqual(['openrouter: qwen/qwen3'])
 })
 
-test('an alias is replaced by one model or by several in order', () => {
+test('a model alias is replaced by one model or by several in order', () => {
   const world = configureUpstreams({
     OPENAI_API_KEY: 'k',
     ANTHROPIC_API_KEY: 'k',
@@ -79,7 +79,7 @@ test('an alias is replaced by one model or by several in order', () => {
   expect(listTargets(world, 'best')).toEqual(['anthropic: claude-opus', 'openai-chat: gpt-5'])
 })
 
-test('an unknown model is rejected with the error of each API', () => {
+test("an unknown model is rejected with the error of the client's API", () => {
   const world = configureUpstreams({})
   const getError = (dialect: 'chat' | 'responses'): unknown => {
     try {

@@ -48,7 +48,7 @@ test("the account's quirk `sees` overrides the list of text-only models", () => 
   expect(listMediaKinds('other', byModel)).toBe(ALL_KINDS)
 })
 
-test('invalid values of `sees` are reported', () => {
+test('invalid values of the quirk `sees` are reported', () => {
   expect(validateQuirks('chat', { sees: ['image'] })).toEqual([])
   expect(validateQuirks('chat', { sees: { '*': ['audio'] } })).toEqual([])
   const [fault] = validateQuirks('chat', { sees: ['pictures'] })

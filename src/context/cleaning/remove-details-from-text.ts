@@ -6,7 +6,7 @@
  * closed, because the answer was stopped, extends to the end of the text, but only if it begins a line, as
  * all blocks of Open WebUI do; otherwise the text only mentions the tag.
  */
-import { trackMarkdownCodeFences } from '../../core/text/track-markdown-code-fences.ts'
+import { createCodeFenceTracker } from '../../core/text/track-markdown-code-fences.ts'
 
 export function removeDetailsBlocks(text: string): string {
   if (!mayContainDetailsBlock(text)) return text
@@ -35,7 +35,7 @@ interface Block {
 function findBlocks(text: string): readonly Block[] {
   const blocks: Block[] = []
   const findEnd = createBlockEndFinder(text)
-  const fences = trackMarkdownCodeFences()
+  const fences = createCodeFenceTracker()
   let isAfterBlank = true
   for (let at = 0; at < text.length;) {
     const lineEnd = text.indexOf('\n', at)

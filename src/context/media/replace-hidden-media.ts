@@ -54,7 +54,7 @@ export function replaceHiddenMedia({
 function insertNotices(
   item: Item,
   hidden: ReadonlyMap<number, HiddenMedia>,
-  options: Omit<MediaNoticeOptions, 'type'>,
+  options: Omit<MediaNoticeOptions, 'partType'>,
 ): Item {
   const isAssistant = item.type === 'message' && item.role === 'assistant'
   const type = isAssistant ? 'output_text' : 'input_text'
@@ -75,7 +75,7 @@ function insertNotices(
   return replaceContentParts(
     item,
     parts.map((part) =>
-      'why' in part ? createHiddenMediaGroupNotice(part, { ...options, type }) : part,
+      'why' in part ? createHiddenMediaGroupNotice(part, { ...options, partType: type }) : part,
     ),
   )
 }

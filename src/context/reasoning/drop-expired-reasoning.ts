@@ -6,10 +6,10 @@
  * again, or whose answer failed, gets the same reasoning again.
  */
 import type { Item } from '../../core/item.ts'
-import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import {
   isPinnedByClient,
-  hasLastingEffect,
+  affectsAllLaterItems,
   findRoundStarts,
 } from '../../core/items/rounds-and-pinned-items.ts'
 import { filterItems } from '../edit-items.ts'
@@ -54,7 +54,7 @@ function isAnswer(item: Item): boolean {
     case 'custom_tool_call':
       return true
     case 'opaque':
-      return callEndOf(item)?.side !== 'output' && !hasLastingEffect(item)
+      return readToolCallIdentity(item)?.side !== 'output' && !affectsAllLaterItems(item)
     case 'reasoning':
     case 'function_call_output':
     case 'custom_tool_call_output':

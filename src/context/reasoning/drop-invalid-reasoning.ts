@@ -8,7 +8,7 @@
  *
  * This transform runs last, on the final list. All items of an answer share one `origin` object, which identifies it.
  */
-import { isShortenedGatewayOutput } from '../../core/items/gateway-tool-items.ts'
+import { isShortenedGatewayToolOutput } from '../../core/items/gateway-tool-items.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import { isEncryptedReasoning } from '../../core/reasoning/is-encrypted-or-signed.ts'
 import { stripReasoning } from '../../core/reasoning/strip-reasoning.ts'
@@ -100,7 +100,7 @@ function findEncryptedAnswers(items: readonly Item[]): EncryptedAnswers {
       isResumed = origin !== undefined && started.has(origin)
       if (origin !== undefined) started.add(origin)
     }
-    if (origin !== undefined && isShortenedGatewayOutput(item)) interrupted.add(origin)
+    if (origin !== undefined && isShortenedGatewayToolOutput(item)) interrupted.add(origin)
     if (origin === undefined || item.type !== 'reasoning') continue
     if (isResumed) interrupted.add(origin)
     if (isEncryptedReasoning(item)) encrypted.add(origin)

@@ -44,7 +44,7 @@ export function startPrefixHash(seed: string): RunningPrefixHash {
   running.add(seed)
   return {
     add: (item) => running.add(describeItem(item)),
-    hash: running.soFar,
+    hash: running.currentDigest,
   }
 }
 

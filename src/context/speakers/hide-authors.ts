@@ -11,7 +11,7 @@ import { readHiddenAuthors, isUpstreamCompaction } from '../../core/items/compac
 import { createNoticePart } from '../../core/text/gateway-notice.ts'
 import type { Item, Message } from '../../core/item.ts'
 import { authorOf, matchesAuthor } from '../../core/items/author-time-and-reset-fields.ts'
-import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import { editItems } from '../edit-items.ts'
 import { findInsertionPoints } from '../insertion-points.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
@@ -84,5 +84,5 @@ function findHiddenItems(
 }
 
 function isUngrouped(item: Item | undefined): boolean {
-  return item !== undefined && item.type !== 'reasoning' && callEndOf(item) === null
+  return item !== undefined && item.type !== 'reasoning' && readToolCallIdentity(item) === null
 }

@@ -15,7 +15,7 @@ import type { Item, Message, Part } from '../../core/item.ts'
 import {
   authorOf,
   matchesAuthor,
-  setGatewayField,
+  setGatewayFields,
   type ItemAuthor,
 } from '../../core/items/author-time-and-reset-fields.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -158,7 +158,7 @@ function removeNameField(message: Message, author: ItemAuthor | null): Message {
   const { name: _name, ...rest } = chat
   const native = Object.keys(rest).length === 0 ? others : { ...others, chat: rest }
   const unnamed: Message = { ...message, native }
-  return author === null ? unnamed : setGatewayField(unnamed, { author: toAuthorField(author) })
+  return author === null ? unnamed : setGatewayFields(unnamed, { author: toAuthorField(author) })
 }
 
 function toAuthorField({ id, name }: ItemAuthor): JsonObject {

@@ -10,9 +10,9 @@ import type { Item, Message } from '../../core/item.ts'
 import { textOfPart } from '../../core/item.ts'
 import {
   authorOf,
-  readGatewayField,
+  readGatewayFields,
   readSendTime,
-  setGatewayField,
+  setGatewayFields,
   type ItemAuthor,
 } from '../../core/items/author-time-and-reset-fields.ts'
 import type { Note } from '../../core/note.ts'
@@ -106,7 +106,7 @@ function canMerge(previous: MergeableMessage, next: MergeableMessage): boolean {
     previous.author.id === next.author.id &&
     previous.author.name === next.author.name &&
     previous.day === next.day &&
-    readGatewayField(next.message)?.['reset'] === undefined
+    readGatewayFields(next.message)?.['reset'] === undefined
   )
 }
 
@@ -118,5 +118,5 @@ function mergeMessages(group: readonly Message[]): Message {
   const type = first.role === 'assistant' ? 'output_text' : 'input_text'
   const ids = group.flatMap(({ id }) => (id === undefined ? [] : [id]))
   const message: Message = { ...rest, content: [{ type, text }] }
-  return ids.length === 0 ? message : setGatewayField(message, { ids })
+  return ids.length === 0 ? message : setGatewayFields(message, { ids })
 }

@@ -14,7 +14,7 @@ import {
   isGatewayCompaction,
   isCompleteCompaction,
   replacesUserMessages,
-  readGatewayCompaction,
+  readGatewayCompactionSummary,
   createCompactionMessage,
 } from '../../core/items/compaction-item.ts'
 import { countLeadingInstructions } from '../../core/items/leading-instructions.ts'
@@ -89,7 +89,7 @@ function editItem(item: Item, index: number, context: CompactionContext): ItemEd
   }
   if (index < applied) return { item: null, why: 'compacted' }
   if (!isCompaction(item)) return null
-  const text = readGatewayCompaction(item)
+  const text = readGatewayCompactionSummary(item)
   if (text !== null) return { item: createCompactionMessage(text), why: 'compaction-told' }
   if (index < summary && isUpstreamCompaction(item)) return { item: null, why: 'summarised' }
   if (canReadCompaction(item, reader)) return null

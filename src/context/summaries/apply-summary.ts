@@ -7,7 +7,7 @@
  * unchanged, and so does a list that contains the summary already.
  */
 import type { Item } from '../../core/item.ts'
-import { hasLastingEffect } from '../../core/items/rounds-and-pinned-items.ts'
+import { affectsAllLaterItems } from '../../core/items/rounds-and-pinned-items.ts'
 import {
   isHistorySummary,
   createHistorySummaryMessage,
@@ -74,7 +74,7 @@ function skipPinnedGroup(items: readonly Item[], start: number, stays: KeepPredi
   for (let item = items[end]; item !== undefined; item = items[end]) {
     const followsReasoning = items[end - 1]?.type === 'reasoning'
     if (isNonAssistantMessage(item) || !stays(end, item)) break
-    if (hasLastingEffect(item) && !followsReasoning) break
+    if (affectsAllLaterItems(item) && !followsReasoning) break
     end += 1
   }
   return end

@@ -8,7 +8,7 @@ import {
   isGatewayCompaction,
   isCompleteCompaction,
   readCompactionWire,
-  readGatewayCompaction,
+  readGatewayCompactionSummary,
 } from '../../core/items/compaction-item.ts'
 import type { OpaqueItem } from '../../core/item.ts'
 
@@ -24,7 +24,7 @@ export function canReadCompaction(
   item: OpaqueItem,
   { wire, account, compacts }: CompactionSupport,
 ): boolean {
-  if (isGatewayCompaction(item)) return readGatewayCompaction(item) !== null
+  if (isGatewayCompaction(item)) return readGatewayCompactionSummary(item) !== null
   if (readCompactionWire(item) !== wire || !isCompleteCompaction(item)) return false
   if (wire === 'anthropic' ? !compacts : wire !== 'responses') return false
   // An item without an origin was sent by the client, which chose this upstream for it.

@@ -11,7 +11,7 @@ import { replacesUserMessages } from '../../core/items/compaction-item.ts'
 import { countLeadingInstructions } from '../../core/items/leading-instructions.ts'
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import { UNPAIRED, isCallOutput, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
+import { UNPAIRED, isToolCallOutput, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
 import { isNonAssistantMessage } from '../cut-points.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { TransformResult, Transform } from '../transform-interface.ts'
@@ -53,7 +53,7 @@ function findAnswerEnd(items: readonly Item[], compaction: number): number {
     furthestPartner = Math.max(furthestPartner, partners[index - 1] ?? UNPAIRED)
     if (before === undefined || after === undefined || furthestPartner >= index) continue
     if (origin !== undefined && after.origin === origin) continue
-    if (isNonAssistantMessage(after) || isCallOutput(before)) return index
+    if (isNonAssistantMessage(after) || isToolCallOutput(before)) return index
   }
   return items.length
 }

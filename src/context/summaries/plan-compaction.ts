@@ -5,7 +5,10 @@
  * A summary continues the one before it, so only later items are rendered. A transcript that is too long
  * for one prompt is split into parts (chapters); each prompt contains the summary of the chapters before.
  */
-import { isCompactionMessage, readCompactionMessage } from '../../core/items/compaction-item.ts'
+import {
+  isCompactionMessage,
+  readCompactionMessageSummary,
+} from '../../core/items/compaction-item.ts'
 import type { Item, Message } from '../../core/item.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
@@ -26,7 +29,7 @@ export function planCompaction(items: readonly Item[], chapterTokens: number): C
   const summary = items[last]
   return {
     kept: items.filter((item): item is Message => isUserMessage(item)),
-    before: summary?.type === 'message' ? readCompactionMessage(summary) : null,
+    before: summary?.type === 'message' ? readCompactionMessageSummary(summary) : null,
     chapters: splitTranscript(renderTranscript(items.slice(last + 1)), chapterTokens),
   }
 }

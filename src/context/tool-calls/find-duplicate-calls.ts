@@ -9,7 +9,7 @@
  */
 import { textOf, type Item } from '../../core/item.ts'
 import { isObject, tryParseJson, type Json, type JsonObject } from '../../core/json/json.ts'
-import { UNPAIRED, callEndOf } from '../../core/items/tool-call-pairs.ts'
+import { UNPAIRED, readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 
 /** Returns the indexes of copied calls and outputs. `partners` is the result of `findToolCallPairs`. */
@@ -32,7 +32,7 @@ export function findDuplicateCalls(
   for (let at = 0; at < items.length; at += 1) {
     const item = items[at]
     if (isUserMessage(item)) compareRound()
-    const end = item === undefined ? null : callEndOf(item)
+    const end = item === undefined ? null : readToolCallIdentity(item)
     if (end === null || end.side === 'output' || end.callId === '') continue
     const first = firstById.get(end.callId)
     if (first === undefined) {

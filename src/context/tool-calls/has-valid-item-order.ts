@@ -4,7 +4,7 @@
  * moved. False means only that `pruneOrphans` has to look closer.
  */
 import type { Item } from '../../core/item.ts'
-import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 
 export function hasValidItemOrder(items: readonly Item[]): boolean {
   /** The ids of calls without an output so far. */
@@ -40,7 +40,7 @@ export function hasValidItemOrder(items: readonly Item[]): boolean {
       case 'custom_tool_call_output':
         return false
       case 'opaque':
-        if (waiting.size > 0 || callEndOf(item) !== null) return false
+        if (waiting.size > 0 || readToolCallIdentity(item) !== null) return false
         followsReasoning = false
         break
     }

@@ -11,7 +11,11 @@
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
+import {
+  UNPAIRED,
+  readToolCallIdentity,
+  findToolCallPairs,
+} from '../../core/items/tool-call-pairs.ts'
 import { createStubOutput } from './stub-missing-outputs.ts'
 import { findDuplicateCalls } from './find-duplicate-calls.ts'
 import { hasValidItemOrder } from './has-valid-item-order.ts'
@@ -48,7 +52,7 @@ type ItemKind = 'call' | 'output' | 'reasoning' | 'hosted' | 'assistant' | 'othe
 function classifyItem(item: Item): ItemKind {
   if (item.type === 'message') return item.role === 'assistant' ? 'assistant' : 'other-message'
   if (item.type === 'reasoning') return 'reasoning'
-  return callEndOf(item)?.side ?? 'hosted'
+  return readToolCallIdentity(item)?.side ?? 'hosted'
 }
 
 interface PairedItems {
@@ -80,8 +84,8 @@ function findDroppedEnds(
     if (item === undefined || dropped.has(at)) continue
     if (kind === 'output' && partners[at] === UNPAIRED) dropped.set(at, 'output-without-call')
     if (kind !== 'call') continue
-    const { family, callId } = callEndOf(item) ?? NO_END
-    const id = `${family} ${callId}`
+    const { toolKind, callId } = readToolCallIdentity(item) ?? NO_IDENTITY
+    const id = `${toolKind} ${callId}`
     if (partners[at] !== UNPAIRED) answeredIds.add(id)
     else if (callId === '') dropped.set(at, 'call-malformed')
     // The provider would assign the output of the later call with the same id to this one.
@@ -94,7 +98,7 @@ function findDroppedEnds(
   return dropped
 }
 
-const NO_END = { family: '', callId: '' }
+const NO_IDENTITY = { toolKind: '', callId: '' }
 
 /** Returns the start of the last batch after the last message. */
 function findOpenEnd(

@@ -7,7 +7,11 @@
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
+import {
+  UNPAIRED,
+  readToolCallIdentity,
+  findToolCallPairs,
+} from '../../core/items/tool-call-pairs.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
@@ -52,7 +56,7 @@ function createStubs(items: readonly Item[]): ReadonlyMap<number, readonly Item[
   let batchEnd = UNPAIRED
   let hasOutput = false
   for (const [index, item] of items.entries()) {
-    const side = callEndOf(item)?.side ?? null
+    const side = readToolCallIdentity(item)?.side ?? null
     if (item.type === 'message' || (hasOutput && side !== 'output')) {
       if (open.length > 0) stubs.set(batchEnd, open)
       open = []

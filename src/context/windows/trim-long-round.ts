@@ -8,7 +8,7 @@
  */
 import type { Item } from '../../core/item.ts'
 import {
-  countHeadItems,
+  countItemsBeforeFirstTurn,
   isAssistantMessage,
   findQuestionEnd,
   findRoundStarts,
@@ -48,7 +48,7 @@ function findAnchors(
   weightBefore: PrefixSums,
   maxWeight: number,
 ): TrimAnchors {
-  const head = countHeadItems(items)
+  const head = countItemsBeforeFirstTurn(items)
   const step = Math.ceil(maxWeight / 2)
   // A quarter of `maxWeight` is reserved for the question and the answer that stay from before the cut.
   const reserved = Math.floor(maxWeight / 4)

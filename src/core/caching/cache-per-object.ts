@@ -1,4 +1,4 @@
-/** Returns `compute` with a cache: one value per object, freed together with the object. */
+/** Returns a version of `compute` that caches one value per object; the value is freed together with the object. */
 export function cachePerObject<Key extends object, Value extends object | string>(
   compute: (object: Key) => Value,
 ): (object: Key) => Value {

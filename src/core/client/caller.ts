@@ -1,7 +1,7 @@
-/** Identifies the sender of a request. */
+/** The sender of a request: a tenant (API key) and, if known, one of its users. */
 export interface Caller {
-  /** Every stored row belongs to a tenant; other tenants never see it. */
+  /** Owner of every stored row; other tenants never see the row. */
   readonly tenant: string
-  /** If set, rows that this caller stores are visible only to this user of the tenant. */
+  /** If a user is set, stored rows are visible only to this user of the tenant. */
   readonly user: string | null
 }

@@ -1,6 +1,7 @@
-/** Reads several values and reports the faults of all of them, instead of only the first. */
-
-/** Calls `read` for each entry. Throws one AggregateError with `faults` and all errors thrown by `read`. */
+/**
+ * Calls `read` for each entry. Throws one AggregateError with `faults` and every error that `read`
+ * throws, not only the first.
+ */
 export function readAllOrThrow<Entry, Value>(
   entries: readonly Entry[],
   read: (entry: Entry, index: number) => Value,
@@ -19,7 +20,7 @@ export function readAllOrThrow<Entry, Value>(
   return values
 }
 
-/** Returns the errors of an AggregateError, or the thrown value itself as a list of one. */
+/** Returns the errors of an AggregateError, or a list with only the thrown value. */
 export function listFaults(thrown: unknown): readonly unknown[] {
   return thrown instanceof AggregateError ? thrown.errors : [thrown]
 }

@@ -1,6 +1,6 @@
 /**
- * Defines every error of the gateway by code, with its HTTP status. Request handlers throw a
- * GatewayError; transforms return notes instead.
+ * Defines the gateway's error codes with their HTTP statuses, and the error class that request
+ * handlers throw. Transforms do not throw; they return notes.
  */
 import type { Failure } from '../stream-event.ts'
 import type { JsonObject } from '../json/json.ts'
@@ -74,24 +74,18 @@ export function createFailure(
   return { status, type, code, message, param: more.param ?? null }
 }
 
-/** Returns the error body of OpenAI's API, whose clients expect all four keys. */
+/** Returns an error body as in OpenAI's API, whose clients expect all four keys. */
 export function createErrorBody(failure: Failure): JsonObject {
   const { message, type, param, code } = failure
   return { error: { message, type, param, code } }
 }
 
-/** Creates a 404 with `code: null`, as OpenAI's API does, e.g. for an unknown response id. */
+/** Creates an error with status 404 and `code: null`, as in OpenAI's API for an unknown response id. */
 export function createNotFoundError(message: string, param: string | null = null): GatewayError {
-  return new GatewayError({
-    status: 404,
-    type: 'invalid_request_error',
-    code: null,
-    message,
-    param,
-  })
+  return new GatewayError({ ...createFailure('not_found', message, { param }), code: null })
 }
 
-/** Returns the message of anything thrown, for the log. */
+/** Returns the message of a thrown value, which may be no Error. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

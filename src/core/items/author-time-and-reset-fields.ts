@@ -1,30 +1,33 @@
 /**
- * Reads and writes an item's gateway fields: author, time, pin, reset. They are stored with the item
- * under `native.backstory` and no model receives them. The object also holds fields that only the gateway
- * sets: a dialect copies known fields from a client by name, so a client cannot set any other.
+ * Reads and writes the gateway's own fields of an item, stored under `native.backstory` and never sent
+ * to a model. A client may set the author, the time, a pin and a reset. Other fields are set only by the
+ * gateway: a dialect copies a client's fields by name, so a client cannot set them.
  */
 import type { Item } from '../item.ts'
 import type { JsonObject } from '../json/json.ts'
 
-/** At least one of the two is set. */
+/** The author of an item, by id, by name or both. */
 export interface ItemAuthor {
   readonly id: string | null
   readonly name: string | null
 }
 
-export function readGatewayField(item: Item): JsonObject | undefined {
+export function readGatewayFields(item: Item): JsonObject | undefined {
   return item.native?.['backstory']
 }
 
-/** Returns a copy of the item with `field` merged into `native.backstory`. */
-export function setGatewayField<Kind extends Item>(item: Kind, field: JsonObject): Kind {
-  return { ...item, native: { ...item.native, backstory: { ...readGatewayField(item), ...field } } }
+/** Returns a copy of the item with `fields` merged into `native.backstory`. */
+export function setGatewayFields<Kind extends Item>(item: Kind, fields: JsonObject): Kind {
+  return {
+    ...item,
+    native: { ...item.native, backstory: { ...readGatewayFields(item), ...fields } },
+  }
 }
 
-/** Returns null for an item without an author. The `name` of a chat message is used if no other name is set. */
+/** Returns the author, with a chat message's `name` if no other name is set; null if the item has no author. */
 export function authorOf(item: Item): ItemAuthor | null {
   const { native } = item
-  // Most items have no wire-specific data.
+  // Returns early, because most items have no such data.
   if (native === undefined) return null
   const author = native['backstory']?.['author']
   const { id, name } = (author ?? {}) as JsonObject
@@ -33,24 +36,25 @@ export function authorOf(item: Item): ItemAuthor | null {
   return ids.id === null && ids.name === null ? null : ids
 }
 
-/** True if `idOrName` is the author's id or name. */
+/** True if `idOrName` is the id or the name of the author. */
 export function matchesAuthor({ id, name }: ItemAuthor, idOrName: string): boolean {
   return id === idOrName || name === idOrName
 }
 
-/** Returns seconds since 1970, or null if the client set no time. */
+/** Returns the time that the client gave for the item, in seconds since 1970; null without one. */
 export function readSendTime(item: Item): number | null {
-  const sentAt = readGatewayField(item)?.['sent_at']
+  const sentAt = readGatewayFields(item)?.['sent_at']
   return typeof sentAt === 'number' ? sentAt : null
 }
 
-/** Excludes items from the prompt: `before`, all earlier items; `behind`, this item as well. */
+/**
+ * A reset that a client sets on an item. `before` excludes all earlier items from the prompt, and
+ * `behind` excludes the item too.
+ */
 export type HistoryReset = 'before' | 'behind'
 
 export function readHistoryReset(item: Item): HistoryReset | null {
-  const { native } = item
-  if (native === undefined) return null
-  const reset = native['backstory']?.['reset']
+  const reset = readGatewayFields(item)?.['reset']
   if (reset === true) return 'before'
   return reset === 'behind' ? 'behind' : null
 }

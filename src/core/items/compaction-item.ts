@@ -1,14 +1,14 @@
 /**
- * Creates and reads `compaction` items, each of which replaces all items before it. Only its maker can
- * read the content; the gateway's own compactions contain a summary as text.
+ * Creates and reads `compaction` items. Such an item replaces all items before it. Its content can be
+ * read only by the upstream that made it, or by the gateway, whose compactions contain a summary.
  */
 import { decodeBase64Json, encodeBase64Json } from '../json/base64-json.ts'
 import { textOf, type Item, type Message, type OpaqueItem } from '../item.ts'
-import { readGatewayField, setGatewayField } from './author-time-and-reset-fields.ts'
+import { readGatewayFields, setGatewayFields } from './author-time-and-reset-fields.ts'
 import { isObject } from '../json/json.ts'
 import { detectEncryptedContentWire } from '../reasoning/detect-encrypted-content-wire.ts'
 
-/** Creates the item that a client stores and sends back unchanged. Later versions may encrypt the JSON. */
+/** Creates a gateway compaction, which a client stores and sends back unchanged. */
 export function createCompactionItem(id: string, summary: string): OpaqueItem {
   const content = PREFIX + encodeBase64Json({ v: 1, summary })
   return { type: 'opaque', raw: { id, type: 'compaction', encrypted_content: content } }
@@ -18,13 +18,13 @@ export function isCompaction(item: Item): item is OpaqueItem {
   return item.type === 'opaque' && item.raw['type'] === 'compaction'
 }
 
-/** True for an input item that requests a compaction; it is the last one. */
+/** True for a client's input item that requests a compaction of all items before it. */
 export function isCompactionTrigger(item: Item | undefined): item is OpaqueItem {
   return item?.type === 'opaque' && item.raw['type'] === 'compaction_trigger'
 }
 
-/** Returns the summary, or null if another service made the item or its content was changed. */
-export function readGatewayCompaction({ raw }: OpaqueItem): string | null {
+/** Returns the summary in a gateway compaction; null if an upstream made the item or its content is invalid. */
+export function readGatewayCompactionSummary({ raw }: OpaqueItem): string | null {
   const content = raw['encrypted_content']
   if (typeof content !== 'string' || !content.startsWith(PREFIX)) return null
   const json = decodeBase64Json(content.slice(PREFIX.length))
@@ -38,8 +38,8 @@ export function isGatewayCompaction({ raw }: OpaqueItem): boolean {
 }
 
 /**
- * Returns the wire of the upstream that made the item, or null for the gateway's own. Anthropic's
- * compaction that a client sends itself has its text in `content`, unencrypted.
+ * Returns the wire of the upstream that made the compaction; null if the gateway made it. Text in
+ * `content` instead of `encrypted_content` means that a client sent a compaction of Anthropic itself.
  */
 export function readCompactionWire(item: OpaqueItem): string | null {
   if (isGatewayCompaction(item)) return null
@@ -48,35 +48,35 @@ export function readCompactionWire(item: OpaqueItem): string | null {
   return typeof content === 'string' ? 'anthropic' : 'responses'
 }
 
-/** False for the compaction of an answer that broke off before the item ended. */
+/** True if the compaction has content; false if the answer broke off before the item ended. */
 export function isCompleteCompaction({ raw }: OpaqueItem): boolean {
   const { status, encrypted_content: encrypted, content } = raw
   if (status === 'incomplete' || status === 'in_progress') return false
   return [encrypted, content].some((text) => typeof text === 'string' && text !== '')
 }
 
-/** True if an upstream made the item rather than the gateway. */
+/** True for a compaction by an upstream, not by the gateway. */
 export function isUpstreamCompaction(item: Item): item is OpaqueItem {
   return isCompaction(item) && !isGatewayCompaction(item)
 }
 
-/** Records that the compaction was made without the messages of these authors. */
+/** Returns a copy that records which authors' messages the compaction does not contain. */
 export function setHiddenAuthors(item: OpaqueItem, hidden: readonly string[]): OpaqueItem {
-  return setGatewayField(item, { without: hidden })
+  return setGatewayFields(item, { without: hidden })
 }
 
-/** Returns the recorded authors. Trustworthy: a client cannot set this field. */
+/** Returns the authors whose messages the compaction does not contain. A client cannot set this field. */
 export function readHiddenAuthors(item: OpaqueItem): readonly unknown[] {
-  const hidden = readGatewayField(item)?.['without']
+  const hidden = readGatewayFields(item)?.['without']
   return Array.isArray(hidden) ? hidden : []
 }
 
-/** True if the item also replaces user messages. Its upstream reads only the leading instructions before it. */
+/** True for a compaction by Anthropic, which replaces user messages too. Other compactions leave them in the prompt. */
 export function replacesUserMessages(item: Item): boolean {
   return isCompaction(item) && readCompactionWire(item) === 'anthropic'
 }
 
-/** Creates the message that a model is sent instead of the gateway's compaction item. */
+/** Creates the message with the summary that a model is sent instead of a gateway compaction. */
 export function createCompactionMessage(summary: string): Message {
   return {
     type: 'message',
@@ -86,13 +86,13 @@ export function createCompactionMessage(summary: string): Message {
   }
 }
 
-/** Trustworthy: a client cannot set this field. */
+/** True for a message from `createCompactionMessage`. A client cannot set this field. */
 export function isCompactionMessage(item: Item): boolean {
   return item.native?.['backstory']?.['compaction'] === true
 }
 
-/** Returns the summary without the header. */
-export function readCompactionMessage({ content }: Message): string {
+/** Returns the summary in a compaction message, without the message's header. */
+export function readCompactionMessageSummary({ content }: Message): string {
   return textOf(content).slice(HEADER.length)
 }
 

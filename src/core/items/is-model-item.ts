@@ -1,14 +1,14 @@
-/** True for items that a model, a provider-hosted tool or a gateway tool makes, and never a client. */
+/** Detects items of an answer: made by a model, a provider-hosted tool or a gateway tool, and not by the client. */
 import { isGatewayToolItem } from './gateway-tool-items.ts'
 import type { Item } from '../item.ts'
-import { callEndOf } from './tool-call-pairs.ts'
+import { readToolCallIdentity } from './tool-call-pairs.ts'
 
 export function isModelItem(item: Item): boolean {
   switch (item.type) {
     case 'message':
       return item.role === 'assistant'
     case 'opaque':
-      return callEndOf(item)?.side !== 'output' && !CLIENT_TYPES.has(item.raw['type'])
+      return readToolCallIdentity(item)?.side !== 'output' && !CLIENT_TYPES.has(item.raw['type'])
     case 'reasoning':
     case 'function_call':
     case 'custom_tool_call':
@@ -20,7 +20,7 @@ export function isModelItem(item: Item): boolean {
   }
 }
 
-/** Opaque items by which a client controls the request. */
+/** Types of items by which a client controls the request; all other unknown types are made by models. */
 const CLIENT_TYPES: ReadonlySet<unknown> = new Set([
   'compaction_trigger',
   'configuration_update',

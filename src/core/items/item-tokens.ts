@@ -1,6 +1,6 @@
 /**
- * Estimates the tokens of an item as it is sent, that is, without its origin and id. The result is
- * cached with the item, which never changes.
+ * Estimates the tokens of an item as it is sent, i.e. without its origin and id. The estimate is cached
+ * for the item object, because items never change.
  */
 import type { Item } from '../item.ts'
 import { estimateTokens } from '../text/estimate-tokens.ts'
@@ -13,7 +13,7 @@ export function estimateItemTokens(item: Item): number {
   return tokens
 }
 
-/** Estimates without filling the cache, for items that are read only once. */
+/** Estimates the tokens of an item without caching them, for items that are measured only once. */
 export function estimateItemTokensUncached(item: Item): number {
   const cached = CACHE.get(item)
   if (cached !== undefined) return cached

@@ -1,19 +1,19 @@
 /**
- * Finds the instructions at the start of a conversation, which some wires send in a separate field.
- * Instructions that the gateway inserts later (notes, memory layers) have the same roles but are
- * marked and stay in the list: their position changes from turn to turn, and moving them into the
- * separate field would change the prefix that the provider has cached.
+ * Finds the instructions at the start of a conversation, which some upstream APIs have in a separate
+ * field. Instructions that the gateway inserts (policy notes, memory layers) are marked and stay in the
+ * list: their position changes with each request, and in the separate field, at the start of the prompt,
+ * they would invalidate the provider's prompt cache.
  */
 import type { Item } from '../item.ts'
 import type { JsonObject } from '../json/json.ts'
 
-/** Returns the number of leading instructions. */
+/** Returns the number of instructions before the first other item. */
 export function countLeadingInstructions(items: readonly Item[]): number {
   const end = items.findIndex((item) => !isInstruction(item))
   return end < 0 ? items.length : end
 }
 
-/** True for an instruction that may be sent in the separate field if it leads. */
+/** True for a system or developer message that the gateway has not inserted. */
 export function isInstruction(item: Item): boolean {
   return (
     item.type === 'message' &&
@@ -22,10 +22,10 @@ export function isInstruction(item: Item): boolean {
   )
 }
 
-/** Value for `native.backstory` that marks an inserted instruction. */
-export const INSERTED_INSTRUCTION_FIELD: JsonObject = { inPlace: true }
+/** Value of `native.backstory` that marks an instruction that the gateway inserts. */
+export const INSERTED_INSTRUCTION_FIELDS: JsonObject = { inPlace: true }
 
-/** Trustworthy: a client cannot set this field. */
+/** True for an instruction that the gateway has inserted. A client cannot set this field. */
 export function isInsertedInstruction({ native }: Item): boolean {
   return native?.['backstory']?.['inPlace'] === true
 }

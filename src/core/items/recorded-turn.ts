@@ -6,15 +6,15 @@ export interface RecordedTurn {
   readonly thread: string
   readonly parent: string | null
   readonly depth: number
-  /** Hash of the turn's text and of all text before it; null if unknown. */
+  /** Hash of the turn's text and all text before it, by which recall finds the turn; null if unknown. */
   readonly fingerprint: string | null
-  /** Upstream that rejected the reasoning before this turn; null for most turns. */
+  /** The upstream that rejected earlier reasoning in this turn's request; null if none did. */
   readonly reasoningRefusedBy: string | null
   readonly createdAtMs: number
-  /** Time of the last recall, accurate to about a day. */
+  /** When the turn was last recalled, accurate to about a day. */
   readonly usedAtMs: number
-  /** New items before the answer, including tool outputs. */
+  /** The items of the request that were new, e.g. a user message or tool outputs. */
   readonly input: readonly Item[]
-  /** The answer's items in order, each with its origin. */
+  /** The items of the answer in order, each with its origin. */
   readonly output: readonly Item[]
 }

@@ -1,19 +1,19 @@
 /**
- * Replaces the content parts of an item. Wire-specific data of a part (`native.chat.$parts`) is
- * removed together with the part: sent with a new part, it would restore the old content.
+ * Replaces the content parts of an item. Data of a replaced part in `native.chat.$parts` is removed too,
+ * because sending it with the new part would bring the old content back.
  */
 import { readChatOnlyFields } from './chat-only-fields.ts'
 import type { Item, Part } from '../item.ts'
 import type { JsonObject } from '../json/json.ts'
 import { listContentParts } from '../media/media-handles.ts'
 
-/** Returns the same item if the parts are the same list. */
+/** Returns the item with other content parts; the same item if `parts` is its own list. */
 export function replaceContentParts(item: Item, parts: readonly Part[]): Item {
   const before = listContentParts(item)
   if (parts === before) return item
   const { $parts: fields, ...chat } = readChatOnlyFields(item)
   if (fields === undefined) return setContentParts(item, parts)
-  // Rows of older versions may contain anything here, because a client could set the field.
+  // Clients could set this field in older versions, so the stored value may have any type.
   const known: readonly (JsonObject | null)[] =
     Array.isArray(fields) && fields.length === parts.length ? fields : []
   const kept = known.map((entry, index) => (parts[index] === before[index] ? entry : null))
@@ -21,7 +21,7 @@ export function replaceContentParts(item: Item, parts: readonly Part[]): Item {
   return setContentParts({ ...item, native: { ...item.native, chat: rest } }, parts)
 }
 
-/** Replaces the parts and keeps all wire-specific data. */
+/** Returns the item with other content parts and unchanged `native` data. */
 export function setContentParts(item: Item, parts: readonly Part[]): Item {
   switch (item.type) {
     case 'message':

@@ -1,6 +1,6 @@
 /**
- * Finds rounds and pinned items. A round is a user's question and everything up to the next question.
- * Consecutive user messages are one question. Items before the first question belong to no round.
+ * Finds rounds and pinned items in a list. A round is a question and everything up to the next question.
+ * A question is one or several consecutive user messages. Items before the first belong to no round.
  */
 import { isCompactionMessage, replacesUserMessages } from './compaction-item.ts'
 import { isInstruction } from './leading-instructions.ts'
@@ -15,7 +15,7 @@ export function isAssistantMessage(item: Item | undefined): boolean {
   return item?.type === 'message' && item.role === 'assistant'
 }
 
-/** Returns the index of each round's first item. A round's number is its position in this list. */
+/** Returns the index of each round's first item, in order. */
 export function findRoundStarts(items: readonly Item[]): readonly number[] {
   const starts: number[] = []
   for (let index = 0; index < items.length; index += 1) {
@@ -32,17 +32,15 @@ export function findQuestionEnd(items: readonly Item[], start: number): number {
 }
 
 /**
- * Counts the items at the start that belong to no turn: instructions, compactions, summaries. An item
- * inserted after them is never in the middle of an answer. Anthropic's compaction does not count,
- * because it can be in the middle of one.
+ * Counts the instructions, compactions and summaries at the start of the list, so that an item can be
+ * inserted after them. Anthropic's compaction ends the count, because it can be in the middle of an
+ * answer, where nothing may be inserted.
  */
-export function countHeadItems(items: readonly Item[]): number {
-  let length = 0
-  for (const item of items) {
-    if (!isInstruction(item) && (!hasLastingEffect(item) || replacesUserMessages(item))) break
-    length += 1
-  }
-  return length
+export function countItemsBeforeFirstTurn(items: readonly Item[]): number {
+  const end = items.findIndex((item) => {
+    return !isInstruction(item) && (!affectsAllLaterItems(item) || replacesUserMessages(item))
+  })
+  return end < 0 ? items.length : end
 }
 
 const LASTING_TYPES: ReadonlySet<unknown> = new Set([
@@ -51,19 +49,19 @@ const LASTING_TYPES: ReadonlySet<unknown> = new Set([
   'additional_tools',
 ])
 
-/** True for an item that affects everything after it, e.g. a compaction, which replaces all items before it. */
-export function hasLastingEffect(item: Item): boolean {
+/** True for an item on which all later items depend, e.g. a compaction or a summary. */
+export function affectsAllLaterItems(item: Item): boolean {
   return item.type === 'opaque'
     ? LASTING_TYPES.has(item.raw['type'])
     : isCompactionMessage(item) || isHistorySummary(item)
 }
 
-/** True if the client set `pin`: the item is never dropped. */
+/** True if the client set `pin` on the item, so that it is never dropped. */
 export function isPinnedByClient(item: Item): boolean {
   return item.native?.['backstory']?.['pin'] === true
 }
 
-/** True for an item that no window drops. `createPinnedItemPredicate` adds the items that must stay with it. */
+/** True for an item that no window drops. (`createPinnedItemPredicate` adds e.g. the call of a pinned output.) */
 export function isPinned(item: Item): boolean {
-  return hasLastingEffect(item) || isPinnedByClient(item)
+  return affectsAllLaterItems(item) || isPinnedByClient(item)
 }

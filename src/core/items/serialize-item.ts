@@ -1,13 +1,12 @@
 /**
- * Serializes items for the store, without their origin, and measures them. `serializeItem` caches the
- * size for later measurements, because an item never changes. `measureItemBytes` does not fill the
- * cache: most measured items are discarded with their request.
+ * Serializes items for the store, without their origin, and measures their size in bytes. Only
+ * `serializeItem` caches the size: items that are measured but not stored are soon discarded.
  */
 import type { Item } from '../item.ts'
 
-/** `bare` is the item without its origin, for a caller that already has it. */
-export function serializeItem(item: Item, bare = removeOrigin(item)): string {
-  const text = JSON.stringify(bare)
+/** Returns the JSON text of the item. A caller that has removed the origin already passes `itemWithoutOrigin`. */
+export function serializeItem(item: Item, itemWithoutOrigin = removeOrigin(item)): string {
+  const text = JSON.stringify(itemWithoutOrigin)
   BYTES.set(item, Buffer.byteLength(text))
   return text
 }

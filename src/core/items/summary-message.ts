@@ -1,12 +1,12 @@
 /**
- * Builds the message with a summary that is sent before the turns it does not cover. It is built for
- * each request, never stored, and depends on the summary alone.
+ * Creates the message with which a summary is sent in place of the summarized turns. The message is
+ * created for each request from the summary alone, and never stored.
  */
 import type { Item, Message } from '../item.ts'
 
 export interface SummaryContent {
   readonly text: string
-  /** Quoted verbatim. */
+  /** Lines that the summary quotes verbatim. */
   readonly facts: readonly string[]
 }
 
@@ -19,19 +19,19 @@ export function createHistorySummaryMessage({ text, facts }: SummaryContent): Me
   }
 }
 
-/** Formats a summary for the model and for the prompt of the next summary. */
+/** Formats a summary as text: the list of facts, then the text. */
 export function formatHistorySummary({ text, facts }: SummaryContent): string {
   if (facts.length === 0) return text
   const list = `${FACTS_HEADING}\n${facts.map((fact) => `- ${fact}`).join('\n')}`
   return text === '' ? list : `${list}\n\n${text}`
 }
 
-/** Trustworthy: a client cannot set this field. */
+/** True for a message from `createHistorySummaryMessage`. A client cannot set this field. */
 export function isHistorySummary(item: Item | undefined): boolean {
   return item?.native?.['backstory']?.['summary'] === true
 }
 
-/** Heading under which the summarizing model lists text to keep verbatim. */
+/** Heading under which the summarizing model lists the facts to quote verbatim. */
 export const FACTS_HEADING = '## Facts'
 
 const HEADER =

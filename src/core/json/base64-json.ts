@@ -1,19 +1,11 @@
-/** Encodes JSON as base64 text that a client stores and sends back without reading it, and decodes it. */
+/** Encodes JSON as base64, which a client stores and sends back without reading it, and decodes that text. */
 import type { JsonObject } from './json.ts'
 
 export function encodeBase64Json(value: JsonObject): string {
-  const bytes = new TextEncoder().encode(JSON.stringify(value))
-  let binary = ''
-  for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + CHUNK_BYTES))
-  }
-  return btoa(binary)
+  return Buffer.from(JSON.stringify(value)).toString('base64')
 }
 
-/** Each byte becomes an argument of one call, and engines limit the number of arguments. */
-const CHUNK_BYTES = 8192
-
-/** Returns null for text that is not base64 of JSON. */
+/** Returns the decoded JSON value; null if the text is not JSON in base64. */
 export function decodeBase64Json(base64: string): unknown {
   try {
     const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))

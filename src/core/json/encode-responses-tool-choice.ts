@@ -1,4 +1,4 @@
-/** Encodes a tool choice as the Responses API does, for upstream requests and for the echo in an answer. */
+/** Encodes a tool choice in the format of the Responses API, for upstream requests and for the copy of it in an answer. */
 import type { Json } from './json.ts'
 import type { Tool, ToolChoice } from '../prompt.ts'
 

@@ -1,19 +1,12 @@
 /**
- * Limits how deeply a JSON value may be nested, because functions that copy or write it recurse and
- * would overflow the stack halfway.
+ * Limits how deeply a JSON value may be nested. Functions that copy or write JSON are recursive, so a
+ * deeper value could overflow the stack.
  */
 export const MAX_JSON_DEPTH = 500
 
 export function isNestedTooDeeply(value: unknown, levels = MAX_JSON_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true
-  if (Array.isArray(value)) {
-    for (const entry of value) if (isNestedTooDeeply(entry, levels - 1)) return true
-    return false
-  }
-  // Parsed JSON has no inherited fields, so `for … in` needs no check.
-  for (const name in value) {
-    if (isNestedTooDeeply((value as Record<string, unknown>)[name], levels - 1)) return true
-  }
-  return false
+  const entries: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  return entries.some((entry) => isNestedTooDeeply(entry, levels - 1))
 }

@@ -1,4 +1,4 @@
-/** Defines plain JSON values and small helpers to read them. */
+/** Defines the types of JSON values, and functions that read them safely. */
 export type Json =
   | null
   | boolean
@@ -13,25 +13,25 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns `''` for anything but a string. */
+/** Returns the value if it is a string, else `''`. */
 export function textOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Returns an empty list for anything but a list. */
+/** Returns the value if it is a list, else an empty list. */
 export function listOrEmpty(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : []
 }
 
-/** Reads an entry under a name from a client, which may be `constructor` or another inherited name. */
-export function ownValue<Value>(
+/** Returns the entry of a record under a name that a client chose. Ignores inherited entries such as `constructor`. */
+export function readOwnValue<Value>(
   record: Readonly<Record<string, Value>>,
   name: string,
 ): Value | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-/** Returns null for malformed JSON such as `{"a":`, and for the JSON text `null`. */
+/** Parses JSON; returns null if the text is malformed, e.g. `{"a":`, or is `null` itself. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -40,7 +40,7 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** Returns null for anything but the JSON text of an object. */
+/** Parses a JSON object; returns null if the text is malformed or another JSON value, e.g. `[1]`. */
 export function tryParseJsonObject(text: string): JsonObject | null {
   const json = tryParseJson(text)
   return isObject(json) ? json : null

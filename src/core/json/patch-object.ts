@@ -1,4 +1,4 @@
-/** Sets fields of an object and removes those set to `undefined`. Returns the same object if nothing changes. */
+/** Returns the object with changed fields and without those set to `undefined`; the same object if nothing changes. */
 import type { Json, JsonObject } from './json.ts'
 
 export function patchObject(

@@ -1,8 +1,7 @@
 /**
- * Writes and reads JSON without lone surrogates. A client that cuts a text by length can leave half a
- * character, which `JSON.stringify` writes as an escape such as `\ud83d`. Many upstreams then reject the
- * complete request: "The request body is not valid JSON: no low surrogate in string". The gateway
- * sends the replacement character U+FFFD instead.
+ * Writes and reads JSON without lone surrogates. A client that cuts a text by length can leave half of a
+ * character, e.g. `\ud83d`. Many upstreams reject a request with such an escape ("not valid JSON: no low
+ * surrogate in string"), so it is replaced by the character U+FFFD.
  */
 import { createLazyValue } from '../caching/lazy-value.ts'
 
@@ -10,19 +9,19 @@ export function stringifyWellFormed(value: unknown): string {
   return replaceLoneSurrogates(JSON.stringify(value))
 }
 
-/** Returns the JSON bytes of a body, encoded on the first call: most bodies are never sent unchanged. */
+/** Returns a function that encodes the body on its first call, because the bytes of most bodies are never needed. */
 export function createLazyJsonBytes(body: unknown): () => Uint8Array {
   return createLazyValue(() => utf8.encode(stringifyWellFormed(body)))
 }
 
 export interface WellFormedText {
   readonly text: string
-  /** The bytes of `text`; an unchanged input may also have a byte order mark at the start. */
+  /** The UTF-8 bytes of `text`. If they are the input bytes, a byte order mark may come first. */
   readonly bytes: Uint8Array
 }
 
-/** Decodes JSON text. Returns the same bytes if every character in them is valid UTF-8 and complete. */
-export function readWellFormed(bytes: Uint8Array): WellFormedText {
+/** Decodes JSON text and replaces lone surrogates. Returns the same bytes if nothing was replaced. */
+export function decodeWellFormedText(bytes: Uint8Array): WellFormedText {
   const decoded = decoder.decode(bytes)
   const text = replaceLoneSurrogates(decoded)
   const isUnchanged = text === decoded && !decoded.includes(REPLACEMENT)
@@ -30,7 +29,7 @@ export function readWellFormed(bytes: Uint8Array): WellFormedText {
 }
 
 function replaceLoneSurrogates(text: string): string {
-  // Most clients do not escape surrogates at all, so this check skips nearly every text.
+  // Skips the slow replacement for most texts, because few clients escape surrogates at all.
   if (!text.includes('\\ud') && !text.includes('\\uD')) return text
   return text.replace(ESCAPE, (escape) =>
     escape.length === LONE_SURROGATE_CHARS ? REPLACEMENT : escape,
@@ -38,12 +37,12 @@ function replaceLoneSurrogates(text: string): string {
 }
 
 /**
- * Also matches an escaped backslash, so that `\\ud83d` is not mistaken for an escape, and a complete
- * pair, so that its halves are skipped.
+ * Matches a lone surrogate escape. Also matches a pair of escapes, which is valid, and an escaped
+ * backslash, because in `\\ud83d` the text `ud83d` is no escape.
  */
 const ESCAPE = /\\(?:\\|ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|ud[89a-f][0-9a-f]{2})/gi
 const REPLACEMENT = '\ufffd'
-/** Length of `\ud83d`. */
+/** Length of a lone escape such as `\ud83d`; a pair is longer, an escaped backslash shorter. */
 const LONE_SURROGATE_CHARS = 6
 
 const utf8 = new TextEncoder()

@@ -1,14 +1,18 @@
 /**
- * Formats turn markers and extracts them from text. A marker is a line `[<turn id>]: #`, which names a
- * turn for clients that send back only text. Markdown reads the line as an unused link definition and
- * displays nothing.
+ * Formats turn markers and extracts them from text. A marker is a line `[<turn id>]: #` in an answer, by
+ * which the gateway finds the turn when a client sends back only text. Markdown reads the line as an
+ * unused link definition and displays nothing.
  *
- * Extraction accepts markers that a client joined to text, indented or escaped: a turn id never
- * occurs by accident. The remaining text is byte for byte the one before
- * `gateway/respond/markers/wrap-renderer-with-marker.ts` added the marker.
+ * Extraction also accepts markers that a client indented, escaped or joined to other text. It returns
+ * exactly the text before `gateway/respond/markers/wrap-renderer-with-marker.ts` added the marker.
  */
-import { trackMarkdownCodeFences } from '../text/track-markdown-code-fences.ts'
-import { parseMarkerLine, MARKER_SIGNS, type MarkerLine } from './parse-marker-line.ts'
+import { createCodeFenceTracker } from '../text/track-markdown-code-fences.ts'
+import {
+  parseMarkerLine,
+  MARKER_SIGN_PATTERNS,
+  skipBlanks,
+  type MarkerLine,
+} from './parse-marker-line.ts'
 import { createTextCutter } from './text-cutter.ts'
 
 export function formatMarkerLine(turnId: string): string {
@@ -16,21 +20,21 @@ export function formatMarkerLine(turnId: string): string {
 }
 
 export interface MarkerExtraction {
-  /** The text without markers. */
+  /** The remaining text, without the markers. */
   readonly text: string
-  /** All markers in order, repeated ones included; `at` is the offset in `text` where the marker was. */
-  readonly marks: readonly { readonly turnId: string; readonly at: number }[]
+  /** All markers in order, repeated ones included. `offset` is the position in `text` where the marker was. */
+  readonly markers: readonly { readonly turnId: string; readonly offset: number }[]
 }
 
-/** Returns the same string as `text` if it has no markers. Markers in code and quotes are ignored. */
+/** Removes the turn markers from a text and lists them. Ignores markers in code and quotes. */
 export function extractMarkers(text: string): MarkerExtraction {
-  if (!mayContainMarker(text)) return { text, marks: [] }
+  if (!mayContainMarker(text)) return { text, markers: [] }
   const reader = createMarkerReader(text)
   for (let index = 0; index < text.length;) index = reader.readLine(index)
   return reader.result()
 }
 
-/** Checks cheaply for the end of a marker, escaped or not. `includes` comes first because it is faster than a pattern. */
+/** True if the text may contain a marker, escaped or not. A quick check of how a marker ends, e.g. `]: #`. */
 export function mayContainMarker(text: string): boolean {
   const hasEnding = text.includes(': #') || text.includes(': &') || text.includes(': \\')
   return hasEnding && MARKER_ENDING.test(text)
@@ -38,31 +42,31 @@ export function mayContainMarker(text: string): boolean {
 
 const MARKER_ENDING = /[\];]: [#&\\]/
 
-/** Removes everything that looks like a marker, damaged ones and those in code included, to compare texts. */
+/** Removes everything that looks like a marker, also damaged markers and those in code, so that texts can be compared. */
 export function removeMarkerLikeText(text: string): string {
   return text.includes('[') || text.includes('&') ? text.replace(ANY_MARKER, '') : text
 }
 
 const ANY_MARKER = new RegExp(
-  `${MARKER_SIGNS.open}[0-9A-HJKMNP-TV-Z]{20}${MARKER_SIGNS.close}(?::(?:[ \\t]*${MARKER_SIGNS.hash})?)?`,
+  `${MARKER_SIGN_PATTERNS.open}[0-9A-HJKMNP-TV-Z]{20}${MARKER_SIGN_PATTERNS.close}(?::(?:[ \\t]*${MARKER_SIGN_PATTERNS.hash})?)?`,
   'gi',
 )
 
-/** Line breaks before a marker that were added with it, if the text has more than it needs itself. */
+/** Number of line breaks that the gateway adds before a marker that follows text. */
 const MARKER_BREAKS = 2
-/** Markdown counts no other characters as blank. */
+/** Matches a line that Markdown regards as blank, i.e. without characters except spaces, tabs and CR. */
 const BLANK_LINE = /^[ \t\r]*$/
 
 function createMarkerReader(text: string) {
   const cutter = createTextCutter(text)
-  const fences = trackMarkdownCodeFences()
-  const marks: { readonly turnId: string; readonly at: number }[] = []
-  /** Remaining blank lines since the last line with text. */
+  const fences = createCodeFenceTracker()
+  const markers: { readonly turnId: string; readonly offset: number }[] = []
+  /** Number of blank lines, not removed, since the last line with text. */
   let blankLines = 0
   let hasText = false
 
-  const addMarks = (turnIds: readonly string[]): void => {
-    for (const turnId of turnIds) marks.push({ turnId, at: cutter.length() })
+  const addMarkers = (turnIds: readonly string[]): void => {
+    for (const turnId of turnIds) markers.push({ turnId, offset: cutter.keptLength() })
   }
   const keepLine = (line: string): void => {
     fences.read(line, blankLines > 0)
@@ -72,27 +76,31 @@ function createMarkerReader(text: string) {
   const keepTextBetween = (
     line: string,
     start: number,
-    { from, to, before, after }: MarkerLine,
+    { textStart, textEnd, turnIdsBefore, turnIdsAfter }: MarkerLine,
   ): void => {
-    cutter.cut(start, start + from)
-    addMarks(before)
-    cutter.cut(start + to, start + line.length)
-    addMarks(after)
-    keepLine(line.slice(from, to))
+    cutter.cut(start, start + textStart)
+    addMarkers(turnIdsBefore)
+    cutter.cut(start + textEnd, start + line.length)
+    addMarkers(turnIdsAfter)
+    keepLine(line.slice(textStart, textEnd))
   }
-  /** Removes the line and one blank line after it; at the end of the text also all remaining blanks. */
-  const dropLine = (start: number, next: number, { before, after }: MarkerLine): number => {
-    const isLast = skipBlanks(text, next) === text.length
+  /** Removes a line that has only markers, and the blank line after it. At the end of the text, removes all blanks. */
+  const dropLine = (
+    start: number,
+    next: number,
+    { turnIdsBefore, turnIdsAfter }: MarkerLine,
+  ): number => {
+    const isLast = skipWhitespace(text, next) === text.length
     const end = isLast ? text.length : skipBlankLine(text, next)
     cutter.cut(start, end)
-    if (isLast || cutter.breaksAtEnd(3) > (hasText ? MARKER_BREAKS : MARKER_BREAKS - 1)) {
-      blankLines = Math.max(0, blankLines - cutter.dropBreaks(MARKER_BREAKS))
+    if (isLast || cutter.countLineBreaksAtEnd(3) > (hasText ? MARKER_BREAKS : MARKER_BREAKS - 1)) {
+      blankLines = Math.max(0, blankLines - cutter.dropLineBreaks(MARKER_BREAKS))
     }
-    addMarks([...before, ...after])
+    addMarkers([...turnIdsBefore, ...turnIdsAfter])
     return end
   }
   return {
-    /** Returns the index of the next line. */
+    /** Reads the line at `start` and returns the index of the next line. */
     readLine(start: number): number {
       const next = lineEnd(text, start)
       const line = removeLineBreak(text.slice(start, next))
@@ -100,21 +108,21 @@ function createMarkerReader(text: string) {
         blankLines += 1
         return next
       }
-      const markerLine = fences.holds(line) ? null : parseMarkerLine(line)
+      const markerLine = fences.isLineInFence(line) ? null : parseMarkerLine(line)
       if (markerLine === null) keepLine(line)
-      else if (markerLine.from === markerLine.to) return dropLine(start, next, markerLine)
+      else if (markerLine.textStart === markerLine.textEnd) return dropLine(start, next, markerLine)
       else keepTextBetween(line, start, markerLine)
       return next
     },
     result(): MarkerExtraction {
-      if (marks.length === 0) return { text, marks }
-      // A later marker may have removed line breaks before which an earlier one has its offset.
-      let limit = cutter.length()
-      const limited = marks.toReversed().map(({ turnId, at }) => {
-        limit = Math.min(limit, at)
-        return { turnId, at: limit }
+      if (markers.length === 0) return { text, markers }
+      // Lowers offsets beyond the end of the text, because a later marker may have removed line breaks there.
+      let limit = cutter.keptLength()
+      const limited = markers.toReversed().map(({ turnId, offset }) => {
+        limit = Math.min(limit, offset)
+        return { turnId, offset: limit }
       })
-      return { text: cutter.text(), marks: limited.toReversed() }
+      return { text: cutter.joinKeptText(), markers: limited.toReversed() }
     },
   }
 }
@@ -129,19 +137,18 @@ function removeLineBreak(line: string): string {
   return line.slice(0, line.endsWith('\r\n') ? -2 : -1)
 }
 
-function skipBlanks(text: string, start: number): number {
+function skipWhitespace(text: string, start: number): number {
   let index = start
-  while (isBlank(text.charCodeAt(index))) index += 1
+  while (isWhitespace(text.charCodeAt(index))) index += 1
   return index
 }
 
 /** Returns the index after the blank line at `start`, or `start` if there is none. */
 function skipBlankLine(text: string, start: number): number {
-  let index = start
-  while (text[index] === ' ' || text[index] === '\t' || text[index] === '\r') index += 1
+  const index = skipBlanks(text, start)
   return text[index] === '\n' ? index + 1 : start
 }
 
-function isBlank(code: number): boolean {
+function isWhitespace(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13)
 }

@@ -1,38 +1,43 @@
 /**
- * Finds the turn markers at the start and at the end of one line, e.g. `[01M7R8WH3CG7NWY4TNQS]: #
- * Hello`. Ignores indented code, and at the end of the line also quotes and lines that open a code
- * fence.
+ * Finds the turn markers at the start and the end of one line of text, e.g. in
+ * `[01M7R8WH3CG7NWY4TNQS]: # Hello`. Finds none in indented code. Finds none at the end of a quote or of
+ * a line with a code fence.
  */
 export interface MarkerLine {
-  /** The text between the markers is `line.slice(from, to)`. */
-  readonly from: number
-  readonly to: number
-  /** Turn ids of the markers before and after that text. */
-  readonly before: readonly string[]
-  readonly after: readonly string[]
+  /** Start of the text between the markers; it is `line.slice(textStart, textEnd)`. */
+  readonly textStart: number
+  readonly textEnd: number
+  /** Turn ids of the markers before the text. */
+  readonly turnIdsBefore: readonly string[]
+  readonly turnIdsAfter: readonly string[]
 }
 
-/** Returns null for a line without markers. */
+/** Returns the markers of the line and the range of its text; null if it has no markers. */
 export function parseMarkerLine(line: string): MarkerLine | null {
   const start = skipBlanks(line, 0)
   if (start > 3 || line.lastIndexOf('\t', start - 1) !== -1) return null
   const [before, from] = readMarkersAtStart(line, start)
   const [after, to] = readMarkersAtEnd(line, from)
   if (before.length + after.length === 0) return null
-  return { from: before.length === 0 ? 0 : from, to, before, after }
+  return {
+    textStart: before.length === 0 ? 0 : from,
+    textEnd: to,
+    turnIdsBefore: before,
+    turnIdsAfter: after,
+  }
 }
 
-/** Patterns of a marker's characters, plain or escaped as in HTML (`&#91;`) or Markdown (`\[`). */
-export const MARKER_SIGNS = {
+/** Patterns for the brackets and the `#` of a marker, plain or escaped as in HTML (`&#91;`) or Markdown (`\[`). */
+export const MARKER_SIGN_PATTERNS = {
   open: String.raw`(?:\\?\[|&(?:#0{0,4}91|#[xX]0{0,4}5[bB]|lsqb|lbrack);)`,
   close: String.raw`(?:\\?\]|&(?:#0{0,4}93|#[xX]0{0,4}5[dD]|rsqb|rbrack);)`,
   hash: String.raw`(?:\\?#|&(?:#0{0,4}35|#[xX]0{0,4}23|num);)`,
 } as const
 
-const MARKER = `${MARKER_SIGNS.open}([0-9A-HJKMNP-TV-Z]{20})${MARKER_SIGNS.close}: ${MARKER_SIGNS.hash}`
+const MARKER = `${MARKER_SIGN_PATTERNS.open}([0-9A-HJKMNP-TV-Z]{20})${MARKER_SIGN_PATTERNS.close}: ${MARKER_SIGN_PATTERNS.hash}`
 const AT_START = new RegExp(MARKER, 'y')
 const AT_END = new RegExp(`${MARKER}$`)
-/** Exceeds the longest marker with every character escaped. */
+/** Length that no marker exceeds, even if all of its signs are escaped. */
 const MAX_MARKER_CHARS = 64
 
 function readMarkersAtStart(line: string, start: number): readonly [readonly string[], number] {
@@ -67,7 +72,7 @@ function endsLikeMarker(line: string): boolean {
   return last === '#' || last === ';'
 }
 
-function skipBlanks(line: string, from: number): number {
+export function skipBlanks(line: string, from: number): number {
   let index = from
   while (isBlank(line[index])) index += 1
   return index
@@ -79,7 +84,7 @@ function trimBlanksBefore(line: string, to: number, from: number): number {
   return index
 }
 
-/** Includes CR, because the line may have been cut inside a CR LF. */
+/** True for a space, a tab or CR. A line may end with CR if its text was cut inside of CR LF. */
 function isBlank(char: string | undefined): boolean {
   return char === ' ' || char === '\t' || char === '\r'
 }

@@ -1,26 +1,25 @@
 /**
- * Removes every turn marker from a text that a model is sent. Unlike `extractMarkers`, which runs first
- * and restores the original text, this also finds markers inside code and quotes, in a line of JSON
- * that a tool wrote, or in the middle of a sentence.
+ * Removes every turn marker from a text that a model is sent. Unlike `extractMarkers`, which is used
+ * first, this also finds markers in code, quotes, JSON that a tool wrote, and in the middle of a sentence.
  *
- * Line breaks that belong to a marker are removed with it, also escaped ones (`\n`, `\\n`). An escape
- * is never cut in half, so JSON stays valid.
+ * The line breaks around a marker are removed with it, also escaped ones (`\n`, `\\n`). No escape is
+ * cut in half, so JSON stays valid.
  */
-import { MARKER_SIGNS } from './parse-marker-line.ts'
+import { MARKER_SIGN_PATTERNS } from './parse-marker-line.ts'
 import { mayContainMarker, extractMarkers } from './extract-turn-markers.ts'
 import { createTextCutter } from './text-cutter.ts'
 
-/** Returns the same string if it has no markers. */
+/** Returns the text without markers; the same string if it has none. */
 export function removeMarkers(text: string): string {
   return mayContainMarker(text) ? removeRemaining(extractMarkers(unwrapFences(text)).text) : text
 }
 
-/** Removes code fences around a single marker, which would otherwise be left empty. */
+/** Removes a code fence that contains only a marker, because it would be empty without the marker. */
 function unwrapFences(text: string): string {
   return text.replace(FENCED, '$2')
 }
 
-/** Also removes a marker that only forms once another marker inside it is cut out. */
+/** Removes the markers that `extractMarkers` has not found, also those that arise when a marker inside is removed. */
 function removeRemaining(text: string): string {
   if (!mayContainMarker(text)) return text
   const cutter = createTextCutter(text)
@@ -29,80 +28,82 @@ function removeRemaining(text: string): string {
   for (const { index } of text.matchAll(LAST_CHAR)) {
     const end = index + 1
     if (end <= from) continue
-    if (!MAY_END.test(cutter.endAt(end, 2))) continue
-    const match = MARKER.exec(cutter.endAt(end, MAX_CHARS))
+    if (!MAY_END.test(cutter.lastCharsBefore(end, 2))) continue
+    const match = MARKER.exec(cutter.lastCharsBefore(end, MAX_CHARS))
     if (match === null) continue
     const { length } = match[0]
-    const before = cutter.endAt(end, length + MAX_CHARS).slice(0, -length)
-    const { dropsBefore, dropsAfter } = measureDrops(before, text, end)
-    from = end + dropsAfter
+    const before = cutter.lastCharsBefore(end, length + MAX_CHARS).slice(0, -length)
+    const removed = measureCharsToRemove(before, text, end)
+    from = end + removed.after
     cutter.cut(end, from)
-    cutter.drop(length + dropsBefore)
+    cutter.dropChars(length + removed.before)
     hasMarker = true
   }
-  return hasMarker ? cutter.text() : text
+  return hasMarker ? cutter.joinKeptText() : text
 }
 
 const LAST_CHAR = /[#;]/g
-/** The last two characters of every marker, plain or escaped. */
+/** Matches the last two characters of a marker, plain or escaped. */
 const MAY_END = /[ \\]#$|[m53];$/
-/** Backslashes before a character; each level of JSON escaping doubles them. */
+/** Pattern for the backslashes before an escaped character; each level of JSON in JSON doubles them. */
 const ESCAPED = String.raw`\\{0,8}`
-const [OPEN, CLOSE, HASH] = [MARKER_SIGNS.open, MARKER_SIGNS.close, MARKER_SIGNS.hash].map((sign) =>
-  sign.replace(String.raw`\\?`, ESCAPED),
-)
+const [OPEN, CLOSE, HASH] = [
+  MARKER_SIGN_PATTERNS.open,
+  MARKER_SIGN_PATTERNS.close,
+  MARKER_SIGN_PATTERNS.hash,
+].map((sign) => sign.replace(String.raw`\\?`, ESCAPED))
 const PATTERN = `${OPEN}[0-9A-HJKMNP-TV-Z]{20}${CLOSE}: ${HASH}`
 const MARKER = new RegExp(`${PATTERN}$`)
-/** The lookbehind and the limits of 16 and 8 keep the search linear in hostile texts. */
+/** Matches a code fence around one marker. The lookbehind and the limits 16 and 8 keep the search linear in any text. */
 const FENCED = new RegExp(`(?<![\`~])(\`{3,16}|~{3,16})\\s{1,8}(${PATTERN})\\s{1,8}\\1`, 'g')
-/** Max length of a marker, and of the text before it that is examined. */
+/** Max length of a marker, and max length of the text before it that is examined. */
 const MAX_CHARS = 128
 
-interface Drops {
-  readonly dropsBefore: number
-  readonly dropsAfter: number
+interface CharsToRemove {
+  readonly before: number
+  readonly after: number
 }
 
-/** Returns how many blanks and breaks before and after a marker are removed. `before` is at most 128 characters long. */
-function measureDrops(before: string, text: string, end: number): Drops {
-  const breaksBefore = BREAKS_BEFORE.exec(before)?.[0] ?? ''
+/** Returns how many blanks and line breaks around a marker are removed. `textBefore` has at most 128 characters. */
+function measureCharsToRemove(textBefore: string, text: string, end: number): CharsToRemove {
+  const breaksBefore = BREAKS_BEFORE.exec(textBefore)?.[0] ?? ''
   const breaksAfter = matchAt(BREAKS_AFTER, text, end)
   const blanksAfter = matchAt(BLANKS, text, end).length
-  const blanksBefore = /[ \t]*$/.exec(before)?.[0].length ?? 0
-  const textBefore = before.slice(0, before.length - breaksBefore.length)
-  const dropsAfter = Math.max(breaksAfter.length, blanksAfter)
-  const next = end + dropsAfter
+  const blanksBefore = /[ \t]*$/.exec(textBefore)?.[0].length ?? 0
+  const lineBefore = textBefore.slice(0, textBefore.length - breaksBefore.length)
+  const after = Math.max(breaksAfter.length, blanksAfter)
+  const next = end + after
   const isEnd = next === text.length
-  if (/^[ \t>]*$/.test(textBefore)) {
-    const dropsAll = isEnd || breaksAfter !== ''
-    return { dropsBefore: dropsAll ? before.length : breaksBefore.length, dropsAfter }
+  if (/^[ \t>]*$/.test(lineBefore)) {
+    const removesAll = isEnd || breaksAfter !== ''
+    return { before: removesAll ? textBefore.length : breaksBefore.length, after }
   }
   const isStringEnd =
     matchAt(QUOTE, text, next) !== '' && isEscaped(breaksAfter === '' ? breaksBefore : breaksAfter)
   if (isEnd || isStringEnd) {
-    return { dropsBefore: breaksBefore === '' ? blanksBefore : breaksBefore.length, dropsAfter }
+    return { before: breaksBefore === '' ? blanksBefore : breaksBefore.length, after }
   }
-  // The marker opens a JSON string: text before it ends with a quote. Only the escaped line breaks
-  // after it are removed.
-  if (breaksBefore === '' && isEscaped(breaksAfter) && /["'`]$/.test(textBefore)) {
-    return { dropsBefore: 0, dropsAfter }
+  // If the marker is at the start of a JSON string, i.e. after a quote, removes only the escaped line
+  // breaks after it.
+  if (breaksBefore === '' && isEscaped(breaksAfter) && /["'`]$/.test(lineBefore)) {
+    return { before: 0, after }
   }
-  if (breaksBefore !== '' && breaksAfter !== '') return dropFewerBreaks(breaksBefore, breaksAfter)
-  if (breaksAfter !== '') return { dropsBefore: blanksBefore, dropsAfter: 0 }
+  if (breaksBefore !== '' && breaksAfter !== '') return removeFewerBreaks(breaksBefore, breaksAfter)
+  if (breaksAfter !== '') return { before: blanksBefore, after: 0 }
   const isSeparated = breaksBefore !== '' || blanksBefore > 0
-  return { dropsBefore: 0, dropsAfter: isSeparated ? blanksAfter : 0 }
+  return { before: 0, after: isSeparated ? blanksAfter : 0 }
 }
 
-/** Keeps the longer sequence of breaks, and the indentation and quote signs of the next line. */
-function dropFewerBreaks(before: string, after: string): Drops {
+/** Removes the shorter of the two sequences of line breaks, but not the indentation and `>` signs of the next line. */
+function removeFewerBreaks(before: string, after: string): CharsToRemove {
   if (countBreaks(before) <= countBreaks(after)) {
-    return { dropsBefore: before.length, dropsAfter: 0 }
+    return { before: before.length, after: 0 }
   }
   const prefix = /[ \t>]*$/.exec(before)?.[0].length ?? 0
-  return { dropsBefore: prefix, dropsAfter: after.length }
+  return { before: prefix, after: after.length }
 }
 
-/** A line break, plain or escaped in JSON, also in JSON that is a string in other JSON. */
+/** Pattern for the backslashes of an escape in JSON, also if that JSON is a string in other JSON. */
 const ESCAPE = String.raw`(?<!\\)(?:\\|\\\\|\\{4}|\\{8})`
 const BREAK = String.raw`(?:\r?\n|(?:${ESCAPE}r)?${ESCAPE}n)`
 const BREAKS_BEFORE = new RegExp(`(?:${BREAK}[ \\t>]*){1,8}$`)

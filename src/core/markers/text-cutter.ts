@@ -1,34 +1,44 @@
 /**
- * Cuts pieces out of a text, from start to end, and copies nothing before `text` is called. The kept text
- * is everything before the last cut that was not cut or dropped.
+ * Cuts pieces out of a text, from start to end, and copies no text before `joinKeptText` is called. The
+ * kept text is the text before the last cut, without the pieces that were cut or dropped.
  */
 export interface TextCutter {
   readonly cut: (from: number, to: number) => void
-  /** Counts the line breaks at the end of the kept text, up to `max`. */
-  readonly breaksAtEnd: (max: number) => number
-  /** Drops up to `count` line breaks from the end of the kept text and returns how many there were. */
-  readonly dropBreaks: (count: number) => number
-  /** Length of the kept text. */
-  readonly length: () => number
-  /** Returns the last `maxChars` characters of the kept text and the text up to `to`, which follows the last cut. */
-  readonly endAt: (to: number, maxChars: number) => string
-  /** Drops characters from the end of the kept text. */
-  readonly drop: (chars: number) => void
-  /** Returns the kept text and everything after the last cut. */
-  readonly text: () => string
+  /** Returns how many line breaks the kept text ends with, at most `max`. */
+  readonly countLineBreaksAtEnd: (max: number) => number
+  /** Removes up to `count` line breaks from the end of the kept text and returns how many it removed. */
+  readonly dropLineBreaks: (count: number) => number
+  /** Returns the length of the kept text. */
+  readonly keptLength: () => number
+  /** Returns the last `maxChars` characters before the offset `to`, without the pieces that were cut. */
+  readonly lastCharsBefore: (to: number, maxChars: number) => string
+  /** Removes characters from the end of the kept text. */
+  readonly dropChars: (chars: number) => void
+  /** Returns the kept text, followed by all text after the last cut. */
+  readonly joinKeptText: () => string
 }
 
 export function createTextCutter(text: string): TextCutter {
   const spans: { readonly start: number; end: number }[] = []
   let rest = 0
   let length = 0
+  const dropChars = (chars: number): void => {
+    let remaining = Math.min(chars, length)
+    length -= remaining
+    for (let span = spans.at(-1); span !== undefined && remaining > 0; span = spans.at(-1)) {
+      const size = Math.min(remaining, span.end - span.start)
+      span.end -= size
+      remaining -= size
+      if (span.end === span.start) spans.pop()
+    }
+  }
   return {
     cut(from, to) {
       if (from > rest) spans.push({ start: rest, end: from })
       length += from - rest
       rest = to
     },
-    breaksAtEnd(max) {
+    countLineBreaksAtEnd(max) {
       let count = 0
       for (let span = spans.length - 1; span >= 0; span -= 1) {
         const { start, end } = spans[span] ?? EMPTY_SPAN
@@ -41,20 +51,18 @@ export function createTextCutter(text: string): TextCutter {
       }
       return count
     },
-    dropBreaks(count) {
+    dropLineBreaks(count) {
       let dropped = 0
-      for (let span = spans.at(-1); span !== undefined && dropped < count; span = spans.at(-1)) {
-        const size = breakBefore(text, span.end, span.start)
-        if (size === 0) return dropped
-        span.end -= size
-        length -= size
-        dropped += 1
-        if (span.end === span.start) spans.pop()
+      for (; dropped < count; dropped += 1) {
+        const { start, end } = spans.at(-1) ?? EMPTY_SPAN
+        const size = breakBefore(text, end, start)
+        if (size === 0) break
+        dropChars(size)
       }
       return dropped
     },
-    length: () => length,
-    endAt(to, maxChars) {
+    keptLength: () => length,
+    lastCharsBefore(to, maxChars) {
       let end = text.slice(Math.max(rest, to - maxChars), to)
       for (let index = spans.length - 1; index >= 0 && end.length < maxChars; index -= 1) {
         const span = spans[index] ?? EMPTY_SPAN
@@ -62,17 +70,9 @@ export function createTextCutter(text: string): TextCutter {
       }
       return end
     },
-    drop(chars) {
-      let remaining = Math.min(chars, length)
-      length -= remaining
-      for (let span = spans.at(-1); span !== undefined && remaining > 0; span = spans.at(-1)) {
-        const size = Math.min(remaining, span.end - span.start)
-        span.end -= size
-        remaining -= size
-        if (span.end === span.start) spans.pop()
-      }
-    },
-    text: () => spans.map(({ start, end }) => text.slice(start, end)).join('') + text.slice(rest),
+    dropChars,
+    joinKeptText: () =>
+      spans.map(({ start, end }) => text.slice(start, end)).join('') + text.slice(rest),
   }
 }
 

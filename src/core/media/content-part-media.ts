@@ -1,4 +1,4 @@
-/** Reads which image, recording, video or file a content part has, and how many bytes it adds to a request. */
+/** Reads the image, recording, video or file of a content part, and how many bytes it adds to a request. */
 import type { FilePart, Part } from '../item.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 
@@ -8,13 +8,13 @@ export type MediaKind = (typeof MEDIA_KINDS)[number]
 
 export interface PartMedia {
   readonly kind: MediaKind
-  /** Identifies the content: its complete data, or its address, e.g. `https://a.example/1.png`. */
+  /** Equal for equal media: the complete data, or the address, e.g. `https://a.example/1.png`. */
   readonly identity: string
-  /** Bytes that the part adds to a request; 0 if the part only has an address. */
+  /** Number of bytes that the part adds to a request; 0 if it has only an address. */
   readonly bytes: number
 }
 
-/** Returns null for text and for unknown parts. */
+/** Returns the medium of a content part; null for text and unknown parts. */
 export function readPartMedia(part: Part): PartMedia | null {
   switch (part.type) {
     case 'input_text':

@@ -1,11 +1,11 @@
 /**
- * Finds the image URLs in a Markdown text: `![…](https://…)` or a `data:` URL. Skips images that
- * Markdown does not display: those in fenced code, after a backtick or in a `<details>` block.
+ * Finds the URLs of images in a Markdown text: `![…](https://…)` or `![…](data:image/…)`. Skips images
+ * that are not displayed: in fenced code, after a backtick, or in a `<details>` block.
  */
-import { trackMarkdownCodeFences } from '../text/track-markdown-code-fences.ts'
+import { createCodeFenceTracker } from '../text/track-markdown-code-fences.ts'
 
 export function findMarkdownImages(text: string): readonly string[] {
-  // Nearly all texts end here.
+  // Returns early, because nearly all texts have no image.
   if (!text.includes('![')) return NO_URLS
   const visible = HIDING_MARKUP.some((markup) => text.includes(markup)) ? visibleText(text) : text
   const urls: string[] = []
@@ -25,7 +25,7 @@ const NO_URLS: readonly string[] = []
 const HIDING_MARKUP = ['```', '~~~', '<details']
 
 function visibleText(text: string): string {
-  const fences = trackMarkdownCodeFences()
+  const fences = createCodeFenceTracker()
   let depth = 0
   let isAfterBlank = true
   const lines: string[] = []
@@ -42,8 +42,8 @@ function visibleText(text: string): string {
 }
 
 /**
- * Reads up to a space or the closing parenthesis. A URL may contain parentheses in pairs, e.g.
- * `https://a.example/a_(1).png`.
+ * Reads the URL that begins at `start`, up to a space or the closing parenthesis. The URL itself may
+ * contain pairs of parentheses, e.g. `https://a.example/a_(1).png`.
  */
 function readUrl(text: string, start: number): { readonly url: string; readonly end: number } {
   const from = text[start] === '<' ? start + 1 : start

@@ -1,17 +1,17 @@
 /**
- * Computes a short fingerprint of an image, recording or file from its length and samples of its
- * data, so different media can share one in rare cases. Every request fingerprints all of its media,
- * so the function must not read megabytes.
+ * Computes a short fingerprint of an image, recording or file from its length and samples of its data.
+ * Reading all data would be too slow, because it is done for all media of every request. So different
+ * media can have the same fingerprint in rare cases.
  */
 import type { Part } from '../item.ts'
 import type { Json } from '../json/json.ts'
 
-/** Creates a placeholder part that has only the fingerprint of the original part. */
+/** Creates a placeholder for a content part, with the fingerprint instead of the data. */
 export function createFingerprintPart(part: Part): Part {
   return { type: 'opaque', raw: { type: FINGERPRINT_TYPE, name: fingerprintMedia(part) } }
 }
 
-/** Returns `''` for text. */
+/** Returns the fingerprint of a content part; `''` for text. */
 export function fingerprintMedia(part: Part): string {
   switch (part.type) {
     case 'input_text':
@@ -34,10 +34,16 @@ export function fingerprintMedia(part: Part): string {
 }
 
 function joinSamples(type: string, texts: readonly (Json | undefined)[]): string {
-  return [type, ...texts.map((text) => (typeof text === 'string' ? sample(text) : ''))].join(' ')
+  return [type, ...texts.map((text) => (typeof text === 'string' ? sampleText(text) : ''))].join(
+    ' ',
+  )
 }
 
-function sample(text: string): string {
+/**
+ * Returns the length and four samples of a long text; a text of at most 256 characters is returned as it
+ * is. The last sample is the end of the text, where most formats store a checksum.
+ */
+export function sampleText(text: string): string {
   const { length } = text
   if (length <= 4 * SAMPLE_CHARS) return text
   const samples = [0, length / 3, (2 * length) / 3, length - SAMPLE_CHARS].map((start) =>

@@ -1,7 +1,7 @@
 /**
- * Lists the media of a conversation and assigns each a short handle by which a model can request it:
- * `media_1`, `media_2`, … in the order of first appearance. Handles depend only on the list, so every
- * replica and every later turn assigns the same ones.
+ * Lists the media of a conversation and assigns each a handle by which a model can request it: `media_1`,
+ * `media_2`, … in the order of first appearance. Handles depend only on the items, so every replica
+ * assigns the same handles, and they stay the same when items are appended.
  */
 import { createMediaIdentityMap, type MediaIdentityMap } from './media-identity-map.ts'
 import type { Item, Part } from '../item.ts'
@@ -9,34 +9,37 @@ import { cachePerObject } from '../caching/cache-per-object.ts'
 import { findMarkdownImages } from './find-markdown-images.ts'
 import { createImageMedia, readPartMedia, type PartMedia } from './content-part-media.ts'
 
-/** A medium and its position in a list of items. */
+/** A medium (an image, recording, video or file) and the item that contains it. */
 export interface PositionedMedia extends PartMedia {
-  /** Index of its item. */
-  readonly at: number
-  /** The content part; an image in the assistant's Markdown is converted to an image part. */
+  readonly itemIndex: number
+  /** The content part with the medium. For an image in the assistant's Markdown, a part is created. */
   readonly part: Part
 }
 
 export type MediaHandles = Pick<MediaIdentityMap<string>, 'get'>
 
-/** Lists all media in order, repeated ones included. */
+/** Lists the media of all items in order, repeated ones included. */
 export function listMedia(items: readonly Item[]): readonly PositionedMedia[] {
   const media: PositionedMedia[] = []
   for (const [at, item] of items.entries()) {
     const isAssistant = item.type === 'message' && item.role === 'assistant'
     for (const part of listContentParts(item)) {
       const medium = readPartMedia(part)
-      if (medium !== null) media.push({ ...medium, at, part })
+      if (medium !== null) media.push({ ...medium, itemIndex: at, part })
       if (!isAssistant || part.type !== 'output_text') continue
       for (const url of findMarkdownImages(part.text)) {
-        media.push({ ...createImageMedia(url), at, part: { type: 'input_image', image_url: url } })
+        media.push({
+          ...createImageMedia(url),
+          itemIndex: at,
+          part: { type: 'input_image', image_url: url },
+        })
       }
     }
   }
   return media
 }
 
-/** Maps identities to handles. Cached per list, because several transforms need the handles of one list. */
+/** Returns the handle of each medium by its identity. Cached per list, because several transforms need the same handles. */
 export const assignMediaHandles = cachePerObject((items: readonly Item[]): MediaHandles => {
   const handles = createMediaIdentityMap<string>()
   let count = 0
@@ -48,7 +51,10 @@ export const assignMediaHandles = cachePerObject((items: readonly Item[]): Media
   return handles
 })
 
-/** Finds the part of a handle; null if `items` has no such handle or `reachableItems` lacks the medium. */
+/**
+ * Returns the content part of the medium with a handle; null if `items` has no such handle, or if the
+ * medium is not in `reachableItems`.
+ */
 export function findMediaByHandle(
   items: readonly Item[],
   handle: string,
@@ -59,7 +65,7 @@ export function findMediaByHandle(
   return medium?.part ?? null
 }
 
-/** Returns the parts of a message or tool output; an empty list for plain text and other items. */
+/** Returns the content parts of a message or tool output; an empty list for other items and for plain text. */
 export function listContentParts(item: Item): readonly Part[] {
   switch (item.type) {
     case 'message':

@@ -1,7 +1,9 @@
 /**
- * A map whose keys are media identities, which may be megabytes long. A plain `Map` compares long keys
- * of equal length in full; this map compares samples of them first.
+ * A map whose keys are media identities, which may be megabytes of base64. A plain `Map` compares long keys
+ * of equal length completely; this map compares samples of them first.
  */
+import { sampleText } from './media-fingerprint.ts'
+
 export interface MediaIdentityMap<Value> {
   readonly get: (identity: string) => Value | undefined
   readonly set: (identity: string, value: Value) => void
@@ -12,9 +14,9 @@ export function createMediaIdentityMap<Value>(): MediaIdentityMap<Value> {
   const find = (identity: string, bucket: readonly Entry<Value>[] | undefined) =>
     bucket?.find((entry) => entry.identity === identity)
   return {
-    get: (identity) => find(identity, buckets.get(sampleIdentity(identity)))?.value,
+    get: (identity) => find(identity, buckets.get(sampleText(identity)))?.value,
     set(identity, value) {
-      const key = sampleIdentity(identity)
+      const key = sampleText(identity)
       const bucket = buckets.get(key)
       const known = find(identity, bucket)
       if (known !== undefined) known.value = value
@@ -28,13 +30,3 @@ interface Entry<Value> {
   readonly identity: string
   value: Value
 }
-
-/** The samples include the end, where most formats store a checksum. */
-function sampleIdentity(identity: string): string {
-  const { length } = identity
-  if (length <= 4 * SAMPLE_CHARS) return identity
-  const middle = Math.floor(length / 2)
-  return `${length} ${identity.slice(middle, middle + SAMPLE_CHARS)}${identity.slice(-2 * SAMPLE_CHARS)}`
-}
-
-const SAMPLE_CHARS = 64

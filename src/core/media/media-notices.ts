@@ -1,43 +1,48 @@
 /**
- * Creates the notices that replace hidden media. Media beyond the message window and media beyond the
- * max count get the same text, because the first reason can turn into the second between two turns.
+ * Creates the notices that replace hidden media. The text is the same whether the message window or the
+ * max number of images hides a medium, because the reason can change from one request to the next, and a
+ * changed text would invalidate the prompt cache.
  */
 import { createNoticePart, type NoticePart } from '../text/gateway-notice.ts'
 import type { TextPart } from '../item.ts'
 import type { MediaHandles } from './media-handles.ts'
 import type { MediaKind } from './content-part-media.ts'
 
-/** Name of the tool that shows a medium by its handle. */
-export const VIEW_MEDIA = 'view_media'
+/** Name of the tool with which a model requests a hidden medium by its handle. */
+export const VIEW_MEDIA_TOOL = 'view_media'
 
 export interface HiddenMediaGroup {
   readonly kind: MediaKind
-  /** `older`: only later media are shown. `repeated`: shown again later. `unseen`: the model does not support the kind. */
+  /**
+   * `older`: only later media are sent. `repeated`: the same medium comes again later. `unseen`: the
+   * model does not support the kind.
+   */
   readonly why: 'older' | 'repeated' | 'unseen'
   readonly identities: readonly string[]
 }
 
 export interface MediaNoticeOptions {
   readonly handles: MediaHandles
-  /** True if the model is offered the tool. */
+  /** True if the model is offered the tool that shows hidden media. */
   readonly canView: boolean
-  readonly type?: TextPart['type']
+  readonly partType?: TextPart['type']
 }
 
 export function createHiddenMediaGroupNotice(
   { kind, why, identities }: HiddenMediaGroup,
-  { handles, canView, type = 'input_text' }: MediaNoticeOptions,
+  { handles, canView, partType = 'input_text' }: MediaNoticeOptions,
 ): NoticePart {
   const names = namesOf(identities, handles)
-  const are = identities.length === 1 ? ONE : SEVERAL
-  const hint = canView && why === 'older' && names !== '' ? ` ${are.view}` : ''
+  const pronouns = identities.length === 1 ? ONE : SEVERAL
+  const canRequest = canView && why === 'older' && names !== ''
+  const hint = canRequest ? ` The tool ${VIEW_MEDIA_TOOL} shows ${pronouns.them}.` : ''
   return createNoticePart(
-    `${subjectOf(kind, identities.length, names)} ${REASONS[why](are, kind)}${hint}`,
-    { type, kind, standsFor: identities },
+    `${subjectOf(kind, identities.length, names)} ${REASONS[why](pronouns, kind)}${hint}`,
+    { partType, mediaKind: kind, mediaIdentities: identities },
   )
 }
 
-/** Creates the notice before images of an answer that are shown again with the next user message. */
+/** Creates the notice before images of the last answer that are sent again with the next user message. */
 export function createReusedImageNotice(
   identities: readonly string[],
   handles: MediaHandles,
@@ -60,35 +65,11 @@ function subjectOf(kind: MediaKind, count: number, names: string): string {
   return count === 1 ? `${one}${names} was here.` : `${count} ${several}${names} were here.`
 }
 
-interface Pronouns {
-  readonly they: string
-  readonly them: string
-  readonly view: string
-  readonly are: string
-  readonly come: string
-  readonly show: string
-}
-
-const ONE: Pronouns = {
-  they: 'It',
-  them: 'it',
-  are: 'is',
-  come: 'comes',
-  show: 'shows',
-  view: `The tool ${VIEW_MEDIA} shows it.`,
-}
-
-const SEVERAL: Pronouns = {
-  they: 'They',
-  them: 'them',
-  are: 'are',
-  come: 'come',
-  show: 'show',
-  view: `The tool ${VIEW_MEDIA} shows them.`,
-}
+const ONE = { they: 'It', them: 'it', are: 'is', come: 'comes', show: 'shows' }
+const SEVERAL = { they: 'They', them: 'them', are: 'are', come: 'come', show: 'show' }
 
 const REASONS: Readonly<
-  Record<HiddenMediaGroup['why'], (words: Pronouns, kind: MediaKind) => string>
+  Record<HiddenMediaGroup['why'], (pronouns: typeof ONE, kind: MediaKind) => string>
 > = {
   older: ({ they, them, are }) =>
     `${they} ${are} not shown any more, because only newer ones are. Do not describe ${them} as if you saw ${them}.`,

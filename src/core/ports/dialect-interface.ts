@@ -1,35 +1,38 @@
-/** Defines the interface of a client dialect: parse requests, render answers, patch pass-through answers. */
+/**
+ * Defines the interface of a client dialect, which parses requests, renders answers, and patches
+ * answers that pass through.
+ */
 import type { StreamEvent, Failure } from '../stream-event.ts'
 import type { JsonObject } from '../json/json.ts'
-import type { Outcome } from '../fold-answer-outcome.ts'
+import type { Outcome } from '../collect-answer-outcome.ts'
 import type { DialectName } from '../prompt.ts'
 import type { SseMessage, TextDeltaPattern } from '../stream/stage.ts'
 import type { ClientRequest } from '../client-request.ts'
 
-/** Facts about the answer that a dialect needs to render it. */
+/** The data of an answer that a dialect needs to render it. */
 export interface AnswerContext {
   readonly clientRequest: ClientRequest
-  /** 20 characters; a dialect adds its prefix, e.g. `resp_`. */
+  /** The id of the answer without the dialect's prefix, e.g. `resp_`; 20 characters. */
   readonly turnId: string
   readonly createdAtMs: number
-  /** True if the turn is stored; the answer reports it as `store`. */
-  readonly stored: boolean
+  /** True if the answer is stored; a response reports this as `store`. */
+  readonly isStored: boolean
 }
 
 export interface Dialect {
   readonly name: DialectName
-  /** Throws a GatewayError with status, code and param for invalid input. Without `bytes`, `body` was built by the gateway. */
+  /** Parses a request body, or throws a GatewayError with a `param`. `bytes` is missing if the gateway built the body. */
   readonly parse: (body: JsonObject, bytes?: () => Uint8Array) => ClientRequest
   readonly createRenderer: (context: AnswerContext) => AnswerRenderer
   readonly renderBody: (outcome: Outcome, context: AnswerContext, endedAtMs?: number) => JsonObject
-  /** Creates a patcher for answers of an upstream of the same API. */
+  /** Creates the patcher for an answer of an upstream with the same API as the client. */
   readonly createPassThroughPatcher: (context: AnswerContext) => PassThroughPatcher
 }
 
 /**
- * Renders events for a client. `push` returns everything but the ending; `end` returns the ending,
- * `[DONE]` included, and is called once the turn is stored. The output is a valid stream for any
- * events: the renderer closes open items and adds missing ones.
+ * Renders the events of an answer for a client. `push` returns the messages of one event. `end` returns
+ * the last messages, including `[DONE]`, and is called when the turn is stored. For any events, the output
+ * is a valid stream: the renderer closes open items and adds missing ones.
  */
 export interface AnswerRenderer {
   readonly push: (event: StreamEvent) => readonly SseMessage[]
@@ -37,23 +40,23 @@ export interface AnswerRenderer {
 }
 
 /**
- * Replaces ids and echoed fields in an answer that is otherwise forwarded unchanged, as the same
- * objects. The patcher receives every message of the stream in order and checks `event` or a
- * substring first, so that it parses few messages.
+ * Replaces ids and the copies of request fields in an answer that is otherwise forwarded unchanged. The
+ * patcher receives every message of the stream in order. Looking at `event` or for a substring first,
+ * it parses only few of them.
  */
 export interface PassThroughPatcher {
   readonly patchMessage: (message: SseMessage) => SseMessage
   /**
-   * Called before `patchMessage`: adds the generated `call_id` to calls that have none. `events` are
-   * the decoded events of the message.
+   * Adds the generated `call_id` to calls without one. Called before `patchMessage`, with the events
+   * that were decoded from the message.
    */
   readonly addMissingCallIds?: (message: SseMessage, events: readonly StreamEvent[]) => SseMessage
-  /** Matches messages that only append text; these are forwarded without being parsed. */
+  /** Matches messages that only append text and can be forwarded without being parsed. */
   readonly textDeltaPattern: TextDeltaPattern
-  /** True for the message before which the stream waits until the turn is stored. */
+  /** True for the first message of the ending. The stream waits until the turn is stored before it sends this message. */
   readonly startsEnding: (message: SseMessage) => boolean
-  /** `outcome` is the decoded `body`. */
+  /** Patches a non-streamed answer, of which `outcome` is the decoded form. */
   readonly patchBody: (body: JsonObject, outcome?: Outcome) => JsonObject
-  /** Renders the ending of a broken stream: its error in this dialect, `[DONE]` included. */
+  /** Renders the last messages of a broken stream: the error, and `[DONE]` if the dialect has it. */
   readonly renderFailure: (failure: Failure) => readonly SseMessage[]
 }

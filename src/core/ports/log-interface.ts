@@ -1,4 +1,4 @@
-/** Writes one log line. Fields never contain keys, prompts or payloads. */
+/** Writes one log line. The fields never contain API keys, prompts or answers. */
 export type Log = (
   level: 'info' | 'warn' | 'error',
   event: string,

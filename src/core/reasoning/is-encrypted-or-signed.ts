@@ -1,4 +1,7 @@
-/** True for reasoning with an encrypted or signed part, which is valid only at its provider. Plain text is valid everywhere. */
+/**
+ * Detects reasoning that is encrypted or signed, and so is valid only at its provider. Plain reasoning
+ * text is valid everywhere.
+ */
 import { filterObjects } from '../items/chat-only-fields.ts'
 import type { Item, Reasoning } from '../item.ts'
 

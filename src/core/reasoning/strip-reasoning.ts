@@ -1,7 +1,7 @@
 /**
- * Prepares an item for an upstream that rejects its reasoning. Returns null for a reasoning item, and
- * any other item without the signatures that the wire adds to calls, texts and media. Returns the
- * same item if it has none.
+ * Prepares an item for an upstream that rejected its reasoning. Returns null for a reasoning item, and
+ * any other item without its signatures of the given wire, e.g. Gemini's `thoughtSignature` of a call.
+ * Returns the same item if it has no signatures.
  */
 import { patchObject } from '../json/patch-object.ts'
 import type { Item, OpaqueItem } from '../item.ts'
@@ -28,13 +28,13 @@ const REMOVE_SIGNATURES: Readonly<Record<string, (fields: JsonObject) => JsonObj
     const entry = fields['$entry']
     return patchObject(fields, {
       reasoning_details: undefined,
-      // Chat Completions services store the signature of a call in its `extra_content`.
+      // Services with Chat Completions, e.g. of Google, put the signature of a call into `extra_content`.
       ...(isObject(entry) ? { $entry: patchObject(entry, { extra_content: undefined }) } : {}),
     })
   },
 }
 
-/** Unknown Gemini parts are stored as received, including their signature. */
+/** Removes the signature from a Gemini part of unknown type, which is stored as it was received. */
 function removePartSignature(item: OpaqueItem): OpaqueItem {
   const { part } = item.raw
   if (item.raw['type'] !== 'gemini:part' || !isObject(part)) return item

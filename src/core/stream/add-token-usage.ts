@@ -1,4 +1,4 @@
-/** Adds the token usage of several requests. A number that no request reported stays null. */
+/** Adds up the token usage of several requests. A number that none of them reported stays null. */
 import type { TokenUsage } from '../stream-event.ts'
 
 export const ZERO_TOKEN_USAGE: TokenUsage = {

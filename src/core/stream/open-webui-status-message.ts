@@ -1,12 +1,12 @@
 /**
- * Creates a stream line that Open WebUI shows above an answer in small print. Open WebUI expects the
- * key `event` only from its own server, so other clients are never sent such a line.
+ * A stream message that Open WebUI shows as a status line above an answer. Its key `event` is not part
+ * of any API, so other clients are never sent such a message.
  */
 export interface OpenWebUiStatusMessage {
   readonly data: string
 }
 
-/** `done: false` shows the text as work in progress. */
+/** Creates the message; with `done: false`, Open WebUI shows the text as work in progress. */
 export function createOpenWebUiStatusMessage(text: string, done: boolean): OpenWebUiStatusMessage {
   return { data: JSON.stringify({ event: { type: 'status', data: { description: text, done } } }) }
 }

@@ -1,15 +1,15 @@
-/** Defines sources that push chunks into a sink with flow control, e.g. the body of an upstream response. */
+/** Defines sources, such as an upstream's response body, that push chunks into a sink and can be paused. */
 import type { Failure } from '../stream-event.ts'
 
-/** Chunks to push, and the means to stop them. */
+/** A source that pushes its chunks into the sink passed to `flow`. */
 export interface PushSource<Chunk> {
   readonly flow: (sink: PushSink<Chunk>) => FlowControl
   readonly cancel: () => void
 }
 
 /**
- * No method is called before `flow` has returned. The last call is either `end` or `failed`; after a
- * cancel it is `failed`.
+ * Receives the chunks of a source. The source calls no method before its `flow` has returned. The last
+ * call is `end` or `failed`, and always `failed` if the source was cancelled.
  */
 export interface PushSink<Chunk = Uint8Array> {
   readonly chunk: (chunk: Chunk) => void

@@ -7,10 +7,15 @@ import { concatBytes } from './concat-bytes.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { NO_OUTPUT, type SseMessage, type Stage } from './stage.ts'
 
-export const MAX_EVENT_BYTES = 16 * 1024 * 1024
+export const MAX_SSE_EVENT_BYTES = 16 * 1024 * 1024
 
-/** Throws a GatewayError if one event exceeds `maxEventBytes`, because its end may never come. */
-export function createSseDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<Uint8Array, SseMessage> {
+/**
+ * Creates a decoder of bytes. It throws a GatewayError if an event is longer than `maxEventBytes`,
+ * because it may never end.
+ */
+export function createSseDecoder(
+  maxEventBytes = MAX_SSE_EVENT_BYTES,
+): Stage<Uint8Array, SseMessage> {
   const text = new TextDecoder()
   const reader = createSseTextDecoder(maxEventBytes)
   return {
@@ -19,8 +24,10 @@ export function createSseDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<Uint8Ar
   }
 }
 
-/** Decodes events from text instead of bytes. */
-export function createSseTextDecoder(maxEventBytes = MAX_EVENT_BYTES): Stage<string, SseMessage> {
+/** Creates a decoder of text instead of bytes. */
+export function createSseTextDecoder(
+  maxEventBytes = MAX_SSE_EVENT_BYTES,
+): Stage<string, SseMessage> {
   let messages: SseMessage[] = []
   const parser = createParser({
     maxBufferSize: maxEventBytes,
@@ -60,17 +67,15 @@ export function formatSseMessage({ event, data }: SseMessage): string {
 }
 
 export function formatSseMessages(messages: readonly SseMessage[]): string {
-  let text = ''
-  for (const message of messages) text += formatSseMessage(message)
-  return text
+  return messages.map(formatSseMessage).join('')
 }
 
 /**
- * Forwards bytes up to the end of the last complete event and buffers the rest. An error that is
- * appended to a broken stream would otherwise become part of the incomplete event. Throws if the
- * buffer exceeds `maxEventBytes`.
+ * Creates a buffer that forwards bytes only up to the end of a complete event. If the stream then breaks
+ * off, an error event can be appended without becoming part of an incomplete event. The buffer throws if
+ * it exceeds `maxEventBytes`.
  */
-export function createSseBoundaryBuffer(maxEventBytes = MAX_EVENT_BYTES): SseBoundaryBuffer {
+export function createSseBoundaryBuffer(maxEventBytes = MAX_SSE_EVENT_BYTES): SseBoundaryBuffer {
   let buffered: Uint8Array[] = []
   let bufferedBytes = 0
   let previous: Uint8Array = EMPTY
@@ -88,7 +93,10 @@ export function createSseBoundaryBuffer(maxEventBytes = MAX_EVENT_BYTES): SseBou
   return {
     push(chunk) {
       const end = findEventsEnd(chunk, previous)
-      previous = chunk.length < LOOK_BACK ? concatBytes([previous, chunk]).slice(-LOOK_BACK) : chunk
+      previous =
+        chunk.length < LOOK_BACK_BYTES
+          ? concatBytes([previous, chunk]).slice(-LOOK_BACK_BYTES)
+          : chunk
       if (buffered.length === 0 && end === chunk.length) return chunk
       if (end === 0) {
         buffer(chunk)
@@ -105,7 +113,7 @@ export function createSseBoundaryBuffer(maxEventBytes = MAX_EVENT_BYTES): SseBou
 
 export interface SseBoundaryBuffer {
   readonly push: (chunk: Uint8Array) => Uint8Array
-  /** Returns the incomplete event at the end of the stream, or no bytes. */
+  /** Returns the buffered bytes: an incomplete event at the end of the stream, or no bytes. */
   readonly rest: () => Uint8Array
 }
 
@@ -113,16 +121,16 @@ const EMPTY = new Uint8Array(0)
 const LF = 10
 const CR = 13
 
-/** A blank line is detected at its last byte, from that byte and up to three before it. */
-const LOOK_BACK = 3
+/** Number of bytes before the last byte of a blank line that can belong to it: CR LF CR LF has four bytes. */
+const LOOK_BACK_BYTES = 3
 
-/** Returns the index after the last blank line that ends in `chunk`; the line may begin in `previous`. */
+/** Returns the index in `chunk` after the last blank line, which may begin in `previous`; 0 if there is none. */
 function findEventsEnd(chunk: Uint8Array, previous: Uint8Array): number {
   const byte = (index: number): number | undefined =>
     index >= 0 ? chunk[index] : previous[previous.length + index]
   for (let index = chunk.length - 1; index >= 0; index--) {
     const last = chunk[index]
-    // The next chunk may begin with the LF that belongs to a CR at the end.
+    // Skips a CR at the end of the chunk, because the next chunk may begin with its LF.
     if (last !== LF && (last !== CR || index === chunk.length - 1)) continue
     // A blank line is two line ends in a row: LF LF, CR CR, LF CR LF or CR LF CR LF.
     const lineStart = last === LF && byte(index - 1) === CR ? index - 2 : index - 1

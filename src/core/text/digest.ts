@@ -1,20 +1,20 @@
-/** Hashes texts with SHA-256, shortened to 132 bits (22 characters): equal hashes mean equal texts. */
+/** Hashes texts with SHA-256, shortened to 22 characters (132 bits), so that only equal texts have equal hashes. */
 import { createHash, hash } from 'node:crypto'
 
 export function digestText(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22)
 }
 
-/** Hashes a text that arrives in pieces. `soFar` can be called at any time. */
+/** Hashes a text that arrives in pieces. `currentDigest` returns the hash of all pieces so far. */
 export interface RunningDigest {
   readonly add: (text: string) => void
-  readonly soFar: () => string
+  readonly currentDigest: () => string
 }
 
 export function createRunningDigest(): RunningDigest {
   const hash = createHash('sha256')
   return {
     add: (text) => void hash.update(text),
-    soFar: () => hash.copy().digest('base64url').slice(0, 22),
+    currentDigest: () => hash.copy().digest('base64url').slice(0, 22),
   }
 }

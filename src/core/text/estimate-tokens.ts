@@ -1,9 +1,7 @@
 /**
- * Estimates the tokens of a JSON value without a tokenizer: 4 characters are a token, other alphabets
- * count double, and each Chinese, Japanese or Korean character is a token. Media count by kind, not by
- * the length of their base64.
- *
- * Takes one step per character and never recurses, so any input is safe.
+ * Estimates the tokens of a JSON value without a tokenizer: one for 4 Latin characters, for 2 characters
+ * of other alphabets, or for one Chinese, Japanese or Korean character. Media are estimated by kind and
+ * size, not by the length of their base64. The estimate is not recursive, so any input is safe.
  */
 import { isObject, type JsonObject } from '../json/json.ts'
 
@@ -20,9 +18,9 @@ export function estimateTokens(value: unknown): number {
   return Math.ceil(quarters / 4)
 }
 
-/** Quarters of a token for a number, `true` or `null`. */
+/** Quarters of a token for a number, a boolean or `null`. */
 const PLAIN_VALUE_QUARTERS = 4
-/** For the quotes, the colon and the comma around a field. */
+/** Quarters of a token for the quotes, the colon and the comma of a field. */
 const FIELD_QUARTERS = 4
 
 function objectQuarters(object: JsonObject, pending: unknown[]): number {
@@ -40,7 +38,7 @@ function objectQuarters(object: JsonObject, pending: unknown[]): number {
   return quarters
 }
 
-/** Typical price of an image of 1000 × 1000 pixels; all providers charge about the same. */
+/** Tokens of an image of 1000 × 1000 pixels, which are about the same at all providers. */
 export const IMAGE_TOKENS = 1000
 
 const IMAGES: ReadonlySet<unknown> = new Set([
@@ -51,14 +49,14 @@ const IMAGES: ReadonlySet<unknown> = new Set([
   'image_generation_call',
 ])
 
-/** Returns null for an object that is no medium. */
+/** Returns the tokens of an object that is an image, recording or file; null for any other object. */
 function mediaTokens(object: JsonObject): number | null {
   if (IMAGES.has(object['type'])) return IMAGE_TOKENS
   const { data, fileUri } = object
   if (typeof data !== 'string' && typeof fileUri !== 'string') return null
   const type = object['media_type'] ?? object['mimeType'] ?? object['mime_type']
   if (typeof type === 'string') return tokensOfMedium(type, typeof data === 'string' ? data : '')
-  // OpenAI's APIs give the format of audio, e.g. `mp3`, instead of a media type.
+  // OpenAI's APIs have a format for audio, e.g. `mp3`, instead of a media type.
   const { format } = object
   return typeof format === 'string' && typeof data === 'string'
     ? tokensOfMedium(`audio/${format}`, data)
@@ -70,7 +68,7 @@ function tokensOfMedium(mimeType: string, data: string): number {
   return mimeType.startsWith('image/') ? IMAGE_TOKENS : tokensOfBytes(mimeType, data.length)
 }
 
-/** Audio and video have many bytes per token, documents few. */
+/** Estimates tokens from the size in bytes: audio and video have more bytes per token than documents. */
 function tokensOfBytes(mimeType: string, base64Chars: number): number {
   const bytesPerToken = /^(?:audio|video)\//.test(mimeType) ? 1000 : 50
   return Math.max(1, Math.ceil((base64Chars * 3) / 4 / bytesPerToken))
@@ -85,11 +83,15 @@ function stringQuarters(text: string): number {
   return type.startsWith('image/') ? IMAGE_TOKENS * 4 : tokensOfBytes(type, text.length) * 4
 }
 
-/** First characters that cost more than Latin ones: Greek and later alphabets, then Chinese and related scripts. */
+/** Code of the first character that counts double (Greek and later alphabets). */
 const GREEK = 0x370
+/** Code of the first character that counts as one token (Chinese and related scripts). */
 const CJK = 0x2e80
 
-/** V8 knows without a scan that a one-byte string has none of these. */
+/**
+ * Matches characters after the Latin alphabets. Fast, because V8 stores most texts without them in one
+ * byte per character.
+ */
 const BEYOND_LATIN = /[\u0370-\uffff]/
 
 function textQuarters(text: string): number {

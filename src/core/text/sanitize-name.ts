@@ -1,15 +1,15 @@
 /**
- * Replaces each sequence of characters that match `invalid` with one space and trims the result, e.g.
- * `a:: b` → `a b` for `/:/g`.
+ * Replaces characters that match `invalid` with spaces, and several spaces with one, e.g. `a:: b` →
+ * `a b` for `/:/g`. Trims the result.
  */
 export function sanitizeName(name: string, invalid: RegExp): string {
   return name.replace(invalid, ' ').replace(/ {2,}/g, ' ').trim()
 }
 
-/** Max length of OpenAI's `name` field. */
+/** Max length of the field `name` in OpenAI's API. */
 export const MAX_NAME_CHARS = 64
 
-/** Returns the first `MAX_NAME_CHARS` characters without cutting a surrogate pair in half. */
+/** Truncates a name to `MAX_NAME_CHARS` characters without splitting a surrogate pair. */
 export function truncateName(name: string): string {
   return name
     .slice(0, MAX_NAME_CHARS)

@@ -1,6 +1,6 @@
 /**
- * Extracts the search terms of a text: distinct words in lower case without accents. Scripts without
- * spaces are split into overlapping pairs of characters: 東京都 → 東京, 京都.
+ * Extracts the search terms of a text: its distinct words, in lower case and without accents. Text in a
+ * script without spaces is split into overlapping pairs of characters: 東京都 → 東京, 京都.
  */
 export function extractSearchTerms(
   text: string,
@@ -16,12 +16,12 @@ export function extractSearchTerms(
   return words.size > maxTerms ? [...words].slice(0, maxTerms) : [...words]
 }
 
-/** Returns the share of all distinct terms that both texts have, from 0 to 1: 0.5 for `a b c` and `b c d`. */
-export function compareTerms(some: readonly string[], others: readonly string[]): number {
-  if (some.length === 0 || others.length === 0) return 0
+/** Returns the share of all terms that are in both lists, from 0 to 1, e.g. 0.5 for `a b c` and `b c d`. */
+export function measureTermOverlap(terms: readonly string[], others: readonly string[]): number {
+  if (terms.length === 0 || others.length === 0) return 0
   const known = new Set(others)
-  const shared = some.reduce((count, word) => (known.has(word) ? count + 1 : count), 0)
-  return shared / (some.length + others.length - shared)
+  const shared = terms.reduce((count, word) => (known.has(word) ? count + 1 : count), 0)
+  return shared / (terms.length + others.length - shared)
 }
 
 const MARKS = /\p{M}/gu

@@ -1,9 +1,9 @@
 /**
- * Encodes a text as its difference to a base text: the lengths of the common prefix and suffix and the
- * text between them, e.g. `abcd` → `abXd` is 2, 1 and `X`. Consecutive requests of a conversation
- * mostly differ by what is new.
+ * The difference of a text to a base text: the lengths of the common prefix and suffix, and the text
+ * between them. For example, `abXd` differs from `abcd` by prefix 2, suffix 1 and middle `X`. Consecutive
+ * requests of a conversation differ little, so they are stored this way.
  *
- * Never splits a surrogate pair, so `middle` is valid text.
+ * No surrogate pair is split, so `middle` is valid text.
  */
 export interface TextDiff {
   readonly prefix: number
@@ -12,12 +12,10 @@ export interface TextDiff {
 }
 
 export function diffText(base: string, text: string): TextDiff {
-  const maxLength = Math.min(base.length, text.length)
-  let prefix = commonLength(maxLength, (from, to) => base.slice(from, to) === text.slice(from, to))
-  if (isHigh(text, prefix - 1)) prefix -= 1
+  const prefix = countCommonChars(text, 0, base, 0)
   const [baseEnd, textEnd] = [base.length, text.length]
   let suffix = commonLength(
-    maxLength - prefix,
+    Math.min(baseEnd, textEnd) - prefix,
     (from, to) =>
       base.slice(baseEnd - to, baseEnd - from) === text.slice(textEnd - to, textEnd - from),
   )
@@ -29,7 +27,7 @@ export function applyTextDiff(base: string, { prefix, suffix, middle }: TextDiff
   return base.slice(0, prefix) + middle + base.slice(base.length - suffix)
 }
 
-/** Counts the equal characters from the two start positions on, without splitting a surrogate pair. */
+/** Returns how many characters of two texts are equal from the start positions on. Counts no half surrogate pair. */
 export function countCommonChars(
   one: string,
   oneStart: number,
@@ -44,10 +42,10 @@ export function countCommonChars(
   return length > 0 && isHigh(one, oneStart + length - 1) ? length - 1 : length
 }
 
-/** Comparing blocks is many times faster than comparing characters. */
+/** Number of characters compared at once, which is many times faster than comparing single characters. */
 const BLOCK_CHARS = 4_096
 
-/** Returns the length of the equal beginning, at most `maxLength`; `isSame` compares one range. */
+/** Returns the length of the equal beginning of two texts. `isSame` compares the range from `from` to `to` in both. */
 function commonLength(maxLength: number, isSame: (from: number, to: number) => boolean): number {
   let length = 0
   let size = BLOCK_CHARS

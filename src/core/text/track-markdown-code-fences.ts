@@ -3,20 +3,20 @@
  * non-blank lines one by one, without their line breaks.
  *
  * Markdown parsers disagree about a fence whose list item or quote ends before the closing line. This
- * tracker ends such a fence with its container, and `isInDoubt` is true from then on.
+ * tracker regards the fence as closed, and `isInDoubt` is true for the remaining text.
  */
 export interface CodeFenceTracker {
-  /** Reads the next line. True if the line opens or closes a fence or is inside one. */
+  /** Reads the next line and returns true if it opens or closes a fence or is inside one. */
   readonly read: (line: string, isAfterBlank: boolean) => boolean
-  /** True if the line would belong to an open fence. Does not read the line. */
-  readonly holds: (line: string) => boolean
+  /** True if the line, as the next one, would be inside the open fence or close it. Does not read the line. */
+  readonly isLineInFence: (line: string) => boolean
   readonly isOpen: () => boolean
-  /** True if a list item may continue. */
+  /** True if the next line may continue a list item. */
   readonly isInList: () => boolean
   readonly isInDoubt: () => boolean
 }
 
-export function trackMarkdownCodeFences(): CodeFenceTracker {
+export function createCodeFenceTracker(): CodeFenceTracker {
   let fence: Fence | null = null
   let quoted: Fence | null = null
   let isInList = false
@@ -71,7 +71,7 @@ export function trackMarkdownCodeFences(): CodeFenceTracker {
       }
       return readText(line, isAfterBlank)
     },
-    holds,
+    isLineInFence: holds,
     isOpen: () => fence !== null || quoted !== null,
     isInList: () => isInList,
     isInDoubt: () => isInDoubt,
@@ -81,11 +81,11 @@ export function trackMarkdownCodeFences(): CodeFenceTracker {
 interface Fence {
   readonly char: string
   readonly length: number
-  /** Column of the fence in a list item, else 0. A line with less indentation is outside the fence. */
+  /** Column of a fence in a list item, else 0. A line with less indentation is outside of the fence. */
   readonly column: number
 }
 
-/** Markup before a line's text: indentation, list markers, quote signs. */
+/** The markup before the text of a line: indentation, list markers and quote signs. */
 interface Lead {
   readonly index: number
   readonly column: number
@@ -101,7 +101,7 @@ function leadOf(line: string, isInList: boolean): Lead {
     const start = column
     for (; line[index] === ' ' || line[index] === '\t'; index += 1)
       column = afterBlank(column, line[index])
-    // An indented code block contains no list markers.
+    // Stops at indented code, in which a list marker has no meaning.
     if (column - start > 3 && !isInList && !isList) break
     const length = listMarkerLength(line, index)
     if (length === 0) break
@@ -127,8 +127,8 @@ function afterBlank(column: number, blank: string | undefined): number {
 }
 
 /**
- * Returns the length of a bullet or of a number such as `12.` or `3)` (at most 9 digits) that a blank
- * or the line's end follows.
+ * Returns the length of the list marker at `index`: a bullet, or a number such as `12.` or `3)`, followed
+ * by a blank or the end of the line. Returns 0 if there is none.
  */
 function listMarkerLength(line: string, index: number): number {
   let end = index
@@ -160,7 +160,7 @@ function isClosedBy(line: string, { char, length, column }: Fence): boolean {
   return run >= length && line.slice(blanks + run).trim() === ''
 }
 
-/** True for a line of backticks and tildes mixed, which only some parsers accept as the closing line. */
+/** True for a line that mixes backticks and tildes, which only some parsers accept as the end of a fence. */
 function looksClosed(line: string, { char, length }: Fence): boolean {
   const text = line.trim()
   return runLength(text, 0, char) >= length && /^[`~]+$/.test(text)

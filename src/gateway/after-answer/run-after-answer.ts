@@ -3,7 +3,7 @@
  * conversation. The client has its answer by then: a slow or failed task does not affect it.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import type { Outcome } from '../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import type { Recorder } from '../record/recorder-interface.ts'
 

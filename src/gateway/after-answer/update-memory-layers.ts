@@ -1,6 +1,6 @@
 /** Updates the memory layers after an answer, e.g. adds what the model observed about the conversation. */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
-import type { Outcome } from '../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import { budgetRequestedLayers } from '../../memory/load-layer-blocks.ts'
 import type { LayerQuestion } from '../../memory/memory-layer-interface.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'

@@ -4,7 +4,7 @@
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import { ownValue } from '../../core/json/json.ts'
+import { readOwnValue } from '../../core/json/json.ts'
 import { dropRepeatedHistory } from '../../recall/drop-repeated-history.ts'
 import { splitIntoSegments } from '../../recall/split-and-fingerprint-segments.ts'
 import { loadHistoryById, type HistoryByIdPorts } from './load-history-by-id.ts'
@@ -27,7 +27,7 @@ export async function loadRequestHistory(
   const loadedAtMs = ports.nowMs()
   const loaded = await loadByIdOrRecall(clientRequest, caller, ports, lock)
   const { policyOverrides } = loaded.history
-  const keyOverrides = ownValue(ports.settings.CONTEXT.keys, caller.tenant)
+  const keyOverrides = readOwnValue(ports.settings.CONTEXT.keys, caller.tenant)
   const history = {
     ...loaded.history,
     loadedAtMs,

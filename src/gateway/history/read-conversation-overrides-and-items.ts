@@ -1,6 +1,6 @@
 /** Reads the policy overrides and the items of a conversation, and marks the item where it was reset. */
 import type { Item } from '../../core/item.ts'
-import { setGatewayField } from '../../core/items/author-time-and-reset-fields.ts'
+import { setGatewayFields } from '../../core/items/author-time-and-reset-fields.ts'
 import type { PolicyOverrides } from '../../core/context-policy.ts'
 import { readStoredPolicyOverrides } from '../../dialects/context-policy/parse-and-format-overrides.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
@@ -38,5 +38,5 @@ export function listConversationItems(
   const last = before.pop()
   if (last === undefined) return chain.flatMap(excludeDeletedItems)
   const after = chain.slice(resetIndex + 1).flatMap(excludeDeletedItems)
-  return [...before, setGatewayField(last, { reset: 'behind' }), ...after]
+  return [...before, setGatewayFields(last, { reset: 'behind' }), ...after]
 }

@@ -4,7 +4,7 @@
  * `context/tool-calls/prune-orphans.ts` drops such an output and writes a note.
  */
 import type { Item } from '../../core/item.ts'
-import { callEndOf, type ToolCallEnd } from '../../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity, type ToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
@@ -30,13 +30,16 @@ export function rejectOrphanOutputs(
   })
 }
 
-function listCallEnds(items: readonly Item[], side: ToolCallEnd['side']): readonly ToolCallEnd[] {
+function listCallEnds(
+  items: readonly Item[],
+  side: ToolCallIdentity['side'],
+): readonly ToolCallIdentity[] {
   return items.flatMap((item) => {
-    const end = callEndOf(item)
+    const end = readToolCallIdentity(item)
     return end?.side === side ? [end] : []
   })
 }
 
-function formatKey({ family, callId }: ToolCallEnd): string {
-  return `${family} ${callId}`
+function formatKey({ toolKind, callId }: ToolCallIdentity): string {
+  return `${toolKind} ${callId}`
 }

@@ -4,7 +4,7 @@
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Item } from '../../core/item.ts'
-import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { formatPolicyOverrides } from '../../dialects/context-policy/parse-and-format-overrides.ts'
 import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
@@ -102,7 +102,8 @@ function continuesAnswer(recallResult: RecallResult | null): boolean {
 function keepCalls(rule: ItemRetentionRule): ItemRetentionRule {
   return {
     ...rule,
-    isWorthStoring: (item) => rule.isWorthStoring(item) || callEndOf(item)?.side === 'call',
+    isWorthStoring: (item) =>
+      rule.isWorthStoring(item) || readToolCallIdentity(item)?.side === 'call',
   }
 }
 

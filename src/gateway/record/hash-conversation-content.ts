@@ -7,7 +7,7 @@ import { readChatMessageFields } from '../../core/items/chat-only-fields.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item, Message, Part } from '../../core/item.ts'
 import { isObject, type Json } from '../../core/json/json.ts'
-import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import { digestText } from '../../core/text/digest.ts'
 
 const EMPTY_HASH = ''
@@ -54,7 +54,7 @@ function isAnswerItem(item: Item | undefined): boolean {
     case 'custom_tool_call':
       return true
     case 'opaque':
-      return callEndOf(item)?.side !== 'output'
+      return readToolCallIdentity(item)?.side !== 'output'
     case 'function_call_output':
     case 'custom_tool_call_output':
     case undefined:

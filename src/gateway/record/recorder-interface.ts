@@ -1,7 +1,7 @@
 /** Defines the recorder, which stores an answer while it is streamed to the client. */
 import type { TokenUsage } from '../../core/stream-event.ts'
 import type { Item, Origin } from '../../core/item.ts'
-import type { Outcome } from '../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
 
 export interface Recorder {

@@ -5,7 +5,7 @@
  */
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
-import type { Outcome } from '../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { DialectName } from '../../core/prompt.ts'
 import { predictItemsSentBack } from '../../dialects/chat/predict-items-sent-back.ts'
 import { createFailure, errorMessage } from '../../core/errors/gateway-error.ts'

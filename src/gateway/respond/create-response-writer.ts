@@ -4,7 +4,7 @@
  * client uses them.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
-import type { Outcome, OutcomeFold } from '../../core/fold-answer-outcome.ts'
+import type { Outcome, OutcomeCollector } from '../../core/collect-answer-outcome.ts'
 import { textOf } from '../../core/item.ts'
 import { isAssistantMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import type { AnswerContext, Dialect, AnswerRenderer } from '../../core/ports/dialect-interface.ts'
@@ -36,7 +36,7 @@ export interface ResponseParts {
   readonly prepared: PreparedRequest
   readonly eventFilters: readonly EventFilter[]
   readonly answerContext: AnswerContext
-  readonly fold: OutcomeFold
+  readonly fold: OutcomeCollector
   readonly recorder: Recorder
   /** Value of the header `x-backstory-context`; null if the client did not request the header. */
   readonly contextHeader: string | null
@@ -50,7 +50,7 @@ export function createResponseWriter(parts: ResponseParts, ports: Clock): Respon
   const { dialect, prepared, answerContext, fold, recorder } = parts
   const createTranslation = () => createTranslator(decodeAnswerBody(prepared), parts, ports)
   if (!passesThrough(parts)) return createTranslation()
-  const { stored: isStored } = answerContext
+  const { isStored } = answerContext
   const passThrough = createPassThroughWriter({
     decoder: prepared.provider.createDecoder(prepared.account, prepared.prompt),
     fold,

@@ -4,7 +4,7 @@
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { isGatewayToolItem, removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
-import type { Outcome } from '../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
 import { NO_OUTPUT } from '../../core/stream/stage.ts'
 

@@ -5,7 +5,7 @@
 import type { Failure } from '../../core/stream-event.ts'
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
-import type { Outcome } from '../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { AnswerContext } from '../../core/ports/dialect-interface.ts'
 import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import {
@@ -45,7 +45,7 @@ function createAnswerContext(turn: StoredTurn, include: readonly string[]): Answ
     clientRequest: parseRequestWithOverrides(responsesDialect, body),
     turnId: turn.id,
     createdAtMs: turn.createdAtMs,
-    stored: true,
+    isStored: true,
   }
 }
 

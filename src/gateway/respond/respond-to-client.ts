@@ -1,7 +1,7 @@
 /** Writes an answer to its client, as a stream or as one JSON body, and closes its stored turn. */
 import type { Caller } from '../../core/client/caller.ts'
 import { GatewayError, type ErrorCode } from '../../core/errors/gateway-error.ts'
-import type { Outcome } from '../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { Failure } from '../../core/stream-event.ts'
 import { runTasksAfterAnswer, type AfterAnswerTask } from '../after-answer/run-after-answer.ts'
 import type { Ports } from '../dependencies-interface.ts'

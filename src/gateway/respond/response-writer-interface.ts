@@ -5,7 +5,7 @@
  * (`translate-stream.ts`). A chunk is a piece of the upstream's body, or a list of events.
  */
 import type { Failure } from '../../core/stream-event.ts'
-import type { Outcome } from '../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../core/collect-answer-outcome.ts'
 
 export interface ResponseWriter<Chunk = Uint8Array> {
   /**

@@ -9,7 +9,7 @@
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
-import type { Outcome } from '../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { ClientStream } from '../http-exchange-interface.ts'
 import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'

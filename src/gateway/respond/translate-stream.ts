@@ -1,6 +1,6 @@
 /** Creates the writer that decodes an upstream's answer and renders it in the client's dialect. */
 import { isTerminalEvent, type Failure, type StreamEvent } from '../../core/stream-event.ts'
-import type { OutcomeFold } from '../../core/fold-answer-outcome.ts'
+import type { OutcomeCollector } from '../../core/collect-answer-outcome.ts'
 import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
 import type { FilteredDecoder } from './event-filters/apply-event-filters.ts'
 import type { FirstTextDelay } from './markers/delay-first-text.ts'
@@ -10,7 +10,7 @@ import { formatSseMessage } from '../../core/stream/sse.ts'
 export function createTranslatingWriter<Chunk>(parts: {
   readonly decoder: FilteredDecoder<Chunk>
   readonly renderer: AnswerRenderer
-  readonly fold: OutcomeFold
+  readonly fold: OutcomeCollector
   readonly nowMs: () => number
   /** Delays the first text until the turn is stored, so that a marker can precede it; null without markers. */
   readonly firstTextDelay?: FirstTextDelay | null

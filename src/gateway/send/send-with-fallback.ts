@@ -6,13 +6,16 @@ import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
 import type { PushSource } from '../../core/stream/push-source.ts'
 import { dropRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
-import { getBodySource, readErrorReply } from '../../upstream/transport/read-body.ts'
-import { rejectContentEncoding } from '../../upstream/transport/reject-content-encoding.ts'
+import {
+  createBodySource,
+  readErrorReply,
+  rejectContentEncoding,
+} from '../../upstream/transport/read-body.ts'
 import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
+import type { Ports } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { buildHttpRequest } from './build-http-request.ts'
 import { prepareRetryWithoutReasoning } from './prepare-retry-without-reasoning.ts'
-import type { Ports } from '../dependencies-interface.ts'
 
 export interface RawAnswer {
   readonly prepared: PreparedRequest
@@ -89,7 +92,7 @@ async function sendToTarget(
     const reply = await call.reply
     if (reply.status >= 200 && reply.status < 300) {
       rejectContentEncoding(call, reply)
-      return { prepared, body: getBodySource(call, reply) }
+      return { prepared, body: createBodySource(call, reply) }
     }
     const rejection = await readErrorReply(call, reply, prepared.provider)
     const reduced = retries < MAX_RETRIES ? retryWithoutParameter(prepared, rejection) : null

@@ -10,7 +10,11 @@ import {
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Item } from '../../core/item.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { UNPAIRED, callEndOf, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
+import {
+  UNPAIRED,
+  readToolCallIdentity,
+  findToolCallPairs,
+} from '../../core/items/tool-call-pairs.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import {
   computeMaxRequestTokens,
@@ -65,7 +69,7 @@ function computeMinAddedRounds(maxRounds: number, { keepTurns }: SummaryRetentio
 function hasUnansweredCall(items: readonly Item[]): boolean {
   const partners = findToolCallPairs(items)
   return items.some(
-    (item, index) => callEndOf(item)?.side === 'call' && partners[index] === UNPAIRED,
+    (item, index) => readToolCallIdentity(item)?.side === 'call' && partners[index] === UNPAIRED,
   )
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../context/summaries/plan-compaction.ts'
 import type { PolicyOverrides } from '../../core/context-policy.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { foldAnswerOutcome, type Outcome } from '../../core/fold-answer-outcome.ts'
+import { createOutcomeCollector, type Outcome } from '../../core/collect-answer-outcome.ts'
 import { textOf } from '../../core/item.ts'
 import type { TokenUsage } from '../../core/stream-event.ts'
 import { ZERO_TOKEN_USAGE, addTokenUsage } from '../../core/stream/add-token-usage.ts'
@@ -68,7 +68,7 @@ async function requestChapter(
     prepareRequest(target, { clientRequest, history: NO_HISTORY }, ports)
   const answer = await sendWithFallback({ ...sending, prepare }, ports)
   const { events } = await readBufferedAnswer(answer)
-  const fold = foldAnswerOutcome()
+  const fold = createOutcomeCollector()
   for (const event of events) fold.push(event)
   return fold.currentOutcome()
 }

@@ -4,13 +4,13 @@
  * which providers cache, changes only once. It is not offered to a model that accepts none of the media.
  */
 import { listMedia, findMediaByHandle } from '../../core/media/media-handles.ts'
-import { VIEW_MEDIA } from '../../core/media/media-notices.ts'
+import { VIEW_MEDIA_TOOL } from '../../core/media/media-notices.ts'
 import { createFunctionTool } from './create-function-tool.ts'
 import type { GatewayTool } from './gateway-tool-interface.ts'
 
 export const viewMediaTool: GatewayTool = {
   tool: createFunctionTool({
-    name: VIEW_MEDIA,
+    name: VIEW_MEDIA_TOOL,
     description:
       'Shows an image or another medium of this conversation that is not shown any more. Where it was, a note names its handle.',
     properties: { handle: { type: 'string', description: 'Its name, such as media_1.' } },

@@ -4,7 +4,7 @@
  * the model. Only the first 48 bytes are read, so large media costs no time.
  */
 import type { AudioPart, FilePart, ImagePart, OpaquePart, Part } from '../../core/item.ts'
-import { buildDataUrl, isDataUrl, parseDataUrl } from '../../core/media/data-url.ts'
+import { buildDataUrl, isDataUrl, parseDataUrl, type DataUrl } from '../../core/media/data-url.ts'
 import { ITEM_TRAITS } from '../../context/scan-items.ts'
 import type { Transform } from '../../context/transform-interface.ts'
 import {
@@ -57,19 +57,21 @@ function checkImage(part: ImagePart): PartChange | null {
   const bytes = decodeFirstBytes(data.base64)
   const type = sniffMediaType(bytes)
   if (type === null)
-    return looksLikeText(bytes) || isSniffableType(data.type) ? createHiddenChange('image') : null
+    return looksLikeText(bytes) || isSniffableType(data.mimeType)
+      ? createHiddenChange('image')
+      : null
   if (!type.startsWith('image/')) return createHiddenChange('image')
-  const isCorrect = isSameType(type, data.type) && url.startsWith('data:')
+  const isCorrect = isSameType(type, data.mimeType) && url.startsWith('data:')
   return isCorrect
     ? null
     : createCorrectedChange({ ...part, image_url: buildDataUrl(type, data.base64) })
 }
 
 /** Some clients send bare base64 in the URL field. */
-function parseBareImage(url: string): { readonly type: string; readonly base64: string } | null {
+function parseBareImage(url: string): DataUrl | null {
   if (hasUrlScheme(url)) return null
   return sniffMediaType(decodeFirstBytes(url))?.startsWith('image/') === true
-    ? { type: '', base64: url }
+    ? { mimeType: '', base64: url }
     : null
 }
 
@@ -79,15 +81,15 @@ function checkFile(part: FilePart): PartChange | null {
   if (part.file_data?.trim() === '')
     return typeof part.file_id === 'string' ? null : createHiddenChange('file')
   const data = part.file_data === undefined ? null : parseDataUrl(part.file_data)
-  if (data === null || !/^(image\/|application\/pdf)/.test(data.type)) return null
+  if (data === null || !/^(image\/|application\/pdf)/.test(data.mimeType)) return null
   if (isEmptyOrStartsAsInvalidBase64(data.base64)) return createHiddenChange('file')
   const bytes = decodeFirstBytes(data.base64)
   const type = sniffMediaType(bytes)
   if (type === null) {
-    const isSvg = data.type === 'image/svg+xml'
+    const isSvg = data.mimeType === 'image/svg+xml'
     return looksLikeMarkup(bytes) && !isSvg ? createHiddenChange('file') : null
   }
-  return isSameType(type, data.type)
+  return isSameType(type, data.mimeType)
     ? null
     : createCorrectedChange({ ...part, file_data: buildDataUrl(type, data.base64) })
 }

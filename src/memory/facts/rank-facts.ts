@@ -3,7 +3,7 @@
  * count more), importance and the time of the last use. A fact that resembles a better one is
  * ranked lower.
  */
-import { compareTerms, extractSearchTerms } from '../../core/text/search-terms.ts'
+import { measureTermOverlap, extractSearchTerms } from '../../core/text/search-terms.ts'
 import {
   CORE_IMPORTANCE,
   type FoundFacts,
@@ -122,7 +122,7 @@ function selectDiverse(relevant: readonly ScoredFact[], maxFacts: number): reado
     if (next === undefined) break
     chosen.push(next.fact)
     for (const candidate of remaining)
-      candidate.known = Math.max(candidate.known, compareTerms(candidate.terms, next.terms))
+      candidate.known = Math.max(candidate.known, measureTermOverlap(candidate.terms, next.terms))
   }
   return chosen
 }

@@ -3,7 +3,7 @@
  * id. If all terms are equal, the stored text stays and only its time of use changes, so the
  * rendered prompt stays the same.
  */
-import { compareTerms, extractSearchTerms } from '../../core/text/search-terms.ts'
+import { measureTermOverlap, extractSearchTerms } from '../../core/text/search-terms.ts'
 import {
   isCoreFact,
   USER_SCOPE,
@@ -75,7 +75,7 @@ async function findSimilarFact(
   const found = await facts.searchFacts(owner, search)
   let [closest, highest]: [StoredFact | null, number] = [null, MIN_SIMILARITY]
   for (const fact of found.facts) {
-    const similarity = compareTerms(extractSearchTerms(fact.text), terms)
+    const similarity = measureTermOverlap(extractSearchTerms(fact.text), terms)
     if (similarity < highest || (closest !== null && similarity === highest)) continue
     closest = fact
     highest = similarity
@@ -114,7 +114,8 @@ const DEFAULT_IMPORTANCE = 0.5
  * Merges the input into a stored fact. An expired fact without a new end date becomes permanent.
  */
 function mergeFact(input: FactInput, stored: StoredFact, now: number): StoredFact {
-  const isSame = compareTerms(extractSearchTerms(stored.text), extractSearchTerms(input.text)) === 1
+  const isSame =
+    measureTermOverlap(extractSearchTerms(stored.text), extractSearchTerms(input.text)) === 1
   const isExpired = stored.validUntilMs !== null && stored.validUntilMs <= now
   const renewed = {
     ...stored,

@@ -20,7 +20,7 @@
  */
 import type { AnswerFinishReason, StreamEvent, TokenUsage } from '../../core/stream-event.ts'
 import { textOf, type Item, type Message } from '../../core/item.ts'
-import { isObject, ownValue, type Json, type JsonObject } from '../../core/json/json.ts'
+import { isObject, readOwnValue, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { ToolChoice, Tool } from '../../core/prompt.ts'
 import { createFailure } from '../../core/errors/gateway-error.ts'
 
@@ -205,7 +205,7 @@ function createSampleArguments(schema: JsonObject): JsonObject {
   return Object.fromEntries(
     names
       .filter((name) => typeof name === 'string')
-      .map((name) => [name, createSampleValue(ownValue(properties, name))]),
+      .map((name) => [name, createSampleValue(readOwnValue(properties, name))]),
   )
 }
 

@@ -3,7 +3,7 @@
  * arguments must be equal, not only the id: some providers count ids from 0 in every answer (`call_0`).
  */
 import type { Item } from '../../core/item.ts'
-import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
 import { toolCallKey } from '../find-recorded-tool-outputs.ts'
@@ -55,7 +55,7 @@ function isLikelyCaller(turn: RecordedTurn, call: Item, segment: Segment): boole
  * function.
  */
 function hasPredictableId(call: Item): boolean {
-  const id = callEndOf(call)?.callId ?? ''
+  const id = readToolCallIdentity(call)?.callId ?? ''
   const idWithoutName = 'name' in call ? id.replace(call.name, '') : id
   const lastAlphanumerics = /[0-9A-Za-z]*$/.exec(idWithoutName)?.[0] ?? ''
   return lastAlphanumerics.length < MIN_RANDOM_ID_CHARS

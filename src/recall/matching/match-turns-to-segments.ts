@@ -17,7 +17,7 @@
 import type { Item } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import { selectTrustedMarkers } from '../markers/select-trusted-markers.ts'
 import type { SegmentedHistory, Segment } from '../split-and-fingerprint-segments.ts'
 import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
@@ -157,7 +157,9 @@ function dropCoincidentalMatches(
 const EMPTY_SEGMENT = { markerTurnIds: [], normalizedText: '', callIds: [], userMessages: [] }
 
 function listTurnCallIds(turns: readonly RecordedTurn[]): ReadonlySet<string | undefined> {
-  return new Set(turns.flatMap(({ output }) => output.map((item) => callEndOf(item)?.callId)))
+  return new Set(
+    turns.flatMap(({ output }) => output.map((item) => readToolCallIdentity(item)?.callId)),
+  )
 }
 
 function assignByMarkers(state: MatchState): void {

@@ -68,13 +68,13 @@ interface PartCut {
 
 function cutPart(part: Part, silentTurns: ReadonlyMap<string, number>): readonly PartCut[] {
   if (part.type !== 'output_text') return [{ part, turnIndex: null }]
-  const { text, marks } = extractMarkers(part.text)
-  const silentMarkers = marks.filter(({ turnId }) => silentTurns.has(turnId))
+  const { text, markers } = extractMarkers(part.text)
+  const silentMarkers = markers.filter(({ turnId }) => silentTurns.has(turnId))
   if (silentMarkers.length === 0) return [{ part, turnIndex: null }]
-  const ends = [...silentMarkers.map(({ at }) => at), text.length]
+  const ends = [...silentMarkers.map(({ offset }) => offset), text.length]
   return ends.map((end, cutIndex) => {
     const markerBefore = silentMarkers[cutIndex - 1]
-    const cleanedMessage = text.slice(markerBefore?.at ?? 0, end)
+    const cleanedMessage = text.slice(markerBefore?.offset ?? 0, end)
     const trimmedText =
       cutIndex === silentMarkers.length ? cleanedMessage : cleanedMessage.trimEnd()
     const turnIndex =

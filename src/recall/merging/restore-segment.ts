@@ -8,7 +8,7 @@
 import type { Item, Message } from '../../core/item.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
-import { callEndOf } from '../../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import { isSameCall, hasSameContent } from '../compare-items.ts'
 import { toolCallKey, type RecordedOutput } from '../find-recorded-tool-outputs.ts'
 import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
@@ -249,7 +249,7 @@ function createHostedPiece(state: RestoreState, item: Item, turn: RecordedTurn):
 
 /** True for a call of a hosted tool, e.g. `web_search_call`, which contains its result. */
 function isHostedCall(item: Item): boolean {
-  if (item.type !== 'opaque' || callEndOf(item) !== null) return false
+  if (item.type !== 'opaque' || readToolCallIdentity(item) !== null) return false
   const { type } = item.raw
   return typeof type === 'string' && type.endsWith('_call')
 }

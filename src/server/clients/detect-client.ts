@@ -24,7 +24,7 @@ export function detectClient(
   const acceptsMarkers = markers === 'always' || (markers === 'auto' && isOpenWebUi)
   return {
     isOpenWebUi,
-    hasShortLines: isOpenWebUi || needsShortLines(headers),
+    dropsLongLines: isOpenWebUi || needsShortLines(headers),
     isTask,
     // An answer that is not stored gets no marker, because the marker would refer to no turn.
     receivesMarkers: acceptsMarkers && remembers === 'on' && !isTask && requestsOneText(body),

@@ -2,7 +2,7 @@
  * Lists the items of a chain of turns with ids that never change. An item has its own id, or an id
  * derived from its position if it has none or an earlier item has the same id.
  */
-import { itemId, type ItemPlace } from '../../core/turn-derived-ids.ts'
+import { itemId, type ItemPosition } from '../../core/turn-derived-ids.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -18,7 +18,7 @@ import type { PageEntry } from './paging.ts'
 export interface ListedItem extends PageEntry {
   readonly id: string
   readonly isHidden: boolean
-  readonly position: ItemPlace
+  readonly position: ItemPosition
   readonly render: () => JsonObject
 }
 
@@ -37,7 +37,7 @@ export function listTurnItems(
     rawReasoning: included.has('reasoning.raw'),
     sealedReasoning: included.has('reasoning.encrypted_content'),
   }
-  const listItems = (turn: StoredTurn, side: ItemPlace['side'], items: readonly Item[]) =>
+  const listItems = (turn: StoredTurn, side: ItemPosition['side'], items: readonly Item[]) =>
     items.flatMap((item, index): readonly ListedItem[] => {
       if (isGatewayToolItem(item)) return []
       const position = { turnId: turn.id, side, index }
@@ -56,7 +56,7 @@ export function listTurnItems(
 
 function chooseUniqueId(
   item: Item,
-  { turnId, side, index }: ItemPlace,
+  { turnId, side, index }: ItemPosition,
   usedIds: Set<string>,
 ): string {
   let id = originalItemId(item)

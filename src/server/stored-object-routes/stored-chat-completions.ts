@@ -100,7 +100,7 @@ function renderCompletion(turn: StoredTurn): JsonObject {
       clientRequest,
       turnId,
       createdAtMs,
-      stored: true,
+      isStored: true,
     }),
     request_id: `req_${turnId}`,
     metadata: metadata ?? {},

@@ -7,7 +7,7 @@
  */
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { Item, Origin } from '../../core/item.ts'
-import type { Outcome } from '../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { convertToStoredTurn } from '../convert-to-stored-turn.ts'
 import { NOT_RECORDED } from '../../gateway/record/recorder-interface.ts'

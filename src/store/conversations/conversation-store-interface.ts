@@ -3,7 +3,7 @@
  * chain of turns and stores the last one, its head. A turn locks the conversation before it is
  * added, so no other turn can be added at the same time. A caller finds only its own conversations.
  */
-import type { ItemPlace } from '../../core/turn-derived-ids.ts'
+import type { ItemPosition } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { NewTurn } from '../turns/turn-store-interface.ts'
@@ -52,7 +52,7 @@ export interface ConversationStore {
    */
   readonly appendItems: (turn: NewTurn) => Promise<boolean>
   /** Hides an item from later requests of its conversation. */
-  readonly hideItem: (owner: Caller, place: ItemPlace) => Promise<void>
+  readonly hideItem: (owner: Caller, place: ItemPosition) => Promise<void>
 }
 
 export interface NewConversation extends Caller {

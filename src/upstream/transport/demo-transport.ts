@@ -1,4 +1,4 @@
-/** Answers requests to the demo upstream inside the gateway, through the same interface as HTTP. */
+/** Runs the demo upstream inside the gateway, with the same interface as an upstream over HTTP. */
 import { createFailure } from '../../core/errors/gateway-error.ts'
 import {
   scriptAnswer,
@@ -10,8 +10,7 @@ import { formatSseMessage } from '../../core/stream/sse.ts'
 import type { UpstreamCall, UpstreamReply, Transport } from './transport-interface.ts'
 
 /**
- * Returns a transport that handles requests to `demo:` URLs itself and passes all others on to
- * `transport`.
+ * Returns a transport that handles requests to `demo:` URLs itself and passes all others to `transport`.
  */
 export function wrapWithDemoTransport(transport: Transport): Transport {
   return (request) =>
@@ -54,7 +53,7 @@ function createJsonReply(status: number, body: object): UpstreamReply {
 
 const utf8 = new TextEncoder()
 
-/** Sends the steps one after another, with a pause of `delayMs` after each text delta. */
+/** Sends the steps of a scripted answer in order, with a pause of `delayMs` after each text delta. */
 function playSteps(
   steps: readonly DemoStep[],
   sink: PushSink,

@@ -1,9 +1,9 @@
-/** Sends upstream requests with `fetch`, on runtimes without undici such as Cloudflare Workers. */
+/** Sends upstream requests with `fetch`, for Cloudflare Workers, which have no undici. */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { FlowControl, PushSink } from '../../core/stream/push-source.ts'
 import {
-  CONNECTION_BROKEN,
-  IDLE_TIMEOUT,
+  CONNECTION_BROKEN_FAILURE,
+  IDLE_TIMEOUT_FAILURE,
   type UpstreamReply,
   type TransportTimeouts,
   type Transport,
@@ -43,8 +43,8 @@ function createReply(response: Response, abort: AbortController, idleMs: number)
 }
 
 /**
- * Removes `content-encoding` and `content-length`, which are no longer correct, because `fetch` has
- * decompressed the body.
+ * Returns the headers without `content-encoding` and `content-length` if the body was compressed. Both are
+ * wrong then, because `fetch` has decompressed the body.
  */
 function removeEncodingHeaders(headers: UpstreamReply['headers']): UpstreamReply['headers'] {
   const { 'content-encoding': encoding, 'content-length': _length, ...rest } = headers
@@ -52,8 +52,7 @@ function removeEncodingHeaders(headers: UpstreamReply['headers']): UpstreamReply
 }
 
 /**
- * Reads the body and pushes its chunks into the sink. If the sink is paused, waits before the next
- * read.
+ * Reads the body and pushes its chunks into the sink. While the sink is paused, reads nothing.
  */
 function pumpBody(
   response: Response,
@@ -61,34 +60,30 @@ function pumpBody(
   abort: AbortController,
   idleMs: number,
 ): FlowControl {
-  let resumed: Promise<void> | null = null
-  let resume = (): void => undefined
+  let paused: PromiseWithResolvers<void> | null = null
+  const resume = (): void => {
+    paused?.resolve()
+    paused = null
+  }
 
   const readAll = async (): Promise<void> => {
     const reader = (response.body ?? new Blob().stream()).getReader()
     for (;;) {
-      if (resumed !== null) await resumed
+      if (paused !== null) await paused.promise
       const idleTimer = setTimeout(() => abort.abort(new Error(TIMED_OUT)), idleMs)
       const { done, value } = await reader.read().finally(() => clearTimeout(idleTimer))
       if (done) return sink.end()
       sink.chunk(value)
     }
   }
-  // Resumes a paused reader, so that it notices that the request was cancelled.
-  abort.signal.addEventListener('abort', () => resume(), { once: true })
+  // Without this, a paused reader would not notice that the request was cancelled.
+  abort.signal.addEventListener('abort', resume, { once: true })
   readAll().catch(() => {
-    sink.failed(isTimeout(abort.signal) ? IDLE_TIMEOUT : CONNECTION_BROKEN)
+    sink.failed(isTimeout(abort.signal) ? IDLE_TIMEOUT_FAILURE : CONNECTION_BROKEN_FAILURE)
   })
   return {
-    pause() {
-      resumed ??= new Promise((resolve) => {
-        resume = () => {
-          resumed = null
-          resolve()
-        }
-      })
-    },
-    resume: () => resume(),
+    pause: () => void (paused ??= Promise.withResolvers()),
+    resume,
   }
 }
 

@@ -1,11 +1,10 @@
-/** Reads complete reply bodies, as JSON or as an error; rejects if the body breaks off or is too large. */
-import { concatBytes } from '../../core/stream/concat-bytes.ts'
-import type { Failure } from '../../core/stream-event.ts'
-import { isObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
+/** Reads complete reply bodies as JSON or as an error. Throws if a body breaks off or is too large. */
 import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Provider } from '../../providers/provider-interface.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
+import type { Failure } from '../../core/stream-event.ts'
+import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import type { PushSource } from '../../core/stream/push-source.ts'
-import { readContentEncoding, rejectContentEncoding } from './reject-content-encoding.ts'
+import type { Provider } from '../../providers/provider-interface.ts'
 import type { UpstreamCall, UpstreamReply } from './transport-interface.ts'
 
 export const MAX_ANSWER_BYTES = 256 * 1024 * 1024
@@ -16,7 +15,7 @@ export async function readJsonBody(
   reply: UpstreamReply,
 ): Promise<{ readonly bytes: Uint8Array; readonly json: JsonObject }> {
   rejectContentEncoding(call, reply)
-  const bytes = await readBody(getBodySource(call, reply), MAX_ANSWER_BYTES)
+  const bytes = await readBody(createBodySource(call, reply), MAX_ANSWER_BYTES)
   const json = tryParseJson(utf8.decode(bytes))
   if (isObject(json)) return { bytes, json }
   throw new GatewayError(NOT_JSON_FAILURE)
@@ -32,15 +31,15 @@ export function createBodyTooLargeError(limitBytes: number): GatewayError {
 }
 
 /**
- * Reads an error reply and creates the error that the client gets: with the same status, message
- * and retry headers.
+ * Reads an error reply and returns the error for the client, with the same status, message and retry
+ * headers.
  */
 export async function readErrorReply(
   call: UpstreamCall,
   reply: UpstreamReply,
   provider: Provider,
 ): Promise<GatewayError> {
-  const bytes = await readBody(getBodySource(call, reply), MAX_ERROR_BYTES)
+  const bytes = await readBody(createBodySource(call, reply), MAX_ERROR_BYTES)
   if (reply.status < 400 || reply.status > 599) return createUnexpectedStatusError(reply)
   const failure = parseFailure(reply, bytes, provider)
   return new GatewayError(failure, failure.message, { headers: selectRetryHeaders(reply.headers) })
@@ -58,11 +57,11 @@ function parseFailure(reply: UpstreamReply, bytes: Uint8Array, provider: Provide
 }
 
 /**
- * Creates the error for a status that is neither success nor error. Passed on, e.g. a redirect
- * would mislead the client.
+ * Creates the error for a status that is neither success nor error, e.g. a redirect, which a client would
+ * follow if it got it.
  */
 function createUnexpectedStatusError({ status, headers }: UpstreamReply): GatewayError {
-  // Removes the query of the location, because it may contain a secret.
+  // Removes the query of the location header, because it may contain a secret.
   const [location = ''] = (headers['location'] ?? '').split(/[?#]/)
   const explanation =
     location === ''
@@ -76,7 +75,7 @@ function createUnexpectedStatusError({ status, headers }: UpstreamReply): Gatewa
 
 const MAX_LOCATION_CHARS = 300
 
-export function getBodySource(
+export function createBodySource(
   { cancel }: UpstreamCall,
   { flow }: UpstreamReply,
 ): PushSource<Uint8Array> {
@@ -108,3 +107,25 @@ const RETRY_HEADERS = /^(retry-after(-ms)?|x-should-retry|x-ratelimit-.+)$/
 function selectRetryHeaders(headers: UpstreamReply['headers']): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => RETRY_HEADERS.test(name)))
 }
+
+/**
+ * Cancels the call and throws if the body is compressed, which the request did not allow: the gateway does
+ * not decompress bodies. (The fetch transport removes the header, because `fetch` decompresses.)
+ */
+export function rejectContentEncoding(call: UpstreamCall, reply: UpstreamReply): void {
+  const encoding = readContentEncoding(reply)
+  if (encoding === null) return
+  call.cancel()
+  throw new GatewayError(
+    'upstream_broken',
+    `The upstream sent its answer in ${encoding}, which it was not asked for. Have it send answers without a content-encoding.`,
+  )
+}
+
+/** Returns the compression of a body, e.g. `gzip`; null if it is not compressed. */
+function readContentEncoding({ headers }: UpstreamReply): string | null {
+  const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
+  return encoding === '' || encoding === 'identity' ? null : encoding.slice(0, MAX_ENCODING_CHARS)
+}
+
+const MAX_ENCODING_CHARS = 40

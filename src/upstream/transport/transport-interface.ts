@@ -1,6 +1,6 @@
 /**
- * The interface for sending a request to an upstream on any runtime. A body is pushed into a sink,
- * not read from a stream, because undici pushes bodies, and a reader on Workers can push them too.
+ * Defines the interface for sending a request to an upstream, on Node and on Workers. A body is pushed
+ * into a sink instead of read from a stream, because undici pushes bodies, and Workers can do it too.
  */
 import { createFailure } from '../../core/errors/gateway-error.ts'
 import type { PushSink, FlowControl } from '../../core/stream/push-source.ts'
@@ -14,9 +14,9 @@ export interface UpstreamRequest {
   readonly body: string | Uint8Array | null
 }
 
-/** A request in progress, which can be cancelled before and after the headers arrive. */
+/** A request in progress. It can be cancelled before and after the headers of the reply arrive. */
 export interface UpstreamCall {
-  /** Rejects with a GatewayError if the upstream sends no reply. */
+  /** The reply, as soon as its headers arrive. Rejects with a GatewayError if the upstream sends none. */
   readonly reply: Promise<UpstreamReply>
   readonly cancel: () => void
 }
@@ -24,21 +24,21 @@ export interface UpstreamCall {
 export interface UpstreamReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Starts pushing the body into `sink`. May be called only once. */
+  /** Starts pushing the body into the sink. May be called only once. */
   readonly flow: (sink: PushSink) => FlowControl
 }
 
 export interface TransportTimeouts {
   readonly headersMs: number
-  /** The maximum time between two chunks of a body. */
+  /** Maximum time between two chunks of a body. */
   readonly idleMs: number
 }
 
-export const IDLE_TIMEOUT = createFailure(
+export const IDLE_TIMEOUT_FAILURE = createFailure(
   'upstream_timeout',
   'The upstream stopped sending in the middle of its answer.',
 )
-export const CONNECTION_BROKEN = createFailure(
+export const CONNECTION_BROKEN_FAILURE = createFailure(
   'upstream_broken',
   'The connection to the upstream broke in the middle of its answer.',
 )

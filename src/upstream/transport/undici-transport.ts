@@ -1,6 +1,6 @@
 /**
- * Sends upstream requests on Node with undici's `dispatch`. Does not use `fetch` and Web Streams,
- * which take twice as much time for each chunk as all other processing.
+ * Sends upstream requests on Node with undici's `dispatch`. For each chunk of an answer, `fetch` with its
+ * Web Streams would take twice as much time as all other processing.
  */
 import type { Dispatcher } from 'undici'
 import Agent from 'undici/lib/dispatcher/agent.js'
@@ -8,8 +8,8 @@ import type { Failure } from '../../core/stream-event.ts'
 import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
 import type { FlowControl, PushSink } from '../../core/stream/push-source.ts'
 import {
-  CONNECTION_BROKEN,
-  IDLE_TIMEOUT,
+  CONNECTION_BROKEN_FAILURE,
+  IDLE_TIMEOUT_FAILURE,
   type UpstreamCall,
   type UpstreamReply,
   type TransportTimeouts,
@@ -25,9 +25,9 @@ export function createUndiciTransport(timeouts: TransportTimeouts): {
     headersTimeout: timeouts.headersMs,
     bodyTimeout: timeouts.idleMs,
     maxHeaderSize: MAX_HEADERS_KB * 1024,
-    // Sends one request at a time on a connection, so that no answer waits for another to end.
+    // One request at a time on a connection, so that no answer waits for the end of another.
     pipelining: 1,
-    // Long enough for a user to read an answer, so that the next request needs no new TLS handshake.
+    // Long enough for a user to read an answer and ask again without a new TLS handshake.
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
   const transport: Transport = (request) => {
@@ -47,7 +47,7 @@ export function createUndiciTransport(timeouts: TransportTimeouts): {
 const MAX_HEADERS_KB = 16
 
 /**
- * Time that an unused connection is kept open, unless the upstream sends `keep-alive: timeout=…`.
+ * Time for which an unused connection stays open, unless the upstream sends `keep-alive: timeout=…`.
  */
 const KEEP_ALIVE_MS = 60_000
 
@@ -65,7 +65,7 @@ function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
           if (isCancelled) started.abort(new Error('cancelled'))
         },
         onResponseStart(_, status, headers) {
-          // Ignores statuses 100 to 199, which are interim responses.
+          // Ignores the statuses 100 to 199, because the final response follows.
           if (status < 200) return
           hasReply = true
           resolve({ status, headers: joinHeaderValues(headers), flow: body.flow })
@@ -92,27 +92,26 @@ function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
 }
 
 /**
- * True if the upstream closed an idle connection just when the request was sent. The upstream has
- * not read the request then, so it can be sent again.
+ * True if the error means that the upstream closed an idle connection just when the request was sent. The
+ * upstream has not read the request then, so it can be sent again.
  */
 function wasStaleConnection(error: Error, afterMs: number): boolean {
   const { code, socket } = error as {
     readonly code?: unknown
     readonly socket?: { readonly bytesRead?: number }
   }
-  // A stale connection fails at once. After a later failure, the upstream may have read the
-  // request.
+  // A stale connection fails at once. Before a later failure, the upstream may have read the request.
   if (afterMs > MAX_STALE_FAILURE_MS) return false
-  // Bytes that were read belong to an earlier request, because this one has no reply yet. So the
-  // connection was idle.
+  // The connection was idle before if bytes were read from it: they belong to an earlier reply, because
+  // this request has none yet.
   if (code === 'UND_ERR_SOCKET') return (socket?.bytesRead ?? 0) > 0
-  // Node's own socket errors lack the `socket` field that the check above reads.
+  // Node's own socket errors have no field `socket` to check.
   return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
 const MAX_STALE_FAILURE_MS = 1000
 
-/** Buffers body events until `flow` is called, and pauses the upstream until then. */
+/** Buffers the events of a body, and pauses the upstream, until `flow` is called. */
 function createBufferedSink(controller: () => Dispatcher.DispatchController | null) {
   let sink: PushSink | null = null
   let isPaused = false
@@ -133,8 +132,7 @@ function createBufferedSink(controller: () => Dispatcher.DispatchController | nu
     end: () => pass((to) => to.end()),
     failed: (failure: Failure) => pass((to) => to.failed(failure)),
     flow: (to: PushSink): FlowControl => {
-      // Attaches the sink later, so that the caller has the returned controls before the first
-      // event.
+      // Attaches the sink later, so that the first event comes after `flow` has returned.
       queueMicrotask(() => attach(to))
       return {
         pause() {
@@ -165,14 +163,14 @@ function readErrorCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
-/** undici's error code for requests that were open when the gateway stopped. */
+/** The error code of undici for a request that was open when the gateway stopped. */
 const AGENT_DESTROYED = 'UND_ERR_DESTROYED'
 const STOPPED_MESSAGE = 'The gateway was stopped before this answer was complete. Ask again.'
 
 function createBrokenFailure(error: Error): Failure {
   const code = readErrorCode(error)
   if (code === AGENT_DESTROYED) return createFailure('gateway_stopped', STOPPED_MESSAGE)
-  return code === 'UND_ERR_BODY_TIMEOUT' ? IDLE_TIMEOUT : CONNECTION_BROKEN
+  return code === 'UND_ERR_BODY_TIMEOUT' ? IDLE_TIMEOUT_FAILURE : CONNECTION_BROKEN_FAILURE
 }
 
 function createUnreachableError(error: Error): GatewayError {
@@ -193,7 +191,7 @@ function createUnreachableError(error: Error): GatewayError {
   )
 }
 
-/** Messages for errors where the usual advice, to check the baseUrl, would be misleading. */
+/** Messages for errors for which the usual advice, to check the baseUrl, would be wrong. */
 const MESSAGES_BY_CODE: Readonly<Partial<Record<string, string>>> = {
   UND_ERR_HEADERS_OVERFLOW: `The upstream's answer has more than ${MAX_HEADERS_KB} KB of headers, which is more than is read here.`,
   UND_ERR_INVALID_ARG:

@@ -20,7 +20,7 @@ import {
   renderEvents,
 } from '../../support/responses-kit.ts'
 import { sharedExists } from '../../support/shared-files.ts'
-import { framesIn, groupsOf } from '../../support/logs.ts'
+import { decodeFrames, groupMessages } from '../../support/logs.ts'
 
 const failure = createFailure('internal_error', 'It stopped.')
 const FAILED: RunLogEnding = { status: 'failed', failure, storedIndexes: new Set() }
@@ -30,8 +30,8 @@ const SSE = { 'content-type': 'text/event-stream' }
 
 /** Returns all messages that a reader of the complete log receives. */
 function ended(messages: readonly SseMessage[], ending: RunLogEnding): readonly SseMessage[] {
-  const words = createClosingEvents(groupsOf(messages), ending)
-  return [...messages, ...framesIn(words?.events.text ?? ''), { data: '[DONE]' }]
+  const words = createClosingEvents(groupMessages(messages), ending)
+  return [...messages, ...decodeFrames(words?.events.text ?? ''), { data: '[DONE]' }]
 }
 
 const ENDS = /^response\.(completed|failed|incomplete)$/
@@ -116,7 +116,7 @@ describe('items of a broken answer for the store', () => {
   ).slice(0, 9)
 
   test('closing events return an unfinished message with its text so far, and no other unfinished item', () => {
-    expect(createClosingEvents(groupsOf(open), CANCELLED)?.unfinishedItems).toMatchObject([
+    expect(createClosingEvents(groupMessages(open), CANCELLED)?.unfinishedItems).toMatchObject([
       {
         position: 0,
         item: { type: 'message', status: 'incomplete', content: [{ text: 'Half a word' }] },
@@ -125,9 +125,12 @@ describe('items of a broken answer for the store', () => {
   })
 
   test('closing events do not return a stored item again, and close it as completed', () => {
-    const words = createClosingEvents(groupsOf(open), { ...CANCELLED, storedIndexes: new Set([0]) })
+    const words = createClosingEvents(groupMessages(open), {
+      ...CANCELLED,
+      storedIndexes: new Set([0]),
+    })
     expect(words?.unfinishedItems).toEqual([])
-    const { output } = lastResponse(framesIn(words?.events.text ?? ''))
+    const { output } = lastResponse(decodeFrames(words?.events.text ?? ''))
     expect(output).toMatchObject([{ status: 'completed' }, { type: 'reasoning' }])
   })
 })
@@ -138,9 +141,9 @@ test('an empty log gets no closing events', () => {
 
 test('closing events continue the event numbers and the response object of the log', () => {
   const begun = renderEvents([], answeringTo()).slice(0, 2)
-  const words = createClosingEvents(groupsOf(begun), FAILED)
+  const words = createClosingEvents(groupMessages(begun), FAILED)
   expect(words?.events).toMatchObject({ first: 2, last: 3 })
-  const [error, failed] = framesIn(words?.events.text ?? '').map(jsonOf)
+  const [error, failed] = decodeFrames(words?.events.text ?? '').map(jsonOf)
   expect(error).toMatchObject({ type: 'error', error: { message: 'It stopped.' } })
   const first = begun[0] === undefined ? {} : jsonOf(begun[0])
   expect(failed?.['response']).toEqual({

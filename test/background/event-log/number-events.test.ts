@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createEventNumbering } from '../../../src/background/event-log/number-events.ts'
 import { formatSseMessage } from '../../../src/core/stream/sse.ts'
 import type { SseMessage } from '../../../src/core/stream/stage.ts'
-import { framesIn } from '../../support/logs.ts'
+import { decodeFrames } from '../../support/logs.ts'
 import { answer } from '../../support/responses-answers.ts'
 import { answeringTo, jsonOf, recordedStreams, renderEvents } from '../../support/responses-kit.ts'
 import { sharedExists } from '../../support/shared-files.ts'
@@ -14,7 +14,7 @@ function numbered(pieces: readonly (string | Uint8Array)[], first = 0) {
   return {
     text,
     next: nextNumber(),
-    numbers: framesIn(text).map((m) => jsonOf(m)['sequence_number']),
+    numbers: decodeFrames(text).map((m) => jsonOf(m)['sequence_number']),
   }
 }
 
@@ -65,7 +65,7 @@ describe("numbering of an upstream's events", () => {
     ]
     const { text, numbers } = numbered([': hello\n\n', messages.map(formatSseMessage).join('')])
     expect(numbers).toEqual([0, 1, 2, 3, 4, 5])
-    const told = framesIn(text)
+    const told = decodeFrames(text)
     expect(told.map(({ event }) => event)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
     expect(told.map(jsonOf)[4]).toMatchObject({ item: { sequence_number: 5 } })
     expect(told.map(jsonOf)[5]).toMatchObject({ text: 'it said "sequence_number": 3' })
@@ -77,7 +77,7 @@ describe("numbering of an upstream's events", () => {
       utf8.encode('data: {"type":"a",\r\ndata: "x":"é"}\r\nevent: a\r\n\r\n'),
       utf8.encode('event: b\ndata: {"type":"b"}\n\ndata: [DONE]\n\n'),
     ])
-    expect(framesIn(text).map(jsonOf)).toEqual([
+    expect(decodeFrames(text).map(jsonOf)).toEqual([
       { type: 'a', x: 'é', sequence_number: 0 },
       { type: 'b', sequence_number: 1 },
     ])
@@ -91,7 +91,7 @@ describe("numbering of an upstream's events", () => {
       eventOf('response.in_progress'),
     ]
     const { text, numbers } = numbered(messages.map(formatSseMessage), 3)
-    expect(framesIn(text)[0]?.event).toBe('response.output_item.added')
+    expect(decodeFrames(text)[0]?.event).toBe('response.output_item.added')
     expect(numbers).toEqual([3, 4])
   })
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Part } from '../../../src/core/item.ts'
 import { stripDetailsBlocks } from '../../../src/context/cleaning/strip-details-blocks.ts'
-import { expectHonest, expectIdempotent, expectPure } from '../../support/laws.ts'
+import { expectNotesMatchChanges, expectIdempotent, expectPure } from '../../support/laws.ts'
 import { show, talk } from '../../support/talk.ts'
 
 const { run } = stripDetailsBlocks()
@@ -160,7 +160,7 @@ test('satisfies the laws of transforms for any text', () => {
     fc.property(chats.map(itemsOf), (items) => {
       expectPure(run, items)
       expectIdempotent(run, items)
-      expectHonest(items, run(items))
+      expectNotesMatchChanges(items, run(items))
     }),
     { numRuns: 2000 },
   )

@@ -4,7 +4,12 @@ import { describe, expect, test } from 'vitest'
 import type { Item, Part, Role } from '../../../src/core/item.ts'
 import { formatMarkerLine } from '../../../src/core/markers/extract-turn-markers.ts'
 import { stripMarkers } from '../../../src/context/cleaning/strip-markers-from-prompt.ts'
-import { expectHonest, expectIdempotent, expectLawful, expectPure } from '../../support/laws.ts'
+import {
+  expectNotesMatchChanges,
+  expectIdempotent,
+  expectValidForProviders,
+  expectPure,
+} from '../../support/laws.ts'
 import { tidyConversation } from '../../support/conversations.ts'
 
 const MARKER = formatMarkerLine('01KQZ3V8M6T2X9R4B7C9')
@@ -89,8 +94,8 @@ test('satisfies the laws of transforms for texts with markers', () => {
     fc.property(withMarks, (items) => {
       expectPure(run, items)
       expectIdempotent(run, items)
-      expectHonest(items, run(items))
-      expectLawful(run(items).items)
+      expectNotesMatchChanges(items, run(items))
+      expectValidForProviders(run(items).items)
       expect(JSON.stringify(run(items).items)).not.toContain(MARKER)
     }),
     { numRuns: 200 },

@@ -12,16 +12,16 @@ import {
   grownWithinRound,
 } from '../../support/conversations.ts'
 import {
-  expectAnswered,
-  expectBothSides,
-  expectComplete,
-  expectHonest,
+  expectNoCallLost,
+  expectBothRoles,
+  expectQuestionAndInstructions,
+  expectNotesMatchChanges,
   expectIdempotent,
-  expectLawful,
-  expectPinned,
+  expectValidForProviders,
+  expectNoPinnedItemDropped,
   expectPure,
-  expectSteady,
-  expectWaiting,
+  expectUnchangedPrefix,
+  expectWaitingCalls,
 } from '../../support/laws.ts'
 import {
   computeEpoch,
@@ -54,21 +54,21 @@ describe.each(TRANSFORMS)('$name', (subject) => {
 
   test('writes a note for each change, and no other', () => {
     fc.assert(
-      fc.property(conversation, (items) => expectHonest(items, run(items))),
+      fc.property(conversation, (items) => expectNotesMatchChanges(items, run(items))),
       COUNTS,
     )
   })
 
   test('sends the latest question completely, and the instructions', () => {
     fc.assert(
-      fc.property(conversation, (items) => expectComplete(items, run(items).items)),
+      fc.property(conversation, (items) => expectQuestionAndInstructions(items, run(items).items)),
       COUNTS,
     )
   })
 
   test.runIf(keepsBothSides)('sends a message of the user and one of the assistant', () => {
     fc.assert(
-      fc.property(conversation, (items) => expectBothSides(items, run(items).items)),
+      fc.property(conversation, (items) => expectBothRoles(items, run(items).items)),
       COUNTS,
     )
   })
@@ -76,7 +76,7 @@ describe.each(TRANSFORMS)('$name', (subject) => {
   test('keeps pinned items (C30)', () => {
     fc.assert(
       fc.property(conversation, (items) =>
-        expectPinned(pruneCached(items), run(pruneCached(items))),
+        expectNoPinnedItemDropped(pruneCached(items), run(pruneCached(items))),
       ),
       COUNTS,
     )
@@ -84,7 +84,7 @@ describe.each(TRANSFORMS)('$name', (subject) => {
 
   test('keeps a valid list valid', () => {
     fc.assert(
-      fc.property(tidyConversation, (items) => expectLawful(run(items).items)),
+      fc.property(tidyConversation, (items) => expectValidForProviders(run(items).items)),
       COUNTS,
     )
   })
@@ -93,7 +93,7 @@ describe.each(TRANSFORMS)('$name', (subject) => {
     fc.assert(
       fc.property(fc.oneof(grown, grownWithinRound), ([before, after]) => {
         fc.pre(computeEpoch(subject, before) === computeEpoch(subject, after))
-        expectSteady(
+        expectUnchangedPrefix(
           run(preparePipelineInput(subject, before)).items,
           run(preparePipelineInput(subject, after)).items,
         )
@@ -109,18 +109,18 @@ test.each(WHOLE_PLANS)('the pipeline of $names satisfies all laws', (plan) => {
     fc.property(conversation, (items) => {
       expectPure(run, items)
       expectIdempotent(run, items)
-      expectHonest(items, run(items), true)
-      expectComplete(items, run(items).items)
-      if (keepsBothSides) expectBothSides(items, run(items).items)
-      expectLawful(run(items).items)
-      expectPinned(pruneCached(items), run(pruneCached(items)))
+      expectNotesMatchChanges(items, run(items), true)
+      expectQuestionAndInstructions(items, run(items).items)
+      if (keepsBothSides) expectBothRoles(items, run(items).items)
+      expectValidForProviders(run(items).items)
+      expectNoPinnedItemDropped(pruneCached(items), run(pruneCached(items)))
     }),
     COUNTS,
   )
   fc.assert(
     fc.property(fc.oneof(grown, grownWithinRound), ([before, after]) => {
       fc.pre(epoch(before) === epoch(after))
-      expectSteady(run(before).items, run(after).items)
+      expectUnchangedPrefix(run(before).items, run(after).items)
     }),
     COUNTS,
   )
@@ -142,21 +142,21 @@ describe.each(TRANSFORMS.filter(({ makesValid }) => makesValid))(
 
     test('makes any list valid (C12, C13)', () => {
       fc.assert(
-        fc.property(conversation, (items) => expectLawful(run(items).items)),
+        fc.property(conversation, (items) => expectValidForProviders(run(items).items)),
         { numRuns: 500 },
       )
     })
 
     test('keeps calls at the end that wait for their outputs', () => {
       fc.assert(
-        fc.property(conversation, (items) => expectWaiting(items, run(items).items)),
+        fc.property(conversation, (items) => expectWaitingCalls(items, run(items).items)),
         { numRuns: 500 },
       )
     })
 
     test.runIf(addsStubs)('drops no call that can get a stub output', () => {
       fc.assert(
-        fc.property(conversation, (items) => expectAnswered(items, run(items))),
+        fc.property(conversation, (items) => expectNoCallLost(items, run(items))),
         { numRuns: 500 },
       )
     })

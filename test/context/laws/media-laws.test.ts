@@ -26,11 +26,11 @@ import {
   grownWithinRound,
 } from '../../support/conversations.ts'
 import {
-  expectHonest,
+  expectNotesMatchChanges,
   expectIdempotent,
-  expectLawful,
+  expectValidForProviders,
   expectPure,
-  expectSteady,
+  expectUnchangedPrefix,
 } from '../../support/laws.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 
@@ -79,7 +79,7 @@ describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that accepts $kind
       fc.property(told(conversation), (items) => {
         expectPure(run, items)
         expectIdempotent(run, items)
-        expectHonest(items, run(items), true)
+        expectNotesMatchChanges(items, run(items), true)
       }),
       COUNTS,
     )
@@ -92,7 +92,7 @@ describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that accepts $kind
     fc.assert(
       fc.property(told(conversation), (items) => {
         expectIdempotent(whole, items)
-        expectLawful(whole(items).items)
+        expectValidForProviders(whole(items).items)
       }),
       COUNTS,
     )
@@ -102,7 +102,7 @@ describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that accepts $kind
     fc.assert(
       fc.property(told(tidyConversation), (items) => {
         const shown = run(items).items
-        expectLawful(shown)
+        expectValidForProviders(shown)
         shown.forEach((item, at) => {
           const media = listContentParts(item).map((part) => readPartMedia(part)?.kind)
           expect(media.filter((kind) => kind !== undefined && !kinds.includes(kind))).toEqual([])
@@ -144,7 +144,8 @@ test('reused images depend on earlier items only, and stay (C75)', () => {
       const [said, more] = [before, after].map((list) =>
         list.map((item, at) => addMedia(item, (pick + at) % 20)),
       )
-      if (said !== undefined && more !== undefined) expectSteady(run(said).items, run(more).items)
+      if (said !== undefined && more !== undefined)
+        expectUnchangedPrefix(run(said).items, run(more).items)
     }),
     COUNTS,
   )

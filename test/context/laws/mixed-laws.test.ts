@@ -6,7 +6,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { authorOf, setGatewayField } from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { authorOf, setGatewayFields } from '../../../src/core/items/author-time-and-reset-fields.ts'
 import { isModelItem } from '../../../src/core/items/is-model-item.ts'
 import { POLICY_NAMES, resolvePolicy } from '../../../src/core/context-policy.ts'
 import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
@@ -23,13 +23,13 @@ import {
 import type { CompactionSupport } from '../../../src/context/summaries/can-read-compaction.ts'
 import { conversation, grownWithinRound } from '../../support/conversations.ts'
 import {
-  expectComplete,
-  expectHonest,
+  expectQuestionAndInstructions,
+  expectNotesMatchChanges,
   expectIdempotent,
-  expectLawful,
-  expectPinned,
+  expectValidForProviders,
+  expectNoPinnedItemDropped,
   expectPure,
-  expectSteady,
+  expectUnchangedPrefix,
 } from '../../support/laws.ts'
 import { encodeForWire, WIRES } from '../../support/sent-laws.ts'
 import { talk } from '../../support/talk.ts'
@@ -80,7 +80,7 @@ function buildConversation(
 
 function addReset(item: Item): Item {
   const before = item.native?.['backstory'] ?? {}
-  return setGatewayField(item, { ...before, reset: true })
+  return setGatewayFields(item, { ...before, reset: true })
 }
 
 const READER: CompactionSupport = { wire: 'chat', account: 'a', compacts: false }
@@ -136,10 +136,11 @@ describe.each(MIXTURES)('%j', (overrides) => {
         const items = buildConversation(silent, what)
         const sent = buildPrompt(overrides, items, what)
         expectPure((given) => buildPrompt(overrides, given, what), items)
-        expectHonest(items, sent, true)
-        expectLawful(sent.items)
+        expectNotesMatchChanges(items, sent, true)
+        expectValidForProviders(sent.items)
         // A speaker label changes the text of a question.
-        if (items.every((item) => authorOf(item) === null)) expectComplete(items, sent.items)
+        if (items.every((item) => authorOf(item) === null))
+          expectQuestionAndInstructions(items, sent.items)
       }),
       COUNTS,
     )
@@ -163,7 +164,7 @@ describe.each(MIXTURES)('%j', (overrides) => {
       fc.property(conversation, extras, (silent, what) => {
         // Hidden authors stay hidden, and items before a reset are dropped, even if they are pinned.
         const items = pruneCached(buildConversation(silent, { ...what, speak: (all) => all }))
-        expectPinned(items, buildPrompt(overrides, items, what))
+        expectNoPinnedItemDropped(items, buildPrompt(overrides, items, what))
       }),
       COUNTS,
     )
@@ -211,7 +212,10 @@ test.each(BY_TURNS)('%j sends the same prefix again while tools run', (overrides
       fc.pre(more.every(isWork) && countWaitingCalls(asked) === countWaitingCalls(done))
       fc.pre(last !== undefined && !isModelItem(last))
       const told = { ...overrides, media: resolvePolicy([{ policy: 'replay' }]).media }
-      expectSteady(buildPrompt(told, asked, what).items, buildPrompt(told, done, what).items)
+      expectUnchangedPrefix(
+        buildPrompt(told, asked, what).items,
+        buildPrompt(told, done, what).items,
+      )
     }),
     COUNTS,
   )

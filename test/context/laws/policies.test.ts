@@ -4,7 +4,7 @@ import type { Item } from '../../../src/core/item.ts'
 import { isUserMessage, findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
 import { resolvePolicy, type PolicyOverrides } from '../../../src/core/context-policy.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
-import { expectSteady } from '../../support/laws.ts'
+import { expectUnchangedPrefix } from '../../support/laws.ts'
 import { talk } from '../../support/talk.ts'
 
 const applyPolicy = (overrides: PolicyOverrides) => {
@@ -39,7 +39,7 @@ function countPrefixBreaks(run: ReturnType<typeof applyPolicy>): readonly number
   return listRequests.flatMap((items, at) => {
     const before = run(listRequests[at - 1] ?? []).items
     try {
-      expectSteady(before, run(items).items)
+      expectUnchangedPrefix(before, run(items).items)
       return []
     } catch {
       return [findRoundStarts(items).length - 1]
@@ -97,7 +97,10 @@ describe('lean', () => {
     for (const [at, items] of listRequests.entries()) {
       const before = listRequests[at - 1] ?? []
       const closed = run(before).items
-      expectSteady(closed.slice(0, closed.findLastIndex(isUserMessage) + 1), run(items).items)
+      expectUnchangedPrefix(
+        closed.slice(0, closed.findLastIndex(isUserMessage) + 1),
+        run(items).items,
+      )
     }
   })
 })

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { resolvePolicy } from '../../../src/core/context-policy.ts'
-import { setGatewayField } from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { setGatewayFields } from '../../../src/core/items/author-time-and-reset-fields.ts'
 import type { Item, Part } from '../../../src/core/item.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { moveItemsAfterCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
@@ -66,7 +66,7 @@ const conversations = fc
     }
     const first = reset === null ? undefined : spoken[reset]
     if (first !== undefined && reset !== null) {
-      spoken[reset] = setGatewayField(first, { reset: true })
+      spoken[reset] = setGatewayFields(first, { reset: true })
     }
     return spoken
   })

@@ -16,15 +16,15 @@ import type { TransformResult } from '../../../src/context/transform-interface.t
 import { history } from '../../support/conversations.ts'
 import {
   deepFreeze,
-  expectAnswered,
-  expectBothSides,
-  expectComplete,
-  expectHonest,
+  expectNoCallLost,
+  expectBothRoles,
+  expectQuestionAndInstructions,
+  expectNotesMatchChanges,
   expectIdempotent,
-  expectLawful,
+  expectValidForProviders,
   expectPure,
-  expectSteady,
-  expectWaiting,
+  expectUnchangedPrefix,
+  expectWaitingCalls,
 } from '../../support/laws.ts'
 import { expectAccepted } from '../../support/sent-laws.ts'
 import { isSampled } from '../../support/sample.ts'
@@ -99,14 +99,14 @@ function expectAll(items: readonly Item[], subjects: Subjects, plans: Plans): vo
   for (const subject of subjects) {
     const given = preparePipelineInput(subject, items)
     const step = subject.transform.run(given)
-    expectHonest(given, step)
+    expectNotesMatchChanges(given, step)
     expectItemsKept(given, step, subject)
-    if (subject.makesValid === true) expectWaiting(items, step.items)
-    if (subject.addsStubs === true) expectAnswered(items, step)
+    if (subject.makesValid === true) expectWaitingCalls(items, step.items)
+    if (subject.addsStubs === true) expectNoCallLost(items, step)
   }
   for (const plan of plans) {
     const step = plan.run(items)
-    expectHonest(items, step, true)
+    expectNotesMatchChanges(items, step, true)
     expectItemsKept(items, step, plan)
   }
 }
@@ -116,9 +116,9 @@ function expectItemsKept(
   step: TransformResult,
   { keepsBothSides = true }: Pick<Subject, 'keepsBothSides'>,
 ): void {
-  expectComplete(items, step.items)
-  if (keepsBothSides) expectBothSides(items, step.items)
-  expectLawful(step.items)
+  expectQuestionAndInstructions(items, step.items)
+  if (keepsBothSides) expectBothRoles(items, step.items)
+  expectValidForProviders(step.items)
 }
 
 /** Checks lists that are not pruned, too, which a transform in a pipeline does not get. */
@@ -141,12 +141,12 @@ function expectAllSteady(
   for (const subject of subjects) {
     if (computeEpoch(subject, before) !== computeEpoch(subject, items)) continue
     const { run } = subject.transform
-    expectSteady(
+    expectUnchangedPrefix(
       run(preparePipelineInput(subject, before)).items,
       run(preparePipelineInput(subject, items)).items,
     )
   }
   for (const { run, epoch } of plans) {
-    if (epoch(before) === epoch(items)) expectSteady(run(before).items, run(items).items)
+    if (epoch(before) === epoch(items)) expectUnchangedPrefix(run(before).items, run(items).items)
   }
 }

@@ -4,7 +4,11 @@
  */
 import { isCompaction } from '../../../src/core/items/compaction-item.ts'
 import type { Item } from '../../../src/core/item.ts'
-import { UNPAIRED, callEndOf, findToolCallPairs } from '../../../src/core/items/tool-call-pairs.ts'
+import {
+  UNPAIRED,
+  readToolCallIdentity,
+  findToolCallPairs,
+} from '../../../src/core/items/tool-call-pairs.ts'
 import {
   POLICY_NAMES,
   resolvePolicy,
@@ -46,7 +50,7 @@ import {
   keepRecentRounds,
   type HistoryWindow,
 } from '../../../src/context/windows/keep-recent-rounds.ts'
-import type { Run } from '../../support/laws.ts'
+import type { RunTransform } from '../../support/laws.ts'
 import { media, mediaEpoch } from './media-subject.ts'
 
 export interface Subject {
@@ -154,7 +158,7 @@ const PLANS: readonly (readonly [mending: Transform, ...(readonly Subject[])])[]
 
 export interface Plan {
   readonly names: string
-  readonly run: Run
+  readonly run: RunTransform
   readonly epoch: (items: readonly Item[]) => string
   readonly keepsBothSides?: boolean
 }
@@ -257,7 +261,7 @@ function countWaitingOpaqueCalls(items: readonly Item[]): number {
 function listWaitingCalls(items: readonly Item[]): readonly Item[] {
   const left = pruneCached(items)
   const partners = findToolCallPairs(left)
-  return left.filter((item, at) => partners[at] === UNPAIRED && callEndOf(item) !== null)
+  return left.filter((item, at) => partners[at] === UNPAIRED && readToolCallIdentity(item) !== null)
 }
 
 /** Cached, because each transform needs it repeatedly. */

@@ -19,12 +19,12 @@ import { listTransforms, runTransforms } from '../../../src/context/list-and-run
 import type { CompactionSupport } from '../../../src/context/summaries/can-read-compaction.ts'
 import { history, tidyConversation } from '../../support/conversations.ts'
 import {
-  expectHonest,
+  expectNotesMatchChanges,
   expectIdempotent,
-  expectLawful,
-  expectPinned,
+  expectValidForProviders,
+  expectNoPinnedItemDropped,
   expectPure,
-  expectSteady,
+  expectUnchangedPrefix,
 } from '../../support/laws.ts'
 import { show, talk } from '../../support/talk.ts'
 
@@ -99,7 +99,7 @@ describe('for an upstream that can read the compaction', () => {
     const before = applyFor(list).items
     expect(show(before.slice(-1))).toBe(show(rule))
     const after = applyFor([...list, ...talk`assistant: Fog.`, ...talk`user: And now?`]).items
-    expectSteady(before, after)
+    expectUnchangedPrefix(before, after)
   })
 
   test('the latest of several is applied', () => {
@@ -171,9 +171,9 @@ describe('the laws of transforms', () => {
       fc.property(compacted, ({ items }) => {
         expectPure(run, items)
         expectIdempotent(run, items)
-        expectHonest(items, run(items), true)
-        expectPinned(items, run(items))
-        expectLawful(
+        expectNotesMatchChanges(items, run(items), true)
+        expectNoPinnedItemDropped(items, run(items))
+        expectValidForProviders(
           runTransforms(items, listTransforms({ policy: PRESETS.replay, reader: CLAUDE })).items,
         )
         const [first = COMPACTION] = run(items).items.filter((item) => !isInstruction(item))
@@ -197,7 +197,7 @@ describe('the laws of transforms', () => {
             next !== undefined && isModelItem(next) && isModelItem(before.at(-1) ?? next)
           if (at === undefined || isGoneOnWith) return
           const [then, now] = [withCompaction(before, at), withCompaction(after, at)]
-          expectSteady(applyFor(then).items, applyFor(now).items)
+          expectUnchangedPrefix(applyFor(then).items, applyFor(now).items)
         },
       ),
       RUNS,

@@ -24,11 +24,11 @@ import {
   grownWithinRound,
 } from '../../support/conversations.ts'
 import {
-  expectHonest,
+  expectNotesMatchChanges,
   expectIdempotent,
-  expectLawful,
+  expectValidForProviders,
   expectPure,
-  expectSteady,
+  expectUnchangedPrefix,
 } from '../../support/laws.ts'
 import { withGatewayFields, anyAuthors } from '../../support/authors.ts'
 
@@ -57,7 +57,7 @@ describe.each(TRANSFORMS)('%s', (name, { run }) => {
         const items = speak(silent)
         expectPure(run, items)
         expectIdempotent(run, items)
-        expectHonest(items, run(items))
+        expectNotesMatchChanges(items, run(items))
       }),
       COUNTS,
     )
@@ -66,7 +66,7 @@ describe.each(TRANSFORMS)('%s', (name, { run }) => {
   test('keeps a valid list valid', () => {
     fc.assert(
       fc.property(tidyConversation, anyAuthors, (items, speak) => {
-        expectLawful(run(speak(items)).items)
+        expectValidForProviders(run(speak(items)).items)
       }),
       COUNTS,
     )
@@ -77,7 +77,7 @@ describe.each(TRANSFORMS)('%s', (name, { run }) => {
       fc.property(fc.oneof(grown, grownWithinRound), anyAuthors, ([before, after], speak) => {
         const sent = run(speak(before)).items
         const open = name === 'merge' ? sent.slice(0, -1) : sent
-        expectSteady(open, run(speak(after)).items)
+        expectUnchangedPrefix(open, run(speak(after)).items)
       }),
       COUNTS,
     )
@@ -110,9 +110,9 @@ test('a reset drops all earlier items, and the pipeline drops the orphans', () =
       const step = dropBeforeReset().run(reset)
       expectPure(dropBeforeReset().run, reset)
       expectIdempotent(dropBeforeReset().run, reset)
-      expectHonest(reset, step)
+      expectNotesMatchChanges(reset, step)
       expect(step.items.slice(-(items.length - at))).toEqual(reset.slice(at))
-      expectLawful(runTransforms(reset, plan).items)
+      expectValidForProviders(runTransforms(reset, plan).items)
     }),
     COUNTS,
   )
@@ -137,8 +137,8 @@ test.each(PLANS)('the pipeline with %j satisfies the laws', (overrides) => {
       const items = speak(silent)
       const step = run(items)
       expectPure(run, items)
-      expectHonest(items, step, true)
-      expectLawful(step.items)
+      expectNotesMatchChanges(items, step, true)
+      expectValidForProviders(step.items)
       expect(step.items.filter((item) => 'content' in item && isNote(item))).toHaveLength(1)
     }),
     COUNTS,

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../src/core/item.ts'
-import { authorOf, setGatewayField } from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { authorOf, setGatewayFields } from '../../../src/core/items/author-time-and-reset-fields.ts'
 import { resolvePolicy, type ContextPolicy } from '../../../src/core/context-policy.ts'
 import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
 import {
@@ -21,7 +21,12 @@ import {
   computePrefixSeed,
 } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
-import { expectComplete, expectHonest, expectLawful, expectPinned } from '../../support/laws.ts'
+import {
+  expectQuestionAndInstructions,
+  expectNotesMatchChanges,
+  expectValidForProviders,
+  expectNoPinnedItemDropped,
+} from '../../support/laws.ts'
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { talk } from '../../support/talk.ts'
 import { MIXED_OVERRIDES, type MixedOverrides } from './mixed-wishes.ts'
@@ -50,7 +55,7 @@ const turn: Arbitrary<Turn> = fc
     // Hidden authors stay hidden even if their messages are pinned.
     const field = pin === 0 && author !== 'u2' && author !== 'u3' ? { ...of, pin: true } : of
     return {
-      question: Object.keys(field).length === 0 ? said : setGatewayField(said, field),
+      question: Object.keys(field).length === 0 ? said : setGatewayFields(said, field),
       steps,
     }
   })
@@ -87,11 +92,11 @@ function createFakeModel(
 
   const asked = (): readonly Item[] => {
     const { items: sent, notes } = buildPrompt(items, policy, tokenBudget)
-    expectHonest(items, { items: sent, notes }, true)
-    expectLawful(sent)
-    expectPinned(items, { items: sent, notes })
+    expectNotesMatchChanges(items, { items: sent, notes }, true)
+    expectValidForProviders(sent)
+    expectNoPinnedItemDropped(items, { items: sent, notes })
     // A speaker label changes the text of a question.
-    if (items.every((item) => authorOf(item) === null)) expectComplete(items, sent)
+    if (items.every((item) => authorOf(item) === null)) expectQuestionAndInstructions(items, sent)
     for (const [at, item] of sent.entries()) {
       if (item.type !== 'reasoning') continue
       const before = made.get(item.encrypted_content ?? '') ?? []

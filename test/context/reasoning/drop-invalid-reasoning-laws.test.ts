@@ -13,10 +13,10 @@ import {
 } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
 import {
-  expectComplete,
-  expectHonest,
+  expectQuestionAndInstructions,
+  expectNotesMatchChanges,
   expectIdempotent,
-  expectLawful,
+  expectValidForProviders,
   expectPure,
 } from '../../support/laws.ts'
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
@@ -66,8 +66,8 @@ test('satisfies the laws of transforms for answers of any origin', () => {
       const { run } = reader({ refusedBefore })
       expectPure(run, items)
       expectIdempotent(run, items)
-      expectHonest(items, run(items))
-      expectComplete(items, run(items).items)
+      expectNotesMatchChanges(items, run(items))
+      expectQuestionAndInstructions(items, run(items).items)
     }),
     RUNS,
   )
@@ -77,7 +77,7 @@ test('keeps a valid list valid', () => {
   fc.assert(
     fc.property(tidyConversation, fc.nat({ max: 4 }), (items, pick) => {
       const origin: Origin = { ...ACCOUNT, prefixHash: null, ...ORIGINS[pick] }
-      expectLawful(reader().run(items.map((item) => ({ ...item, origin }))).items)
+      expectValidForProviders(reader().run(items.map((item) => ({ ...item, origin }))).items)
     }),
     RUNS,
   )

@@ -21,7 +21,7 @@ import {
 import { hasSamePrefixText } from '../../../src/context/reasoning/hash-prompt-prefix.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import { messyConversation, tidyConversation } from '../../support/conversations.ts'
-import { expectSteady } from '../../support/laws.ts'
+import { expectUnchangedPrefix } from '../../support/laws.ts'
 import { anyAuthors } from '../../support/authors.ts'
 import { MIXED_OVERRIDES, type MixedOverrides } from '../laws/mixed-wishes.ts'
 import { preparePipelineInput, TRANSFORMS } from '../laws/subjects.ts'
@@ -50,7 +50,7 @@ describe.each(STABLE_TRANSFORMS)('$name', (subject) => {
         for (const place of listAnswerStarts(items)) {
           const then = run(items.slice(0, place))
           if (prefixStability === 'lasting') expect(then.notes).toEqual([])
-          else expectSteady(then.items, now.items)
+          else expectUnchangedPrefix(then.items, now.items)
         }
       }),
       COUNTS,

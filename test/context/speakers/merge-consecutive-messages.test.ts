@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { readGatewayField } from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { readGatewayFields } from '../../../src/core/items/author-time-and-reset-fields.ts'
 import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
 import { show, talk } from '../../support/talk.ts'
 import { ANN, authorField, withGatewayFields } from '../../support/authors.ts'
@@ -19,7 +19,7 @@ describe('consecutive messages of one author (C67)', () => {
       withGatewayFields(named, { 0: ANN, 1: ANN, 2: authorField('Bob') }),
     )
     expect(show(step.items)).toBe('user: one⏎two\nuser: three')
-    expect(readGatewayField(step.items[0]!)?.['ids']).toEqual(['msg_0', 'msg_1'])
+    expect(readGatewayFields(step.items[0]!)?.['ids']).toEqual(['msg_0', 'msg_1'])
     expect(step.notes.map(({ did, at }) => `${did} ${at}`)).toEqual(['changed 0', 'dropped 1'])
   })
 

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hasValidItemOrder } from '../../../src/context/tool-calls/has-valid-item-order.ts'
 import { messyConversation, tidyConversation } from '../../support/conversations.ts'
-import { expectLawful } from '../../support/laws.ts'
+import { expectValidForProviders } from '../../support/laws.ts'
 import { talk } from '../../support/talk.ts'
 
 test('accepts valid lists only', () => {
   fc.assert(
     fc.property(fc.oneof(tidyConversation, messyConversation), (items) => {
-      if (hasValidItemOrder(items)) expectLawful(items)
+      if (hasValidItemOrder(items)) expectValidForProviders(items)
     }),
     { numRuns: 1000 },
   )

@@ -7,12 +7,12 @@ import {
 } from '../../../src/context/tool-calls/stub-missing-outputs.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
-import { expectLawful } from '../../support/laws.ts'
+import { expectValidForProviders } from '../../support/laws.ts'
 import { show, talk } from '../../support/talk.ts'
 
 function addStubs(items: readonly Item[]): string {
   const step = runTransforms(items, [pruneOrphans({ unanswered: 'stub' }), stubMissingOutputs()])
-  expectLawful(step.items)
+  expectValidForProviders(step.items)
   return show(step.items).replaceAll(STUB_OUTPUT_TEXT, 'STUB')
 }
 

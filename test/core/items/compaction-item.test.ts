@@ -4,9 +4,9 @@ import {
   createCompactionItem,
   isGatewayCompaction,
   isCompactionMessage,
-  readGatewayCompaction,
+  readGatewayCompactionSummary,
   createCompactionMessage,
-  readCompactionMessage,
+  readCompactionMessageSummary,
 } from '../../../src/core/items/compaction-item.ts'
 import type { OpaqueItem } from '../../../src/core/item.ts'
 
@@ -17,35 +17,35 @@ function sealedAs(encrypted_content: string): OpaqueItem {
 test('the gateway reads the summary of its own compaction item', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (summary) => {
-      expect(readGatewayCompaction(createCompactionItem('cmp_1', summary))).toBe(
+      expect(readGatewayCompactionSummary(createCompactionItem('cmp_1', summary))).toBe(
         summary.toWellFormed(),
       )
     }),
   )
   const long = 'Grüezi 🦊 '.repeat(20_000)
-  expect(readGatewayCompaction(createCompactionItem('cmp_1', long))).toBe(long)
+  expect(readGatewayCompactionSummary(createCompactionItem('cmp_1', long))).toBe(long)
 })
 
-test("a compaction item is opaque to clients and recognizable as the gateway's", () => {
+test('a client cannot read a compaction item of the gateway, and the gateway recognizes it', () => {
   const { raw } = createCompactionItem('cmp_1', 'The cat is called Minka.')
   expect(raw).toMatchObject({ id: 'cmp_1', type: 'compaction' })
   expect(raw['encrypted_content']).toMatch(/^backstory:[\w+/=]+$/)
 })
 
-test("a compaction of another maker is not the gateway's, and a changed one has no summary", () => {
+test("a compaction by an upstream is not the gateway's, and a gateway compaction with changed content has no summary", () => {
   expect(isGatewayCompaction(sealedAs('gAAAAABpzfWE_k5OtOa3'))).toBe(false)
-  expect(readGatewayCompaction(sealedAs('gAAAAABpzfWE_k5OtOa3'))).toBeNull()
+  expect(readGatewayCompactionSummary(sealedAs('gAAAAABpzfWE_k5OtOa3'))).toBeNull()
   for (const junk of ['', '???', btoa('no JSON'), btoa('{"v":2,"summary":"x"}'), btoa('{"v":1}')]) {
-    expect(readGatewayCompaction(sealedAs(`backstory:${junk}`))).toBeNull()
+    expect(readGatewayCompactionSummary(sealedAs(`backstory:${junk}`))).toBeNull()
   }
-  expect(readGatewayCompaction({ type: 'opaque', raw: { type: 'compaction' } })).toBeNull()
+  expect(readGatewayCompactionSummary({ type: 'opaque', raw: { type: 'compaction' } })).toBeNull()
 })
 
-test('a compaction message is recognized and contains the summary', () => {
+test('a message made from a compaction is recognized and contains the summary', () => {
   const message = createCompactionMessage('The cat is called Minka.')
   expect(message.role).toBe('developer')
   expect(isCompactionMessage(message)).toBe(true)
-  expect(readCompactionMessage(message)).toBe('The cat is called Minka.')
+  expect(readCompactionMessageSummary(message)).toBe('The cat is called Minka.')
   // A client can write the same text, so the text alone does not identify the message.
   const { native: _native, ...said } = message
   expect(isCompactionMessage(said)).toBe(false)

@@ -25,7 +25,7 @@ const ANSWER_WITH_CALL = talk`
   call a
 `
 
-test('an answer that directly follows another one is found', () => {
+test('findConsecutiveAnswers finds an answer that directly follows another one', () => {
   const [one, two, three] = [origin(), origin(), origin()]
   const items = [
     ...QUESTION,
@@ -36,28 +36,28 @@ test('an answer that directly follows another one is found', () => {
   expect(findConsecutiveAnswers(items)).toEqual([4, 6])
 })
 
-test('an answer that follows text of the client is found', () => {
+test('findConsecutiveAnswers finds an answer that follows text of the client', () => {
   const begun = talk`assistant: Once upon`
   expect(findConsecutiveAnswers([...QUESTION, ...begun, ...withOrigin(ANSWER, origin())])).toEqual([
     3,
   ])
 })
 
-test('a call after edited text of another answer is found', () => {
+test('findConsecutiveAnswers finds a call that follows edited text of another answer', () => {
   const [thought = ANSWER[0]] = withOrigin(ANSWER, origin())
   const edited = talk`assistant: Twice`
   const items = [...QUESTION, ...(thought ? [thought] : []), ...edited]
   expect(findConsecutiveAnswers([...items, ...withOrigin(talk`call a`, origin())])).toEqual([4])
 })
 
-describe('an answer is not found', () => {
+describe('answers that findConsecutiveAnswers does not find', () => {
   test.each([
     ['after a question', talk`user: and then?`],
     ['after a tool output', talk`output a 4`],
     ['after an output of a wire-specific tool', talk`shell-output a 4`],
     ['after instructions', talk`developer: be quick`],
     ['after a compaction', talk`hosted compaction`],
-  ])('%s', (_, between) => {
+  ])('findConsecutiveAnswers does not find an answer %s', (_, between) => {
     const items = [
       ...QUESTION,
       ...withOrigin(ANSWER_WITH_CALL, origin()),
@@ -68,11 +68,11 @@ describe('an answer is not found', () => {
     expect(findConsecutiveAnswers(items)).toEqual([])
   })
 
-  test('without recorded items', () => {
+  test('findConsecutiveAnswers finds nothing in a list without recorded items', () => {
     expect(findConsecutiveAnswers([...QUESTION, ...ANSWER, ...ANSWER_WITH_CALL])).toEqual([])
   })
 
-  test('after edited text of the same answer', () => {
+  test('findConsecutiveAnswers does not find an answer after edited text of the same answer', () => {
     const [one, two] = [origin(), origin()]
     const edited = talk`assistant: Twice`
     const [thought = ANSWER[0], ...rest] = withOrigin([...ANSWER, ...ANSWER_WITH_CALL], one)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import {
-  countHeadItems,
+  countItemsBeforeFirstTurn,
   findQuestionEnd,
   findRoundStarts,
 } from '../../../src/core/items/rounds-and-pinned-items.ts'
@@ -27,11 +27,11 @@ test('a list without user messages has no rounds', () => {
   expect(findRoundStarts(talk`assistant: hello`)).toEqual([])
 })
 
-test('the head ends before the first conversation item', () => {
-  expect(countHeadItems([])).toBe(0)
-  expect(countHeadItems(talk`user: hello`)).toBe(0)
+test('countItemsBeforeFirstTurn counts the items before the first item of a turn', () => {
+  expect(countItemsBeforeFirstTurn([])).toBe(0)
+  expect(countItemsBeforeFirstTurn(talk`user: hello`)).toBe(0)
   expect(
-    countHeadItems(talk`
+    countItemsBeforeFirstTurn(talk`
     system: be brief
     hosted additional_tools
     developer: and kind

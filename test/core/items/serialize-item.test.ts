@@ -10,7 +10,7 @@ const message = (text: string): Item => ({
 })
 const origin = { wire: 'chat', account: 'mock', model: 'm', prefixHash: null }
 
-test('the measured size is that of the serialized item, in either order of calls', () => {
+test('measureItemBytes returns the size of the serialized item, whether it is called before or after serializeItem', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, isWritten) => {
       const item = message(text)
@@ -21,7 +21,7 @@ test('the measured size is that of the serialized item, in either order of calls
   )
 })
 
-test('the origin of an item is not serialized', () => {
+test('a serialized item does not contain its origin', () => {
   const item = message('naïve')
   const made = { ...item, origin }
   expect(serializeItem(made)).toBe(serializeItem(item))

@@ -1,13 +1,17 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { UNPAIRED, callEndOf, findToolCallPairs } from '../../../src/core/items/tool-call-pairs.ts'
+import {
+  UNPAIRED,
+  readToolCallIdentity,
+  findToolCallPairs,
+} from '../../../src/core/items/tool-call-pairs.ts'
 import { OPAQUE_PAIRS } from '../../support/conversations.ts'
 import { talk } from '../../support/talk.ts'
 
 const partners = (items: readonly Item[]) => [...findToolCallPairs(items)]
 const opaque = (raw: Record<string, string | null>): Item => ({ type: 'opaque', raw })
 
-test('a call and its output are paired', () => {
+test('a tool call and its output are paired', () => {
   expect(
     partners(talk`
     user: how warm is it?
@@ -18,7 +22,7 @@ test('a call and its output are paired', () => {
   ).toEqual([UNPAIRED, 2, 1, UNPAIRED])
 })
 
-test('parallel calls are paired by id, and in order if ids repeat', () => {
+test('parallel tool calls are paired with their outputs by id, and in order if ids repeat', () => {
   expect(
     partners(talk`
     call a
@@ -31,7 +35,7 @@ test('parallel calls are paired by id, and in order if ids repeat', () => {
   ).toEqual([4, 3, 5, 1, 0, 2])
 })
 
-test('a repeated id belongs to the later call', () => {
+test('an output with a repeated call id is paired with the later call', () => {
   expect(
     partners(talk`
     call 0
@@ -51,7 +55,7 @@ test('a repeated id belongs to the later call', () => {
   ).toEqual([UNPAIRED, 2, 1, 4, 3])
 })
 
-test('an output is not paired with a later call or with a call that has an output', () => {
+test('a tool output is not paired with a later call or with a call that already has an output', () => {
   expect(
     partners(talk`
     output a
@@ -62,7 +66,7 @@ test('an output is not paired with a later call or with a call that has an outpu
   ).toEqual([UNPAIRED, 2, 1, UNPAIRED])
 })
 
-test('an output after other items is paired with its call', () => {
+test('a tool output after other items is paired with its call', () => {
   expect(
     partners(talk`
     call a
@@ -72,7 +76,7 @@ test('an output after other items is paired with its call', () => {
   ).toEqual([2, UNPAIRED, 0])
 })
 
-test('a call is paired only with an output of its kind', () => {
+test('a tool call is paired only with an output of its kind', () => {
   expect(
     partners(talk`
     call a
@@ -84,23 +88,23 @@ test('a call is paired only with an output of its kind', () => {
 })
 
 test.each(OPAQUE_PAIRS.map((pair) => pair('id_1')))(
-  '$0.type is paired with $1.type',
+  'an item of type $0.type is paired with one of type $1.type',
   (call, output) => {
     const items: readonly Item[] = [call, output].map((raw) => ({ type: 'opaque', raw }))
     expect(partners(items)).toEqual([1, 0])
-    expect(items.map((item) => callEndOf(item)?.callId)).toEqual(['id_1', 'id_1'])
+    expect(items.map((item) => readToolCallIdentity(item)?.callId)).toEqual(['id_1', 'id_1'])
   },
 )
 
-test('a hosted tool item is no call', () => {
+test('an item of a provider-hosted tool is not a tool call', () => {
   const types = ['web_search_call', 'file_search_call', 'mcp_call', 'program', 'vendor:thing_call']
-  expect(types.map((type) => callEndOf(opaque({ type, call_id: 'a' })))).toEqual(
+  expect(types.map((type) => readToolCallIdentity(opaque({ type, call_id: 'a' })))).toEqual(
     types.map(() => null),
   )
-  expect(callEndOf(opaque({ type: 'tool_search_call', call_id: null }))).toBe(null)
+  expect(readToolCallIdentity(opaque({ type: 'tool_search_call', call_id: null }))).toBe(null)
 })
 
-test('a call without a name or an id is not paired', () => {
+test('a tool call without a name or an id is not paired', () => {
   const [call, output] = talk`
     call a
     output a

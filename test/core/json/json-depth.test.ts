@@ -8,7 +8,7 @@ function nested(depth: number, inner: unknown): unknown {
   return value
 }
 
-test('detects values that exceed the depth limit', () => {
+test('isNestedTooDeeply detects JSON values that exceed the depth limit', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(MAX_JSON_DEPTH + 50), (inner, around) => {
       const depth = around + depthOf(inner)
@@ -17,7 +17,7 @@ test('detects values that exceed the depth limit', () => {
   )
 })
 
-test('checks extremely deep values without overflowing the stack', () => {
+test('isNestedTooDeeply checks extremely deep values without overflowing the stack', () => {
   expect(isNestedTooDeeply(nested(1_000_000, null))).toBe(true)
 })
 

@@ -10,11 +10,11 @@ import {
 const [A, B] = ['01KQZ3V8M6T2X9R4B7C9', '01KQZ3V8M7AAAAAAAAAA']
 const [MARK, OTHER] = [formatMarkerLine(A), formatMarkerLine(B)]
 
-test('a marker is an unused Markdown link definition', () => {
+test('Markdown reads a turn marker as an unused link definition and displays nothing', () => {
   expect(MARK).toBe('[01KQZ3V8M6T2X9R4B7C9]: #')
 })
 
-describe('a marker is found and removed with its blank line', () => {
+describe('extraction of turn markers from text', () => {
   test.each([
     ['at the start', `${MARK}\n\nServus`, 'Servus', 0],
     ['after the blank line that was added with it', `\n\n${MARK}\n\nServus`, 'Servus', 0],
@@ -41,35 +41,38 @@ describe('a marker is found and removed with its blank line', () => {
     ['with Markdown escapes', `\\[${A}\\]: #\n\nOh`, 'Oh', 0],
     ['with HTML escapes', `&#91;${A}&#X5d;: &num;\n\nOh`, 'Oh', 0],
     ['with a bracket as a named HTML entity', `So\n\n&lsqb;${A}&rbrack;: &#35;`, 'So', 2],
-  ])('%s', (_, text, rest, at) => {
-    expect(extractMarkers(text)).toEqual({ text: rest, marks: [{ turnId: A, at }] })
-  })
+  ])(
+    'extractMarkers finds a turn marker %s and removes it with its blank line',
+    (_, text, rest, at) => {
+      expect(extractMarkers(text)).toEqual({ text: rest, markers: [{ turnId: A, offset: at }] })
+    },
+  )
 
-  test('all markers are found in order, repeated ones included', () => {
+  test('extractMarkers returns all turn markers in order, repeated ones included', () => {
     const text = `${MARK}\n\nSo.\n\n${OTHER}\n\n${MARK}\n\nOh.\n\n${OTHER}\n`
     expect(extractMarkers(text)).toEqual({
       text: 'So.\n\nOh.',
-      marks: [
-        { turnId: A, at: 0 },
-        { turnId: B, at: 5 },
-        { turnId: A, at: 5 },
-        { turnId: B, at: 8 },
+      markers: [
+        { turnId: A, offset: 0 },
+        { turnId: B, offset: 5 },
+        { turnId: A, offset: 5 },
+        { turnId: B, offset: 8 },
       ],
     })
     expect(extractMarkers(`${MARK}${OTHER} So ${MARK} ${OTHER}`)).toEqual({
       text: 'So',
-      marks: [A, B, A, B].map((turnId, at) => ({ turnId, at: at < 2 ? 0 : 2 })),
+      markers: [A, B, A, B].map((turnId, index) => ({ turnId, offset: index < 2 ? 0 : 2 })),
     })
   })
 
-  test('offsets do not exceed the remaining text', () => {
-    const { text, marks } = extractMarkers(`So\n\n${MARK}\n\n${OTHER}\n\n${MARK}`)
+  test('extractMarkers returns no offset beyond the end of the remaining text', () => {
+    const { text, markers } = extractMarkers(`So\n\n${MARK}\n\n${OTHER}\n\n${MARK}`)
     expect(text).toBe('So')
-    expect(marks.map(({ at }) => at)).toEqual([2, 2, 2])
+    expect(markers.map(({ offset }) => offset)).toEqual([2, 2, 2])
   })
 })
 
-describe('text that is not a marker stays unchanged', () => {
+describe('text that extractMarkers leaves unchanged', () => {
   test.each([
     ['in a code fence', `\`\`\`md\n${MARK}\n\`\`\``],
     ['in an unclosed code fence', `So\n\n~~~~\n~~~\n\n${MARK}\n\nOh`],
@@ -81,8 +84,8 @@ describe('text that is not a marker stays unchanged', () => {
     ['in the middle of a line', `So ${MARK} Oh`],
     ['a link definition with another name', '[servus]: #\n\n[01KQZ3V8M6T2X9R4B7CU]: #'],
     ['an id in lower case', MARK.toLowerCase()],
-  ])('%s', (_, text) => {
-    expect(extractMarkers(text)).toEqual({ text, marks: [] })
+  ])('extractMarkers leaves a text unchanged that has only a marker %s', (_, text) => {
+    expect(extractMarkers(text)).toEqual({ text, markers: [] })
   })
 })
 
@@ -115,16 +118,16 @@ const soup = fc
   )
   .map((pieces) => pieces.join(''))
 
-test('a second extraction finds nothing, and all offsets are within the text', () => {
+test('extractMarkers finds nothing in its own result, and all its offsets are within the text', () => {
   fc.assert(
     fc.property(soup, (text) => {
-      const { text: rest, marks } = extractMarkers(text)
-      expect(extractMarkers(rest)).toEqual({ text: rest, marks: [] })
-      if (marks.length === 0) expect(rest).toBe(text)
+      const { text: rest, markers } = extractMarkers(text)
+      expect(extractMarkers(rest)).toEqual({ text: rest, markers: [] })
+      if (markers.length === 0) expect(rest).toBe(text)
       let last = 0
-      for (const { at } of marks) {
-        expect(at).toBeGreaterThanOrEqual(last)
-        last = at
+      for (const { offset } of markers) {
+        expect(offset).toBeGreaterThanOrEqual(last)
+        last = offset
       }
       expect(last).toBeLessThanOrEqual(rest.length)
     }),
@@ -132,7 +135,7 @@ test('a second extraction finds nothing, and all offsets are within the text', (
   )
 })
 
-test('text for comparison loses everything that looks like a marker', () => {
+test('removeMarkerLikeText removes everything that looks like a turn marker', () => {
   const fenced = `So\n\`\`\`\n${MARK}\n\`\`\``
   expect(removeMarkerLikeText(fenced)).toBe('So\n```\n\n```')
   for (const damaged of [`[${A}]:#`, `[${A}]:`, `[${A}]`, `\\[${A}\\]: \\#`, MARK.toLowerCase()]) {
@@ -141,9 +144,9 @@ test('text for comparison loses everything that looks like a marker', () => {
   expect(removeMarkerLikeText('[servus]: #')).toBe('[servus]: #')
 })
 
-test('a long text full of markers is read in linear time', () => {
+test('extractMarkers reads a long text full of markers in linear time', () => {
   for (const piece of [`${MARK}\n\n`, `${MARK} `, '[', `\n\n\n${MARK}`, `a ${MARK}\n`, ']: #\n']) {
-    const marks = extractMarkers(piece.repeat(20_000)).marks.length
-    expect(extractMarkers('\n'.repeat(40_000) + piece.repeat(20_000)).marks).toHaveLength(marks)
+    const marks = extractMarkers(piece.repeat(20_000)).markers.length
+    expect(extractMarkers('\n'.repeat(40_000) + piece.repeat(20_000)).markers).toHaveLength(marks)
   }
 })

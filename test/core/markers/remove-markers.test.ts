@@ -9,7 +9,7 @@ const [A, B] = ['01KQZ3V8M6T2X9R4B7C9', '01KQZ3V8M7AAAAAAAAAA']
 const [MARK, OTHER] = [formatMarkerLine(A), formatMarkerLine(B)]
 const GRAMMAR = /\[[0-9A-HJKMNP-TV-Z]{20}\]: #/
 
-describe('a marker is removed', () => {
+describe('removal of turn markers from text that a model is sent', () => {
   test.each([
     ['in a quote', `> So\n>\n> ${MARK}\n\nOh`, '> So\n\nOh'],
     ['in the middle of a quote', `> So\n>\n> ${MARK}\n> Oh`, '> So\n>\n> Oh'],
@@ -25,12 +25,12 @@ describe('a marker is removed', () => {
     ['escaped in a sentence', `So \\[${A}\\]: \\# or &#91;${A}&#93;: &num; oh`, 'So or oh'],
     ['that contains another marker', `[01KQZ3V8M6${MARK}T2X9R4B7C9]: # So`, 'So'],
     ['that has another marker in its ending', `So [${A}]: ${OTHER}# oh`, 'So oh'],
-  ])('%s', (_, text, rest) => {
+  ])('removeMarkers removes a turn marker %s', (_, text, rest) => {
     expect(removeMarkers(text)).toBe(rest)
   })
 })
 
-describe('from a JSON string, with its escaped line breaks', () => {
+describe('turn markers in JSON strings', () => {
   const texts = [
     [`So.\n\n${MARK}\n\nOh.`, 'So.\n\nOh.'],
     [`${MARK}\n\nSo.`, 'So.'],
@@ -39,19 +39,22 @@ describe('from a JSON string, with its escaped line breaks', () => {
     [`> So.\n>\n> ${MARK}\n\nOh.`, '> So.\n\nOh.'],
     [MARK, ''],
   ] as const
-  test.each(texts)('%j', (text, rest) => {
-    const [given, left] = [
-      [{ title: 'A "title"', content: text }],
-      [{ title: 'A "title"', content: rest }],
-    ]
-    expect(removeMarkers(JSON.stringify(given))).toBe(JSON.stringify(left))
-    expect(removeMarkers(`Found:\n${JSON.stringify(given)}`)).toBe(
-      `Found:\n${JSON.stringify(left)}`,
-    )
-    const twice = (value: unknown) => JSON.stringify({ found: JSON.stringify(value) })
-    expect(removeMarkers(twice(given))).toBe(twice(left))
-    expect(removeMarkers(JSON.stringify(given, null, 2))).toBe(JSON.stringify(left, null, 2))
-  })
+  test.each(texts)(
+    'removeMarkers removes a marker with its escaped line breaks from the JSON string of %j',
+    (text, rest) => {
+      const [given, left] = [
+        [{ title: 'A "title"', content: text }],
+        [{ title: 'A "title"', content: rest }],
+      ]
+      expect(removeMarkers(JSON.stringify(given))).toBe(JSON.stringify(left))
+      expect(removeMarkers(`Found:\n${JSON.stringify(given)}`)).toBe(
+        `Found:\n${JSON.stringify(left)}`,
+      )
+      const twice = (value: unknown) => JSON.stringify({ found: JSON.stringify(value) })
+      expect(removeMarkers(twice(given))).toBe(twice(left))
+      expect(removeMarkers(JSON.stringify(given, null, 2))).toBe(JSON.stringify(left, null, 2))
+    },
+  )
 })
 
 test.each([
@@ -62,7 +65,7 @@ test.each([
   `[${A}]:#`,
   `[${A}0]: #`,
   '{"a":"\\\\[x]: #\\n"}',
-])('text that does not match the marker format stays: %s', (text) => {
+])('removeMarkers leaves text that does not match the marker format: %s', (text) => {
   expect(removeMarkers(text)).toBe(text)
 })
 
@@ -103,7 +106,7 @@ const soup = fc
   )
   .map((pieces) => pieces.join(''))
 
-test('no marker is left after one pass', () => {
+test('removeMarkers leaves no marker after one pass', () => {
   fc.assert(
     fc.property(soup, (text) => {
       const rest = removeMarkers(text)
@@ -114,7 +117,7 @@ test('no marker is left after one pass', () => {
   )
 })
 
-test('a text without markers is returned unchanged, and other texts lose only markers and blanks', () => {
+test('removeMarkers returns a text without markers unchanged, and removes only markers and blanks from other texts', () => {
   const unmarked = fc
     .array(fc.constantFrom(...SCRAPS, '\\\\', 'N'), { maxLength: 16 })
     .map((pieces) => pieces.join(''))
@@ -134,7 +137,7 @@ test('a text without markers is returned unchanged, and other texts lose only ma
   )
 })
 
-test('JSON stays valid and keeps its other content', () => {
+test('removeMarkers leaves JSON valid and its other content unchanged', () => {
   const value = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(
       { depthSize: 'small' },
@@ -159,7 +162,7 @@ function shapeOf(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? '' : inner))
 }
 
-test('a long text full of markers is read in linear time', () => {
+test('removeMarkers reads a long text full of markers in linear time', () => {
   // An implementation with quadratic time exceeds the time limit of the test.
   for (const piece of [
     `${MARK}\n\n`,
@@ -178,7 +181,7 @@ test('a long text full of markers is read in linear time', () => {
 })
 
 test.each(['`', '~~~ ', '#', ';', ' #', 'm;'])(
-  '2 million repetitions of %j are read in linear time',
+  'removeMarkers reads 2 million repetitions of %j in linear time',
   (sign) => {
     const text = `${MARK.slice(-3)} ${sign.repeat(2_000_000 / sign.length)}`
     expect(removeMarkers(text)).toBe(text)

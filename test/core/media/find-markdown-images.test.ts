@@ -22,11 +22,11 @@ test.each([
   ],
   ['![never closed', []],
   ['![a](', []],
-])('finds the visible images in %j', (text, urls) => {
+])('findMarkdownImages returns the URLs of the displayed images in %j', (text, urls) => {
   expect(findMarkdownImages(text)).toEqual(urls)
 })
 
-test('reads malformed Markdown in linear time and finds at most one image', () => {
+test('findMarkdownImages reads malformed Markdown in linear time and finds at most one image', () => {
   // An implementation with quadratic time exceeds the time limit of the test.
   const texts = ['!['.repeat(200_000), '![](https://'.repeat(50_000), '![]('.repeat(100_000)]
   for (const text of texts) expect(findMarkdownImages(text).length).toBeLessThan(2)

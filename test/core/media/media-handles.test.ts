@@ -35,10 +35,10 @@ const ITEMS = [
 const handlesOf = (items: readonly Item[]) =>
   listMedia(items).map(({ identity }) => assignMediaHandles(items).get(identity))
 
-describe('media handles (C80)', () => {
-  test('number distinct media in the order of first appearance', () => {
+describe('media handles such as `media_1` (C80)', () => {
+  test('media handles number distinct media in the order of first appearance', () => {
     expect(handlesOf(ITEMS)).toEqual([1, 2, 3, 1, 4, 5, 3].map((at) => `media_${at}`))
-    expect(listMedia(ITEMS).map(({ kind, at }) => `${at} ${kind}`)).toEqual([
+    expect(listMedia(ITEMS).map(({ kind, itemIndex }) => `${itemIndex} ${kind}`)).toEqual([
       '0 image',
       '0 file',
       '1 image',
@@ -49,12 +49,12 @@ describe('media handles (C80)', () => {
     ])
   })
 
-  test('stay the same in later turns', () => {
+  test('media keep their handles in later turns of a conversation', () => {
     const later = handlesOf([...ITEMS, said(image('https://a/9'), image('https://a/1'))])
     expect(later).toEqual([...handlesOf(ITEMS), 'media_6', 'media_1'])
   })
 
-  test('lead back to their media', () => {
+  test('findMediaByHandle returns the medium of each assigned handle', () => {
     expect(findMediaByHandle(ITEMS, 'media_1')).toEqual(image('https://a/1'))
     expect(findMediaByHandle(ITEMS, 'media_2')).toBe(PDF)
     expect(findMediaByHandle(ITEMS, 'media_3')).toEqual(image('https://a/2'))
@@ -63,11 +63,11 @@ describe('media handles (C80)', () => {
   })
 
   test.each(['media_6', 'media_0', 'media_01', 'media_', '1', '', 'https://a/1', 'constructor'])(
-    'that were never assigned find nothing: %j',
+    'findMediaByHandle returns null for the handle %j, which was never assigned',
     (handle) => expect(findMediaByHandle(ITEMS, handle)).toBeNull(),
   )
 
-  test('distinguish media by their complete data', () => {
+  test('media handles distinguish media by their complete data', () => {
     const data = (end: string) => `data:image/png;base64,${'A'.repeat(40_000)}${end}`
     const items = [said(image(data('x')), image(data('y')), image(data('x')))]
     expect(handlesOf(items)).toEqual(['media_1', 'media_2', 'media_1'])

@@ -8,7 +8,7 @@ function call(native: ItemNativeFields): Item {
   return { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}', native }
 }
 
-test('removes reasoning, encrypted or not', () => {
+test('stripReasoning removes reasoning, encrypted or not', () => {
   for (const item of talk`
     thinks: Hm.
     sealed: Hm.
@@ -33,11 +33,11 @@ test.each<[string, ItemNativeFields, ItemNativeFields]>([
     { chat: { $legacy: true, reasoning_details: [], $entry: { index: 0, extra_content: {} } } },
     { chat: { $legacy: true, $entry: { index: 0 } } },
   ],
-])('removes the signatures of %s from %o', (wire, native, left) => {
+])('stripReasoning removes the signatures of the wire %s from %o', (wire, native, left) => {
   expect(stripReasoning(call(native), wire)).toEqual(call(left))
 })
 
-test('removes the signature of an unknown part', () => {
+test('stripReasoning removes the signature of an unknown Gemini part', () => {
   const part = { executableCode: { code: '1' } }
   const item = (part: object): Item => ({
     type: 'opaque',
@@ -52,23 +52,26 @@ test.each<[string, ItemNativeFields]>([
   ['anthropic', { anthropic: { caller: { type: 'direct' } } }],
   ['gemini', { gemini: { id: 'w1' } }],
   ['chat', { chat: { $entry: { index: 0 } } }],
-])('leaves data without a signature of %s unchanged: %o', (wire, native) => {
-  const item = call(native)
-  expect(stripReasoning(item, wire)).toBe(item)
-})
+])(
+  'stripReasoning leaves data without a signature of the wire %s unchanged: %o',
+  (wire, native) => {
+    const item = call(native)
+    expect(stripReasoning(item, wire)).toBe(item)
+  },
+)
 
-describe('reasoning counts as encrypted', () => {
+describe('which reasoning items count as encrypted', () => {
   const thought = talk`thinks: Hm.`
   test.each<ItemNativeFields>([
     { anthropic: { type: 'thinking', thinking: 'Hm.', signature: 'Er' } },
     { gemini: { thoughtSignature: 'Ck' } },
     { chat: { reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', signature: 'or' }] } },
     { chat: { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] } },
-  ])('if its wire signed it: %o', (native) => {
+  ])('reasoning that its wire signed counts as encrypted: %o', (native) => {
     expect(hasEncryptedReasoning(thought.map((item) => ({ ...item, native })))).toBe(true)
   })
 
-  test('if it has encrypted content, and not if it is plain text', () => {
+  test('reasoning counts as encrypted if it has encrypted content, and not if it is plain text', () => {
     expect(hasEncryptedReasoning(talk`sealed: x`)).toBe(true)
     expect(hasEncryptedReasoning(thought)).toBe(false)
     const native = { chat: { $field: 'reasoning_content', reasoning_details: [{ text: 'Hm.' }] } }

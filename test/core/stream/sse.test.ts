@@ -32,8 +32,8 @@ const anyMessage = fc.record({
 const anyEnding = fc.constantFrom('\n', '\r\n', '\r')
 const anyCuts = fc.array(fc.nat(10_000), { maxLength: 8 })
 
-describe('the decoder', () => {
-  test('accepts every line ending, comments, and data before event', () => {
+describe('decoding of server-sent events', () => {
+  test('the decoder of server-sent events accepts every line ending, comments, and `data` before `event`', () => {
     const wanted = [{ event: 'a', data: '1' }]
     expect(decode('event: a\ndata: 1\n\n')).toEqual(wanted)
     expect(decode('event: a\r\ndata: 1\r\n\r\n')).toEqual(wanted)
@@ -41,11 +41,11 @@ describe('the decoder', () => {
     expect(decode(': hi\ndata:1\nevent:a\n\n')).toEqual(wanted)
   })
 
-  test('reads a last event without a blank line', () => {
+  test('the decoder of server-sent events reads a last event without a blank line', () => {
     expect(decode('data: [DONE]')).toEqual([{ data: '[DONE]' }])
   })
 
-  test('reads the same events for any split of the bytes', () => {
+  test('the decoder of server-sent events reads the same events for any split of the bytes', () => {
     fc.assert(
       fc.property(fc.array(anyMessage), anyEnding, anyCuts, (messages, ending, places) => {
         const bytes = utf8.encode(messages.map(formatSseMessage).join('').replaceAll('\n', ending))
@@ -54,7 +54,7 @@ describe('the decoder', () => {
     )
   })
 
-  test('rejects an endless event before it fills the memory', () => {
+  test('the decoder of server-sent events rejects an endless event before it fills the memory', () => {
     const sse = createSseDecoder(1000)
     const line = utf8.encode('data: ' + 'x'.repeat(100))
     expect(() => {
@@ -67,8 +67,8 @@ describe('the decoder', () => {
   })
 })
 
-describe('the boundary buffer', () => {
-  test('forwards only complete events, and none is lost or repeated', () => {
+describe('buffering of server-sent events up to the end of an event', () => {
+  test('the SSE boundary buffer forwards only complete events, and none is lost or repeated', () => {
     fc.assert(
       fc.property(fc.array(anyMessage), anyEnding, anyCuts, (messages, ending, places) => {
         const text = messages.map(formatSseMessage).join('').replaceAll('\n', ending)
@@ -83,20 +83,20 @@ describe('the boundary buffer', () => {
     )
   })
 
-  test('holds back an incomplete event', () => {
+  test('the SSE boundary buffer returns an incomplete event only at the end', () => {
     const whole = createSseBoundaryBuffer()
     expect(plain.decode(whole.push(utf8.encode('data: 1\n\ndata: 2')))).toBe('data: 1\n\n')
     expect(plain.decode(whole.push(utf8.encode('2\n')))).toBe('')
     expect(plain.decode(whole.push(utf8.encode('\ndata: 3\n\n')))).toBe('data: 22\n\ndata: 3\n\n')
   })
 
-  test('forwards a chunk that ends with an event as the same bytes', () => {
+  test('the SSE boundary buffer forwards a chunk that ends with an event as the same bytes', () => {
     const chunk = utf8.encode('data: 1\n\n')
     expect(createSseBoundaryBuffer().push(chunk)).toBe(chunk)
   })
 })
 
-test('data with several lines is formatted with the same lines', () => {
+test('data with several lines is formatted as a server-sent event with the same lines', () => {
   const message = { data: 'a\nb' }
   expect(decode(formatSseMessage(message))).toEqual([message])
 })

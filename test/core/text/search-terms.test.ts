@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { compareTerms, extractSearchTerms } from '../../../src/core/text/search-terms.ts'
+import { measureTermOverlap, extractSearchTerms } from '../../../src/core/text/search-terms.ts'
 
-describe('the search terms of a text', () => {
+describe('search terms of a text', () => {
   test.each([
     ['Crème brûlée, CRÈME!', ['creme', 'brulee']],
     ['port 8080 (not 8081)', ['port', '8080', 'not', '8081']],
@@ -14,24 +14,24 @@ describe('the search terms of a text', () => {
     [`x${'𐌰'.repeat(30)}`, [`x${'𐌰'.repeat(19)}\ufffd`]],
     ['\ud800 🙂 —', []],
     ['', []],
-  ])('%s', (text, words) => {
+  ])('extractSearchTerms reads the search terms of %s', (text, words) => {
     expect(extractSearchTerms(text)).toEqual(words)
   })
 
-  test('are limited to the requested number', () => {
+  test('extractSearchTerms returns at most the requested number of terms', () => {
     expect(extractSearchTerms('one two three four', 2)).toEqual(['one', 'two'])
     expect(extractSearchTerms('東京に住む', 2)).toEqual(['東京', '京に'])
   })
 
-  test('are found in linear time', () => {
+  test('extractSearchTerms reads a long text in linear time', () => {
     const text = 'word '.repeat(200_000)
     expect(extractSearchTerms(text, 64)).toEqual(['word'])
   })
 })
 
-test('the similarity of two texts is the share of common terms', () => {
-  expect(compareTerms(['a', 'b'], ['b', 'a'])).toBe(1)
-  expect(compareTerms(['a', 'b', 'c'], ['b', 'c', 'd'])).toBe(0.5)
-  expect(compareTerms(['a'], ['b'])).toBe(0)
-  expect(compareTerms([], [])).toBe(0)
+test('measureTermOverlap returns the share of terms that two texts have in common', () => {
+  expect(measureTermOverlap(['a', 'b'], ['b', 'a'])).toBe(1)
+  expect(measureTermOverlap(['a', 'b', 'c'], ['b', 'c', 'd'])).toBe(0.5)
+  expect(measureTermOverlap(['a'], ['b'])).toBe(0)
+  expect(measureTermOverlap([], [])).toBe(0)
 })

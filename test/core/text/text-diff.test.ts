@@ -4,7 +4,7 @@ import { diffText, applyTextDiff } from '../../../src/core/text/text-diff.ts'
 
 const text = fc.string({ unit: fc.constantFrom('a', 'b', '😀', '😁', 'é'), maxLength: 40 })
 
-test('applying a diff restores the text, and no character is split', () => {
+test('applying a text diff restores the text, and no character is split', () => {
   fc.assert(
     fc.property(text, text, text, text, (head, middle, other, tail) => {
       const [base, now] = [head + other + tail, head + middle + tail]
@@ -17,7 +17,7 @@ test('applying a diff restores the text, and no character is split', () => {
   )
 })
 
-test('finds the common beginning of two long texts', () => {
+test('diffText finds the common beginning of two long texts', () => {
   const long = 'word '.repeat(20_000)
   expect(diffText(`${long}one, }`, `${long}two and more, }`)).toEqual({
     prefix: long.length,

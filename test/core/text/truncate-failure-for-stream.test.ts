@@ -13,14 +13,14 @@ const FAILURE: Failure = {
   param: null,
 }
 
-test('returns a short failure unchanged', () => {
+test('truncateFailure returns a short failure unchanged', () => {
   for (const message of ['', 'So', 'x'.repeat(4000)]) {
     const failure = { ...FAILURE, message }
     expect(truncateFailure(failure)).toBe(failure)
   }
 })
 
-test('shortens long fields without splitting a character', () => {
+test('truncateFailure shortens long fields without splitting a character', () => {
   const anything = fc
     .array(fc.constantFrom('x', '\0', '😀', 'é'.repeat(500), 'y'.repeat(3999)), { maxLength: 20 })
     .map((pieces) => pieces.join(''))
@@ -36,7 +36,7 @@ test('shortens long fields without splitting a character', () => {
   )
 })
 
-test('shortens an upstream error before the answer starts', () => {
+test('an upstream error is shortened if it arrives before the answer starts', () => {
   const { failure } = new GatewayError({ ...FAILURE, message: 'x'.repeat(100_000) })
   expect(failure.message).toHaveLength(4000)
 })

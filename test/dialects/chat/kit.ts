@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { foldAnswerOutcome, type Outcome } from '../../../src/core/fold-answer-outcome.ts'
+import { createOutcomeCollector, type Outcome } from '../../../src/core/collect-answer-outcome.ts'
 import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
 import type { AnswerContext } from '../../../src/core/ports/dialect-interface.ts'
 import type { ClientRequest } from '../../../src/core/client-request.ts'
@@ -34,11 +34,11 @@ export function readFailure(body: JsonObject) {
 
 export function createAnswerContext(body: JsonObject = {}, stored = true): AnswerContext {
   const clientRequest = parse({ model: 'requested', messages: HI, ...body })
-  return { clientRequest, turnId: TURN, createdAtMs: 1_700_000_000_999, stored }
+  return { clientRequest, turnId: TURN, createdAtMs: 1_700_000_000_999, isStored: stored }
 }
 
 export function foldOutcome(events: readonly StreamEvent[]): Outcome {
-  const fold = foldAnswerOutcome()
+  const fold = createOutcomeCollector()
   for (const event of events) fold.push(event)
   return fold.currentOutcome()
 }

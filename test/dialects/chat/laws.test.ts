@@ -9,7 +9,7 @@ import { joinVisibleText } from '../../../src/dialects/chat/render/join-visible-
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
 import { createSseDecoder } from '../../../src/core/stream/sse.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
-import { eventFaults } from '../../support/event-laws.ts'
+import { findEventFaults } from '../../support/event-laws.ts'
 import { accountOf, itemsIn } from '../../providers/openai-chat/kit.ts'
 import { ENDED, foldOutcome, renderStream, STARTED, createItemEvents } from './kit.ts'
 
@@ -99,7 +99,7 @@ describe('any rendered chat answer', () => {
   test('any chat answer is read correctly by the OpenAI SDK', async () => {
     await fc.assert(
       fc.asyncProperty(answer, async (events) => {
-        expect(eventFaults(events)).toEqual([])
+        expect(findEventFaults(events)).toEqual([])
         const { items } = foldOutcome(events)
         const completion = await readWithSdk(events)
         const message = completion.choices[0]?.message
@@ -134,7 +134,7 @@ describe('any rendered chat answer', () => {
           openaiChat.createDecoder(accountOf()),
           runStage(createSseDecoder(), pieces),
         )
-        expect(eventFaults(read)).toEqual([])
+        expect(findEventFaults(read)).toEqual([])
         const before = foldOutcome(events)
         const after = itemsIn(read)
         const callsOf = (items: readonly Item[]) =>

@@ -13,8 +13,8 @@ let setup: TestSetup
 beforeAll(async () => void (setup = await startTestSetup('full', { HEARTBEAT_SECONDS: '1' })))
 afterAll(() => setup.close())
 
-describe.concurrent.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
-  test('each request repeats the earlier one byte for byte and only appends to it', async () => {
+describe.concurrent.each(['gpt-5', 'claude-opus-5'])('answers of %s to Open WebUI', (model) => {
+  test('each prompt of an Open WebUI chat repeats the earlier one byte for byte and only appends to it', async () => {
     const session = setup.session({}, { model, system: 'You are a lighthouse.' })
     await session.ask('RTCC|RC|RT')
     await session.ask('RTRT')
@@ -30,7 +30,7 @@ describe.concurrent.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
     expect(sent.join('\n')).not.toMatch(/\]: #/)
   })
 
-  test('an answer with reasoning has a marker, and one without has none', async () => {
+  test('Open WebUI gets a marker in an answer with reasoning, and none in an answer without', async () => {
     const session = setup.session({}, { model })
     const marked = await session.ask('RT')
     const plain = await session.ask('T')
@@ -39,7 +39,7 @@ describe.concurrent.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
     expect(session.problems()).toEqual([])
   })
 
-  test('Stop cancels the upstream request', async () => {
+  test('the Stop button of Open WebUI cancels the upstream request', async () => {
     const chat = openChat({ account: setup.account(), model })
     const text = `Q${nextNumber()} how long?`
     const [planned] = parseScript('R~T')
@@ -54,7 +54,7 @@ describe.concurrent.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
   })
 
   test.each(['chat', 'responses'] as const)(
-    'splits long texts into lines that Open WebUI can read, %s (C127)',
+    'the %s dialect splits long texts into lines that Open WebUI can read (C127)',
     async (connection) => {
       const chat = openChat({ account: setup.account({ connection }), model })
       const text = `Q${nextNumber()} at length?`
@@ -73,7 +73,7 @@ describe.concurrent.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
   )
 })
 
-test.concurrent('sends comments while the upstream is silent, so that no proxy closes the connection', async () => {
+test.concurrent('Open WebUI is sent comments while the upstream is silent, so that no proxy closes the connection', async () => {
   const chat = openChat({ account: setup.account(), model: 'gpt-5' })
   const text = `Q${nextNumber()} silence?`
   const script = parseScript('~RT')
@@ -83,7 +83,7 @@ test.concurrent('sends comments while the upstream is silent, so that no proxy c
   await script[0]?.givenUp.promise
 })
 
-test.concurrent('sends an error as JSON before the answer, and as a chunk in the middle of it (C127)', async () => {
+test.concurrent('Open WebUI gets an error as JSON before the answer, and as a chunk in the middle of it (C127)', async () => {
   const session = setup.session()
   const { node, rounds } = await session.ask('!')
   expect(node).toMatchObject({ items: [], error: 'Not today.' })

@@ -14,33 +14,36 @@ const WAYS = (['responses', 'stateful'] as const).flatMap((connection) =>
   MODELS.map((model) => ({ connection, model })),
 )
 
-describe.concurrent.each(WAYS)('a $connection connection, $model', ({ connection, model }) => {
-  test("recalls the items that Open WebUI's conversion drops (C126)", async () => {
-    const session = setup.session({ connection }, { model, system: 'You are a lighthouse.' })
-    await session.ask('RTCC|RC|RT')
-    await session.ask('RC|RT')
-    await session.regenerate('RT')
-    await session.ask('RTRT')
-    await session.ask('R~T')
-    await session.continueAnswer('RT')
-    await session.editQuestion('RT')
-    await session.ask('RT')
-    expect(session.problems()).toEqual([])
-  })
+describe.concurrent.each(WAYS)(
+  'a $connection connection of Open WebUI to $model',
+  ({ connection, model }) => {
+    test('the gateway recalls the items that Open WebUI drops when it converts a chat (C126)', async () => {
+      const session = setup.session({ connection }, { model, system: 'You are a lighthouse.' })
+      await session.ask('RTCC|RC|RT')
+      await session.ask('RC|RT')
+      await session.regenerate('RT')
+      await session.ask('RTRT')
+      await session.ask('R~T')
+      await session.continueAnswer('RT')
+      await session.editQuestion('RT')
+      await session.ask('RT')
+      expect(session.problems()).toEqual([])
+    })
 
-  test('recalls both parts of a continued answer', async () => {
-    const session = setup.session({ connection }, { model })
-    await session.ask('RT')
-    await session.continueAnswer('T')
-    await session.ask('RC|RTRT')
-    await session.continueAnswer('RT')
-    await session.ask('RT')
-    expect(session.problems()).toEqual([])
-  })
-})
+    test('the gateway recalls both parts of an answer that Open WebUI continued', async () => {
+      const session = setup.session({ connection }, { model })
+      await session.ask('RT')
+      await session.continueAnswer('T')
+      await session.ask('RC|RTRT')
+      await session.continueAnswer('RT')
+      await session.ask('RT')
+      expect(session.problems()).toEqual([])
+    })
+  },
+)
 
 test.concurrent.each(MODELS)(
-  'does not send reasoning twice if the connection keeps it, %s',
+  "%s is not sent reasoning twice if Open WebUI's connection sends it back too",
   async (model) => {
     const session = setup.session({ keepsReasoning: true }, { model })
     await session.ask('RC|RT')
@@ -50,7 +53,7 @@ test.concurrent.each(MODELS)(
   },
 )
 
-test.concurrent('if several models answer at once, the chat continues with one of them', async () => {
+test.concurrent('if several models answer one question in Open WebUI, the chat continues with one of them', async () => {
   const session = setup.session()
   const [first, second] = await session.askAll({ 'gpt-5': 'RC|RT', 'claude-opus-5': 'RT' })
   await session.ask('RT')
@@ -62,7 +65,7 @@ test.concurrent('if several models answer at once, the chat continues with one o
   expect(session.explained).toHaveLength(1)
 })
 
-test.concurrent("an upstream gets the text of another upstream's answers but not its encrypted reasoning (C98)", async () => {
+test.concurrent("an upstream gets the text of another upstream's answers, but not its encrypted reasoning (C98)", async () => {
   const session = setup.session()
   await session.askAll({ 'gpt-5': 'RC|RT', 'claude-opus-5': 'T' })
   const other = await session.askAll({ 'claude-opus-5': 'RT' })
@@ -75,17 +78,23 @@ test.concurrent("an upstream gets the text of another upstream's answers but not
 test.concurrent.each([
   ['gpt-5', 'developer', 'max_completion_tokens'],
   ['claude-opus-4-6', 'system', 'max_tokens'],
-])('%s gets the parameters that the user set, under its own names', async (model, role, most) => {
-  const params = { max_tokens: 4000, stop: ['END'], reasoning_effort: 'high' }
-  const session = setup.session({ params }, { model, system: 'SYS' })
-  const { rounds } = await session.ask('RT')
-  await session.ask('RT')
-  expect(rounds[0]?.body).toMatchObject({ [most]: 4000, messages: [{ role, content: 'SYS' }, {}] })
-  expect(JSON.stringify(session.received.at(-1))).toMatch(/SYS.*Q|Q.*SYS/)
-  expect(session.problems()).toEqual([])
-})
+])(
+  '%s gets the parameters that the user of Open WebUI set, under the names of its own API',
+  async (model, role, most) => {
+    const params = { max_tokens: 4000, stop: ['END'], reasoning_effort: 'high' }
+    const session = setup.session({ params }, { model, system: 'SYS' })
+    const { rounds } = await session.ask('RT')
+    await session.ask('RT')
+    expect(rounds[0]?.body).toMatchObject({
+      [most]: 4000,
+      messages: [{ role, content: 'SYS' }, {}],
+    })
+    expect(JSON.stringify(session.received.at(-1))).toMatch(/SYS.*Q|Q.*SYS/)
+    expect(session.problems()).toEqual([])
+  },
+)
 
-test.concurrent('lists the models as Open WebUI expects (C126)', async () => {
+test.concurrent('the model list has the format that Open WebUI expects (C126)', async () => {
   const response = await fetch(`${setup.gateway.url}/v1/models`)
   const { data } = (await response.json()) as { readonly data: readonly object[] }
   expect(response.status).toBe(200)

@@ -30,7 +30,7 @@ async function turnOf([turnId = '']: readonly string[]) {
   return turn
 }
 
-test('the continuation of an unstored answer has its thread and no parent', async () => {
+test('a continuation of an unstored answer belongs to the same thread and has no parent turn', async () => {
   const request = [{ role: 'user', content: 'What is a lighthouse?' }] as const
   const first = await askWithAnswer(request, { reasoning: 'Hm.', text: 'A tower.' })
   const chat = addRound(request, first, 'And a ship?')

@@ -16,7 +16,7 @@ afterAll(() => setup.close())
 const MODELS = ['claude-opus-5', 'claude-opus-5-5', 'gpt-5', 'gpt-5.6']
 
 test.concurrent.each(MODELS)(
-  '%s: each request of a continued answer begins with the one before',
+  'each request to %s for a continued answer begins with the previous request',
   async (model) => {
     const session = setup.session({}, { model, system: 'You are a lighthouse.' })
     await session.ask('RTRT')
@@ -39,7 +39,7 @@ const CONNECTIONS = ['chat', 'responses', 'stateful'] as const
 const WAYS = MODELS.flatMap((model) => CONNECTIONS.map((connection) => ({ model, connection })))
 
 test.concurrent.each(WAYS)(
-  '$model over $connection: stopped and continued',
+  '$model over a $connection connection recalls all items of an answer that was stopped and continued',
   async ({ model, connection }) => {
     const session = setup.session({ connection }, { model })
     await session.ask('RTR~T')
@@ -53,7 +53,7 @@ test.concurrent.each(WAYS)(
 )
 
 test.concurrent.each(WAYS)(
-  '$model over $connection: continued with tools',
+  '$model over a $connection connection recalls all items of an answer that was continued with tools',
   async ({ model, connection }) => {
     const session = setup.session({ connection }, { model })
     await session.ask('R~T')
@@ -67,7 +67,7 @@ test.concurrent.each(WAYS)(
 )
 
 test.concurrent.each(WAYS)(
-  '$model over $connection: edited and continued',
+  '$model over a $connection connection recalls all items of an answer that was edited and continued',
   async ({ model, connection }) => {
     const session = setup.session({ connection }, { model })
     await session.ask('RTC|RT')
@@ -84,7 +84,7 @@ test.concurrent.each(WAYS)(
  * stored.
  */
 test.concurrent.each(CONNECTIONS)(
-  'text stays after the search that it continued, over %s',
+  'continued text stays after the web search before it, over a %s connection',
   async (connection) => {
     const session = setup.session({ connection })
     await session.ask('RC|RH')
@@ -101,7 +101,7 @@ test.concurrent.each(CONNECTIONS)(
 )
 
 test.concurrent.each(WAYS)(
-  '$model over $connection: continued with reasoning alone',
+  '$model over a $connection connection recalls an answer that was continued with reasoning alone',
   async (way) => {
     const { model, connection } = way
     const session = setup.session({ connection }, { model })
@@ -116,7 +116,7 @@ test.concurrent.each(WAYS)(
 )
 
 test.concurrent.each(CONNECTIONS)(
-  'each search stays between the texts around it, over %s',
+  'each web search of a continued answer stays between the texts around it, over a %s connection',
   async (connection) => {
     const session = setup.session({ connection })
     await session.ask('RH')
@@ -133,7 +133,7 @@ test.concurrent.each(CONNECTIONS)(
 )
 
 test.concurrent.each(CONNECTIONS)(
-  'a continuation stays after the text that it continues, over %s',
+  'a continuation stays after the text that it continues, over a %s connection',
   async (connection) => {
     const session = setup.session({ connection })
     await session.ask('~T')
@@ -143,7 +143,7 @@ test.concurrent.each(CONNECTIONS)(
   },
 )
 
-test.concurrent('adjacent reasoning items become one in a chat, without loss', async () => {
+test.concurrent('adjacent reasoning items are sent to a chat upstream as one, without loss', async () => {
   const lost = { connection: 'stateful', inlet: DAMAGES['copied to the question'] } as const
   const session = setup.session(lost, { model: 'glm-5', hasMarkers: false })
   await session.ask('RC|R')

@@ -10,24 +10,30 @@ let setup: TestSetup
 beforeAll(async () => void (setup = await startTestSetup()))
 afterAll(() => setup.close())
 
-describe.concurrent.each(['gpt-5', 'claude-opus-5'])('%s', (model) => {
-  test.each(Object.entries(DAMAGES))('markers are %s (C131)', async (_, inlet) => {
-    const session = setup.session({ inlet }, { model })
-    const first = await session.ask('RT')
-    await session.ask('RC|RT')
-    await session.ask('RTRT')
-    await session.regenerate('RT')
-    await session.ask('T')
-    await session.editQuestion('RT')
-    await session.ask('RT')
-    session.chat.goTo(first.node.id)
-    await session.ask('RT')
-    await session.ask('RT')
-    expect(session.problems()).toEqual([])
-  })
-})
+describe.concurrent.each(['gpt-5', 'claude-opus-5'])(
+  'turn markers of %s that Open WebUI sends back damaged',
+  (model) => {
+    test.each(Object.entries(DAMAGES))(
+      'the gateway recalls the same items if turn markers are %s (C131)',
+      async (_, inlet) => {
+        const session = setup.session({ inlet }, { model })
+        const first = await session.ask('RT')
+        await session.ask('RC|RT')
+        await session.ask('RTRT')
+        await session.regenerate('RT')
+        await session.ask('T')
+        await session.editQuestion('RT')
+        await session.ask('RT')
+        session.chat.goTo(first.node.id)
+        await session.ask('RT')
+        await session.ask('RT')
+        expect(session.problems()).toEqual([])
+      },
+    )
+  },
+)
 
-test.concurrent('an unknown marker is removed and has no other effect (C7)', async () => {
+test.concurrent('an unknown turn marker is removed and has no other effect (C7)', async () => {
   const foreign = '[01KQZ3V8M6T2X9R4B7C9]: #'
   const session = setup.session()
   await session.ask('RT')
@@ -37,7 +43,7 @@ test.concurrent('an unknown marker is removed and has no other effect (C7)', asy
   expect(session.problems()).toEqual([])
 })
 
-test.concurrent('a marker that was moved to unknown text attaches nothing to it (C132)', async () => {
+test.concurrent('a turn marker that was moved to unknown text restores nothing there (C132)', async () => {
   const session = setup.session(
     { inlet: DAMAGES['moved to another answer'] },
     { hasMarkers: false },
@@ -49,7 +55,7 @@ test.concurrent('a marker that was moved to unknown text attaches nothing to it 
   expect(session.problems()).toEqual([])
 })
 
-test.concurrent('a marker inside a code fence is ignored', async () => {
+test.concurrent('a turn marker inside a code fence is ignored', async () => {
   const account = setup.account()
   const [mine, other] = [setup.session(account), setup.session(account)]
   await mine.ask('RT')

@@ -28,31 +28,34 @@ function thoughtsOf(rounds: readonly PlannedAnswer[]): readonly string[] {
   return lines.filter((line) => /^(thought: |nothing)/.test(line))
 }
 
-describe.concurrent.each(PROFILES.filter((profile) => profile !== 'bare'))('%s', (profile) => {
-  let setup: TestSetup
-  beforeAll(async () => void (setup = await startTestSetup(profile)))
-  afterAll(() => setup.close())
+describe.concurrent.each(PROFILES.filter((profile) => profile !== 'bare'))(
+  'isolation of shared and temporary chats with the header profile "%s"',
+  (profile) => {
+    let setup: TestSetup
+    beforeAll(async () => void (setup = await startTestSetup(profile)))
+    afterAll(() => setup.close())
 
-  test('a shared chat is recalled for its owner, not for a user who copied it (C132)', async () => {
-    expect(await reasoningInCopy(setup, {}, {})).toHaveLength(3)
-    expect(await reasoningInCopy(setup, {}, { user: randomUUID() })).toEqual([])
-  })
+    test('a shared chat is recalled for its owner, not for a user who copied it (C132)', async () => {
+      expect(await reasoningInCopy(setup, {}, {})).toHaveLength(3)
+      expect(await reasoningInCopy(setup, {}, { user: randomUUID() })).toEqual([])
+    })
 
-  test('two temporary chats of one tab stay separate (C126, C132)', async () => {
-    const tab = { id: 'local:of-one-tab' }
-    const account = setup.account()
-    const [one, two] = [setup.session(account, tab), setup.session(account, tab)]
-    await one.ask('RT')
-    await two.ask('RT')
-    await one.ask('RC|RT')
-    await two.ask('RT')
-    await one.ask('RT')
-    expect([...one.problems(), ...two.problems()]).toEqual([])
-  })
-})
+    test('two temporary chats in one browser tab exchange no items (C126, C132)', async () => {
+      const tab = { id: 'local:of-one-tab' }
+      const account = setup.account()
+      const [one, two] = [setup.session(account, tab), setup.session(account, tab)]
+      await one.ask('RT')
+      await two.ask('RT')
+      await one.ask('RC|RT')
+      await two.ask('RT')
+      await one.ask('RT')
+      expect([...one.problems(), ...two.problems()]).toEqual([])
+    })
+  },
+)
 
 test.concurrent.each(PROFILES)(
-  'the key of another tenant recalls nothing, %s (C132)',
+  'the API key of another tenant recalls nothing, with the header profile "%s" (C132)',
   async (profile) => {
     const setup = await startTestSetup(profile, { BACKSTORY_KEYS: 'one:key-one,two:key-two' })
     try {
@@ -64,33 +67,36 @@ test.concurrent.each(PROFILES)(
   },
 )
 
-describe.concurrent.each(PROFILES)('%s', (profile) => {
-  let setup: TestSetup
-  beforeAll(async () => void (setup = await startTestSetup(profile)))
-  afterAll(() => setup.close())
+describe.concurrent.each(PROFILES)(
+  'isolation of identical texts with the header profile "%s"',
+  (profile) => {
+    let setup: TestSetup
+    beforeAll(async () => void (setup = await startTestSetup(profile)))
+    afterAll(() => setup.close())
 
-  test('identical texts in two chats do not exchange reasoning (C132)', async () => {
-    const account = setup.account()
-    const mine = openChat({ account, model: 'gpt-5' })
-    const other = openChat({ account, model: 'gpt-5' })
-    const [asked, askedThere] = [`Q${nextNumber()} weather?`, `Q${nextNumber()} dinner?`]
-    const same = parseScript('RT')
-    const thought = parseScript('R')[0]?.parts[0]
-    const twin = same.map((planned) => ({
-      ...planned,
-      parts: planned.parts.map((part) => (part.type === 'thought' ? (thought ?? part) : part)),
-    }))
-    setup.upstream.plan(asked, 'gpt-5', same)
-    setup.upstream.plan(askedThere, 'gpt-5', twin)
-    await mine.ask(asked)
-    await other.ask(askedThere)
-    const next = `Q${nextNumber()} really?`
-    const rounds = parseScript('T')
-    setup.upstream.plan(next, 'gpt-5', rounds)
-    await mine.ask(next)
-    const own = same[0]?.parts[0]
-    expect(thoughtsOf(rounds)).toEqual([
-      `thought: ${own !== undefined && 'text' in own ? own.text : ''}`,
-    ])
-  })
-})
+    test('two chats with identical texts do not exchange reasoning (C132)', async () => {
+      const account = setup.account()
+      const mine = openChat({ account, model: 'gpt-5' })
+      const other = openChat({ account, model: 'gpt-5' })
+      const [asked, askedThere] = [`Q${nextNumber()} weather?`, `Q${nextNumber()} dinner?`]
+      const same = parseScript('RT')
+      const thought = parseScript('R')[0]?.parts[0]
+      const twin = same.map((planned) => ({
+        ...planned,
+        parts: planned.parts.map((part) => (part.type === 'thought' ? (thought ?? part) : part)),
+      }))
+      setup.upstream.plan(asked, 'gpt-5', same)
+      setup.upstream.plan(askedThere, 'gpt-5', twin)
+      await mine.ask(asked)
+      await other.ask(askedThere)
+      const next = `Q${nextNumber()} really?`
+      const rounds = parseScript('T')
+      setup.upstream.plan(next, 'gpt-5', rounds)
+      await mine.ask(next)
+      const own = same[0]?.parts[0]
+      expect(thoughtsOf(rounds)).toEqual([
+        `thought: ${own !== undefined && 'text' in own ? own.text : ''}`,
+      ])
+    })
+  },
+)

@@ -40,36 +40,41 @@ async function linesOf(response: Response): Promise<readonly string[]> {
   return lines
 }
 
-describe.each(PATHS)('%s', (path) => {
-  test.each(['chat-model', 'responses-model'])('shortens a long error of %s', async (model) => {
-    const error = {
-      message: '😀\0'.repeat(50_000),
-      type: 'server_error',
-      code: 'c'.repeat(200_000),
-    }
-    upstream.behave = (response, { path: asked }) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      if (asked.endsWith('/chat/completions')) {
-        response.write(chatStream({ text: 'Hi' })[1])
-        response.write(`data: ${JSON.stringify({ error })}\n\n`)
-      } else {
-        const failed = { id: 'resp_1', object: 'response', status: 'failed', output: [], error }
-        response.write(`data: ${JSON.stringify({ type: 'response.failed', response: failed })}\n\n`)
+describe.each(PATHS)('line lengths of streams for Open WebUI from %s', (path) => {
+  test.each(['chat-model', 'responses-model'])(
+    'a long error of %s is shortened in streams for Open WebUI',
+    async (model) => {
+      const error = {
+        message: '😀\0'.repeat(50_000),
+        type: 'server_error',
+        code: 'c'.repeat(200_000),
       }
-      response.end()
-    }
-    const lines = await linesOf(
-      await gateway.post(path, { model, stream: true, ...ASKED[path] }, KNOWN),
-    )
-    expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(
-      MAX_LINE_BYTES / 2,
-    )
-    const errors = lines.filter((line) => line.includes('"error":{"message":"😀'))
-    expect(errors).toHaveLength(1)
-  })
+      upstream.behave = (response, { path: asked }) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        if (asked.endsWith('/chat/completions')) {
+          response.write(chatStream({ text: 'Hi' })[1])
+          response.write(`data: ${JSON.stringify({ error })}\n\n`)
+        } else {
+          const failed = { id: 'resp_1', object: 'response', status: 'failed', output: [], error }
+          response.write(
+            `data: ${JSON.stringify({ type: 'response.failed', response: failed })}\n\n`,
+          )
+        }
+        response.end()
+      }
+      const lines = await linesOf(
+        await gateway.post(path, { model, stream: true, ...ASKED[path] }, KNOWN),
+      )
+      expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(
+        MAX_LINE_BYTES / 2,
+      )
+      const errors = lines.filter((line) => line.includes('"error":{"message":"😀'))
+      expect(errors).toHaveLength(1)
+    },
+  )
 
   test.each([1000, 200_000])(
-    'replaces an image of %i bytes that Open WebUI cannot show (C127)',
+    'an image of %i bytes whose line Open WebUI cannot read is replaced (C127)',
     async (size) => {
       upstream.behave = (response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -112,11 +117,11 @@ const ASKED_BARE = {
  * are harmless to others.
  */
 describe.each(['chat-model', 'responses-model'])(
-  'an Open WebUI without identifying headers, %s',
+  'streams of %s for an Open WebUI without identifying headers',
   (model) => {
     const words = `${'w'.repeat(500)} `.repeat(200)
     test.each([10, 60_000, 140_000])(
-      'gets no long line for instructions of %i characters',
+      'a stream has no long line if the instructions have %i characters',
       async (length) => {
         upstream.behave = (response, { path, json }) => {
           response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -147,7 +152,7 @@ describe.each(['chat-model', 'responses-model'])(
   },
 )
 
-test('only tools of a possible Open WebUI stay non-strict', async () => {
+test('tools stay non-strict only if the client may be Open WebUI', async () => {
   upstream.behave = (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const event of drawing('A')) response.write(`data: ${JSON.stringify(event)}\n\n`)

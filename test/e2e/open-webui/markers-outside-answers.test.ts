@@ -63,19 +63,22 @@ test.each(
   (['chat-model', 'responses-model', 'claude'] as const).flatMap((model) =>
     (['/v1/chat/completions', '/v1/responses'] as const).map((path) => [model, path] as const),
   ),
-)('removes them for %s over %s', async (model, path) => {
-  await (await gateway.post(path, { model, stream: true, ...ASKED[path] }, HEADERS)).text()
-  const { text } = upstream.received.at(-1) ?? { text: '' }
-  expect(text).not.toContain(MARK)
-  expect(text).toContain('he said to me')
-  const found = JSON.stringify([
-    { title: 't', content: 'Answer one.\n\nMore.' },
-    { content: 'Start' },
-  ])
-  expect(text).toContain(JSON.stringify(found).slice(1, -1))
-})
+)(
+  'the gateway removes turn markers from tool outputs, calls and quotes for %s over %s',
+  async (model, path) => {
+    await (await gateway.post(path, { model, stream: true, ...ASKED[path] }, HEADERS)).text()
+    const { text } = upstream.received.at(-1) ?? { text: '' }
+    expect(text).not.toContain(MARK)
+    expect(text).toContain('he said to me')
+    const found = JSON.stringify([
+      { title: 't', content: 'Answer one.\n\nMore.' },
+      { content: 'Start' },
+    ])
+    expect(text).toContain(JSON.stringify(found).slice(1, -1))
+  },
+)
 
-test('explain has a note for markers removed from the instructions', async () => {
+test('explain has a note for turn markers that were removed from the instructions', async () => {
   const request = { model: 'responses-model', ...ASKED['/v1/responses'] }
   const response = await gateway.post('/v1/context/explain', { api: 'responses', ...request })
   const { notes } = (await response.json()) as { notes: readonly object[] }

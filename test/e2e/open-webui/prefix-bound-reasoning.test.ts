@@ -13,53 +13,54 @@ afterAll(() => setup.close())
 
 const onlyExplained = ({ gaps, faults }: ChatSession) => expect([...gaps, ...faults]).toEqual([])
 
-describe.concurrent.each(['claude-opus-5-5', 'gpt-5.6'])('%s', (model) => {
-  const newSession = (): ChatSession =>
-    setup.session({}, { model, system: 'You are a lighthouse.' })
+describe.concurrent.each(['claude-opus-5-5', 'gpt-5.6'])(
+  'reasoning of %s, which is valid only after its unchanged prefix',
+  (model) => {
+    const newSession = (): ChatSession =>
+      setup.session({}, { model, system: 'You are a lighthouse.' })
 
-  test('a chat that only grows keeps all reasoning', async () => {
-    const session = newSession()
-    await session.ask('RTCC|RC|RT')
-    await session.ask('RTRT')
-    await session.regenerate('RT')
-    await session.ask('T')
-    await session.ask('R~T')
-    await session.ask('RT')
-    expect(session.problems()).toEqual([])
-  })
+    test('a chat that only grows keeps all of its prefix-bound reasoning', async () => {
+      const session = newSession()
+      await session.ask('RTCC|RC|RT')
+      await session.ask('RTRT')
+      await session.regenerate('RT')
+      await session.ask('T')
+      await session.ask('R~T')
+      await session.ask('RT')
+      expect(session.problems()).toEqual([])
+    })
 
-  test('removing a document drops the reasoning after it', async () => {
-    const session = newSession()
-    await session.ask('RT')
-    await session.ask('RT', { document: 'The word is swordfish.' })
-    await session.ask('RT')
-    await session.ask('RT')
-    onlyExplained(session)
-    expect(session.explained.length).toBeGreaterThan(0)
-    for (const { missing } of session.explained) expect(missing).toHaveLength(1)
-  })
+    test('removing a document drops the prefix-bound reasoning after it', async () => {
+      const session = newSession()
+      await session.ask('RT')
+      await session.ask('RT', { document: 'The word is swordfish.' })
+      await session.ask('RT')
+      await session.ask('RT')
+      onlyExplained(session)
+      expect(session.explained.length).toBeGreaterThan(0)
+      for (const { missing } of session.explained) expect(missing).toHaveLength(1)
+    })
 
-  test('editing an answer drops the reasoning after it', async () => {
-    const session = newSession()
-    const first = await session.ask('RT')
-    const second = await session.ask('RC|RT')
-    session.chat.goTo(first.node.id)
-    session.editAnswer((text) => text.replace('grey', 'blue'))
-    session.chat.goTo(second.node.id)
-    await session.ask('RT')
-    await session.ask('RT')
-    onlyExplained(session)
-    expect(session.explained.length).toBeGreaterThan(0)
-  })
-})
+    test('editing an answer drops the prefix-bound reasoning after it', async () => {
+      const session = newSession()
+      const first = await session.ask('RT')
+      const second = await session.ask('RC|RT')
+      session.chat.goTo(first.node.id)
+      session.editAnswer((text) => text.replace('grey', 'blue'))
+      session.chat.goTo(second.node.id)
+      await session.ask('RT')
+      await session.ask('RT')
+      onlyExplained(session)
+      expect(session.explained.length).toBeGreaterThan(0)
+    })
+  },
+)
 
-describe.concurrent('provider tools', () => {
-  test('are sent again at their position, with the reasoning around them', async () => {
-    const session = setup.session()
-    await session.ask('RHRT')
-    await session.ask('RHT')
-    await session.regenerate('RT')
-    await session.ask('RT')
-    expect(session.problems()).toEqual([])
-  })
+test.concurrent('calls of provider-hosted tools are sent again at their position, with the reasoning around them', async () => {
+  const session = setup.session()
+  await session.ask('RHRT')
+  await session.ask('RHT')
+  await session.regenerate('RT')
+  await session.ask('RT')
+  expect(session.problems()).toEqual([])
 })

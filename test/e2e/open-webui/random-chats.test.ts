@@ -51,7 +51,7 @@ const anyChat: fc.Arbitrary<RandomChat> = fc.record({
 })
 
 test(
-  'sends each request as a client with a perfect memory would, for any sequence of user actions',
+  'each prompt equals that of a client with a perfect memory, for any sequence of user actions',
   async () => {
     const chats = fc.sample(anyChat, { numRuns: RUNS, seed: SEED })
     const [first] = await playChats(chats, setupOf)

@@ -31,24 +31,28 @@ describe.skipIf(!sharedExists)('recorded requests of Open WebUI', () => {
       ? [{ ...request, model: 'no model' }]
       : models.map((model) => ({ ...request, model })),
   )
-  test.each(each)('$kind is answered by $model', async ({ method, path, headers, body, model }) => {
-    setup.services.received.length = 0
-    setup.services.refusals.length = 0
-    // The recording's gateway had a field of its own, `x_gateway`, which the test services reject.
-    const { x_gateway: _own, ...known } = body ?? {}
-    const requestFields = body === null ? null : { ...known, model }
-    const response = await fetch(setup.gateway.url + path, {
-      method,
-      headers: headers.filter(([name]) => name !== 'Host').map(ours),
-      ...(requestFields === null ? {} : { body: pythonJson(requestFields) }),
-    })
-    const text = await response.text()
-    expect({ status: response.status, refusals: setup.services.refusals, text }).toMatchObject({
-      status: 200,
-      refusals: [],
-    })
-    for (const { json } of setup.services.received) expect(JSON.stringify(json)).not.toMatch(MARKER)
-  })
+  test.each(each)(
+    '$model answers the recorded Open WebUI request "$kind"',
+    async ({ method, path, headers, body, model }) => {
+      setup.services.received.length = 0
+      setup.services.refusals.length = 0
+      // The recording's gateway had a field of its own, `x_gateway`, which the test services reject.
+      const { x_gateway: _own, ...known } = body ?? {}
+      const requestFields = body === null ? null : { ...known, model }
+      const response = await fetch(setup.gateway.url + path, {
+        method,
+        headers: headers.filter(([name]) => name !== 'Host').map(ours),
+        ...(requestFields === null ? {} : { body: pythonJson(requestFields) }),
+      })
+      const text = await response.text()
+      expect({ status: response.status, refusals: setup.services.refusals, text }).toMatchObject({
+        status: 200,
+        refusals: [],
+      })
+      for (const { json } of setup.services.received)
+        expect(JSON.stringify(json)).not.toMatch(MARKER)
+    },
+  )
 })
 
 /** Header names are configurable; the recording's begin with X-Gw-. */

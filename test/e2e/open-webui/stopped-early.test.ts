@@ -10,14 +10,14 @@ import { answerSse, startUpstream, type Upstream } from '../../support/upstream.
 import { chatStream } from '../../support/answer-formats.ts'
 
 describe.concurrent.each(['gpt-5', 'claude-opus-5', 'glm-5'])(
-  '%s without any thinking time',
+  'answers of %s that the user stops at the first text after reasoning',
   (model) => {
     let setup: TestSetup
     beforeAll(async () => void (setup = await startTestSetup('full', {}, 0)))
     afterAll(() => setup.close())
 
     test.each(['chat', 'responses'] as const)(
-      'recalls the reasoning of stopped answers, over %s',
+      'the gateway recalls the reasoning of stopped answers, over a %s connection',
       async (connection) => {
         const session = setup.session({ connection }, { model })
         await session.ask('R~T')
@@ -35,7 +35,7 @@ describe.concurrent.each(['gpt-5', 'claude-opus-5', 'glm-5'])(
 const OPEN_WEBUI = { 'x-backstory-chat': 'c', 'x-backstory-message': 'm' }
 const MARKER = /^\[[0-9A-Z]{20}\]: #\n\n/
 
-describe('a chat upstream, whose stream does not mark the end of reasoning', () => {
+describe('stopped answers of a chat upstream, whose stream does not mark the end of reasoning', () => {
   let upstream: Upstream
   let gateway: Awaited<ReturnType<typeof startGateway>>
   let memory: FailingStore
@@ -76,7 +76,7 @@ describe('a chat upstream, whose stream does not mark the end of reasoning', () 
     return contentIn(text)
   }
 
-  test('the first text has a marker that brings back the reasoning', async () => {
+  test('the first text of an answer has a marker by which its reasoning is recalled', async () => {
     upstream.behave = answerSse(
       chatStream({ reasoning: 'Cold.', text: 'Because' }).slice(0, -3),
       'hang',
@@ -89,18 +89,21 @@ describe('a chat upstream, whose stream does not mark the end of reasoning', () 
     expect(upstream.received.at(-1)?.text).toContain('"reasoning_content":"Cold."')
   })
 
-  test.each(['openTurn', 'journalItems'] as const)('a hanging %s delays no text', async (verb) => {
-    memory.faultRule = (asked) => (asked === verb ? 'hangs' : 'none')
-    upstream.behave = answerSse(
-      chatStream({ reasoning: 'Cold.', text: 'Because' }).slice(0, -3),
-      'hang',
-    )
-    expect(await stoppedAt('Because')).toBe('Because')
-    // The same if the answer is already complete, for which the gateway waits longer.
-    upstream.behave = answerSse([chatStream({ reasoning: 'Cold.', text: 'Because' }).join('')])
-    expect(await stoppedAt('Because')).toBe('Because')
-    memory.faultRule = NO_FAULTS
-  })
+  test.each(['openTurn', 'journalItems'] as const)(
+    'a store method %s that hangs does not delay the first text',
+    async (verb) => {
+      memory.faultRule = (asked) => (asked === verb ? 'hangs' : 'none')
+      upstream.behave = answerSse(
+        chatStream({ reasoning: 'Cold.', text: 'Because' }).slice(0, -3),
+        'hang',
+      )
+      expect(await stoppedAt('Because')).toBe('Because')
+      // The same if the answer is already complete, for which the gateway waits longer.
+      upstream.behave = answerSse([chatStream({ reasoning: 'Cold.', text: 'Because' }).join('')])
+      expect(await stoppedAt('Because')).toBe('Because')
+      memory.faultRule = NO_FAULTS
+    },
+  )
 })
 
 /** Returns the text in the part of a stream that was read. */

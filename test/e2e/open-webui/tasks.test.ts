@@ -6,13 +6,13 @@ import { TASKS } from '../../support/open-webui/tasks.ts'
 import { startTestSetup, type TestSetup } from '../../support/open-webui/test-setup.ts'
 import { markersIn } from '../../support/open-webui/check-answer.ts'
 
-describe.each(PROFILES)('%s', (profile) => {
+describe.each(PROFILES)('tasks of Open WebUI with the header profile "%s"', (profile) => {
   let setup: TestSetup
   beforeAll(async () => void (setup = await startTestSetup(profile)))
   afterAll(() => setup.close())
 
   test.each(['chat', 'responses'] as const)(
-    'answers all tasks on a %s connection (C126, C128)',
+    'the gateway answers all Open WebUI tasks on a %s connection (C126, C128)',
     async (connection) => {
       const session = setup.session({ connection })
       await session.ask('RT')
@@ -34,7 +34,7 @@ describe.each(PROFILES)('%s', (profile) => {
     expect(session.problems()).toEqual([])
   })
 
-  test('removes markers from the chat history in a task prompt', async () => {
+  test('turn markers are removed from the chat history in a task prompt', async () => {
     const session = setup.session()
     await session.ask('RT')
     await session.ask('RT')

@@ -35,8 +35,8 @@ async function ask(messages: readonly object[], headers: object): Promise<string
 describe.each([
   ['found by its marker', { 'X-Backstory-Chat': 'c', 'X-Backstory-Message': 'm' }],
   ['found by its text', {}],
-])('%s', (how, headers) => {
-  test('restores the text and the reasoning of the answer', async () => {
+])('an answer with `<think>` tags that is %s', (how, headers) => {
+  test('the gateway restores the text and the reasoning of an answer that writes about `<think>` tags', async () => {
     upstream.behave = answerWith({ reasoning: 'Hm.', text: WORDS })
     const question = { role: 'user', content: `How do I let it think, ${how}?` }
     const storedItem = textSentBack(await ask([question], headers))

@@ -13,7 +13,7 @@ import { embedLoadedMedia } from '../../../src/media/transforms/embed-loaded-med
 import type { Account, WireName } from '../../../src/providers/provider-interface.ts'
 import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
-import { expectHonest, expectIdempotent, expectPure } from '../../support/laws.ts'
+import { expectNotesMatchChanges, expectIdempotent, expectPure } from '../../support/laws.ts'
 import { inlineOf, KINDS } from '../../media/pictures.ts'
 
 const URL_A = 'https://a.example/a.png'
@@ -270,7 +270,7 @@ test.each(steps)(
         const distinct = items.map((one) => ({ ...one }))
         expectPure(step.run, distinct)
         expectIdempotent(step.run, distinct)
-        expectHonest(distinct, step.run(distinct))
+        expectNotesMatchChanges(distinct, step.run(distinct))
         expect(runTransforms(distinct, [step]).items).toEqual(step.run(distinct).items)
       }),
     )

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { itemId } from '../../../src/core/turn-derived-ids.ts'
 import type { Item } from '../../../src/core/item.ts'
-import type { Outcome } from '../../../src/core/fold-answer-outcome.ts'
+import type { Outcome } from '../../../src/core/collect-answer-outcome.ts'
 import { createRecorder } from '../../../src/gateway/record/create-recorder.ts'
 import type { TurnWriter } from '../../../src/gateway/record/turn-writer.ts'
 import { createRetentionRule } from '../../../src/gateway/record/item-retention-rule.ts'

@@ -1,6 +1,6 @@
 import type { Item, Message } from '../../../src/core/item.ts'
 import { describe, expect, test } from 'vitest'
-import type { Outcome } from '../../../src/core/fold-answer-outcome.ts'
+import type { Outcome } from '../../../src/core/collect-answer-outcome.ts'
 import { openTurnWriter } from '../../../src/gateway/record/turn-writer.ts'
 import { createReplicaIdentity } from '../../../src/gateway/replica-identity.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'

@@ -1,7 +1,7 @@
 /** Answers to streamed requests: a stream, or one JSON object in place of one. */
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
-import { foldAnswerOutcome } from '../../../src/core/fold-answer-outcome.ts'
+import { createOutcomeCollector } from '../../../src/core/collect-answer-outcome.ts'
 import type { AnswerRenderer } from '../../../src/core/ports/dialect-interface.ts'
 import { createFailure } from '../../../src/core/errors/gateway-error.ts'
 import type { ResponseWriter } from '../../../src/gateway/respond/response-writer-interface.ts'
@@ -23,7 +23,7 @@ describe('selection of the writer by the first character', () => {
     isOver: () => false,
     isCutShort: () => false,
     endBody: () => name,
-    getOutcome: foldAnswerOutcome().currentOutcome,
+    getOutcome: createOutcomeCollector().currentOutcome,
     renderEnd: () => name,
   })
   const read = (...chunks: readonly string[]) => {
@@ -70,7 +70,7 @@ describe('a JSON object that was sent in place of a stream', () => {
         [],
       ),
       renderer,
-      fold: foldAnswerOutcome(),
+      fold: createOutcomeCollector(),
       nowMs: () => 0,
     })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Failure } from '../../../src/core/stream-event.ts'
-import type { Outcome } from '../../../src/core/fold-answer-outcome.ts'
+import type { Outcome } from '../../../src/core/collect-answer-outcome.ts'
 import type { ClientStream } from '../../../src/gateway/http-exchange-interface.ts'
 import { createFailure, GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import type { PushSink } from '../../../src/core/stream/push-source.ts'

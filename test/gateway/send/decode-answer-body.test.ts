@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { PROVIDERS } from '../../../src/providers/registry.ts'
 import { decodeAnswerBody } from '../../../src/gateway/send/decode-answer-body.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
-import { eventFaults } from '../../support/event-laws.ts'
+import { findEventFaults } from '../../support/event-laws.ts'
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { chatStream, chatBody } from '../../support/answer-formats.ts'
 import { NOT_JSON_FAILURE } from '../../../src/upstream/transport/read-body.ts'
@@ -51,7 +51,7 @@ describe.each([
 ])('decoding %s', (_, body) => {
   test.each([1, 7, 100_000])('the body is decoded from chunks of %i bytes', (size) => {
     const events = decodeInChunks(body, size)
-    expect(eventFaults(events)).toEqual([])
+    expect(findEventFaults(events)).toEqual([])
     expect(joinDeltas(events)).toBe('It is 4 degrees.')
     expect(events.at(-1)).toMatchObject({ type: 'answer-ended', finish: 'stop' })
   })

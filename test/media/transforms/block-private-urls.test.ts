@@ -9,7 +9,7 @@ import { listUpstreamMediaTransforms } from '../../../src/gateway/prompt/list-up
 import type { AllowedHost } from '../../../src/media/loading/check-url-safety.ts'
 import type { WireName } from '../../../src/providers/provider-interface.ts'
 import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'
-import { expectHonest, expectIdempotent, expectPure } from '../../support/laws.ts'
+import { expectNotesMatchChanges, expectIdempotent, expectPure } from '../../support/laws.ts'
 import { inlineOf, KINDS } from '../pictures.ts'
 import { resolveMediaSupport } from '../../../src/media/resolve-upstream-media-support.ts'
 
@@ -149,7 +149,7 @@ describe.each(WIRES)('for the provider API %s', (wire) => {
       fc.property(items, items, (list, more) => {
         expectPure(run, list)
         expectIdempotent(run, list)
-        expectHonest(list, run(list))
+        expectNotesMatchChanges(list, run(list))
         // Later items do not change the result.
         expect(run([...list, ...more]).items.slice(0, list.length)).toEqual(run(list).items)
       }),

@@ -6,7 +6,7 @@ import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { Prompt } from '../../../src/core/prompt.ts'
 import { anthropic } from '../../../src/providers/anthropic/anthropic.ts'
-import { anthropicComplaints } from '../../support/anthropic-laws.ts'
+import { findAnthropicFaults } from '../../support/anthropic-laws.ts'
 import {
   accountOf,
   createAnswer,
@@ -49,7 +49,7 @@ describe('compaction requests to the Anthropic API', () => {
     expect(body['context_management']).toEqual(contextManagement(60_000))
     expect(headers).toEqual({ 'anthropic-beta': 'compact-2026-01-12' })
     expect(codes).toEqual(['compaction-asked'])
-    expect(anthropicComplaints(body)).toEqual([])
+    expect(findAnthropicFaults(body)).toEqual([])
   })
 
   test("the compaction beta is added to the betas in the account's header, unless it is already there", () => {
@@ -113,7 +113,7 @@ describe('Anthropic compaction blocks', () => {
       expect(body['context_management']).toEqual(contextManagement(100_000_000))
       expect(headers).toEqual({ 'anthropic-beta': 'compact-2026-01-12' })
       expect(codes).toEqual(['compaction-named'])
-      expect(anthropicComplaints(body)).toEqual([])
+      expect(findAnthropicFaults(body)).toEqual([])
     }
   })
 

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { PromptParameters } from '../../../src/core/prompt.ts'
-import { anthropicComplaints, anthropicRefusal } from '../../support/anthropic-laws.ts'
+import { findAnthropicFaults, findAnthropicRefusal } from '../../support/anthropic-laws.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
 import { assistant, encode, look, user } from './kit.ts'
 
@@ -128,7 +128,7 @@ describe('properties of encoded Anthropic requests', () => {
   test('the Anthropic encoder creates valid requests for arbitrary conversations and parameters', () => {
     fc.assert(
       fc.property(specialConversation, params, (items, params) => {
-        expect(anthropicComplaints(encode(items, params, WITH_BREAKPOINTS).body)).toEqual([])
+        expect(findAnthropicFaults(encode(items, params, WITH_BREAKPOINTS).body)).toEqual([])
       }),
       { numRuns: 400 },
     )
@@ -184,7 +184,7 @@ describe('the checker of Anthropic requests that tests use', () => {
   const hi = turn('user', text('hi'))
 
   test('the checker of Anthropic requests accepts a valid request', () => {
-    expect(anthropicRefusal(validRequest)).toBeNull()
+    expect(findAnthropicRefusal(validRequest)).toBeNull()
   })
 
   test.each<readonly [string, JsonObject]>([
@@ -256,7 +256,7 @@ describe('the checker of Anthropic requests that tests use', () => {
     ['Extra inputs', { seed: 1 }],
     ['top level', { tools: [{ name: 'look', input_schema: { type: 'object', oneOf: [] } }] }],
   ])('the checker of Anthropic requests finds the fault "%s"', (message, change) => {
-    const { error } = anthropicRefusal({ ...validRequest, ...change }) ?? {}
+    const { error } = findAnthropicRefusal({ ...validRequest, ...change }) ?? {}
     expect(error).toMatchObject({ message: expect.stringContaining(message) as string })
   })
 })

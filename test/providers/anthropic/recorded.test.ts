@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { anthropic } from '../../../src/providers/anthropic/anthropic.ts'
 import { createSseDecoder } from '../../../src/core/stream/sse.ts'
 import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
-import { anthropicComplaints } from '../../support/anthropic-laws.ts'
+import { findAnthropicFaults } from '../../support/anthropic-laws.ts'
 import { readShared, sharedExists } from '../../support/shared-files.ts'
 import { accountOf, decodeSse, encode, expectOrdered, itemsOf, output, user } from './kit.ts'
 
@@ -89,7 +89,7 @@ function encodeAnswer(items: readonly Item[]): readonly unknown[] {
   const next = isPaused ? [] : results.length > 0 ? results : [user('Go on.')]
   const prompt = [user('Hello.'), ...items, ...next]
   const { body } = encode(prompt, { model: 'claude-sonnet-4-6', effort: 'high' })
-  expect(anthropicComplaints(body)).toEqual([])
+  expect(findAnthropicFaults(body)).toEqual([])
   const messages = body['messages'] as readonly { role: string; content: readonly unknown[] }[]
   return messages.find(({ role }) => role === 'assistant')?.content ?? []
 }

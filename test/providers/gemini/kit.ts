@@ -8,8 +8,8 @@ import type { PromptParameters, Prompt } from '../../../src/core/prompt.ts'
 import { gemini } from '../../../src/providers/gemini/gemini.ts'
 import type { Account } from '../../../src/providers/provider-interface.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
-import { eventFaults } from '../../support/event-laws.ts'
-import { geminiFaults } from '../../support/gemini-laws.ts'
+import { findEventFaults } from '../../support/event-laws.ts'
+import { findGeminiFaults } from '../../support/gemini-laws.ts'
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 
 const PARAMS: PromptParameters = { ...NO_PARAMS, model: 'gemini-3.8-flash' }
@@ -46,7 +46,7 @@ export function encode(
   quirks: JsonObject = {},
 ): EncodedItems {
   const { path, body, notes } = gemini.encode(promptOf(items, params), { ...ACCOUNT, quirks })
-  expect(geminiFaults(path, body)).toEqual([])
+  expect(findGeminiFaults(path, body)).toEqual([])
   return { path, body, notes, codes: notes.map(({ why }) => why) }
 }
 
@@ -120,5 +120,5 @@ export function itemsOf(events: readonly StreamEvent[]): Item[] {
 }
 
 export function expectOrdered(events: readonly StreamEvent[]): void {
-  expect(eventFaults(events)).toEqual([])
+  expect(findEventFaults(events)).toEqual([])
 }

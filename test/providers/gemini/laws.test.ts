@@ -5,7 +5,7 @@ import type { Item } from '../../../src/core/item.ts'
 import type { PromptParameters } from '../../../src/core/prompt.ts'
 import { gemini } from '../../../src/providers/gemini/gemini.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
-import { geminiFaults, geminiRefusal } from '../../support/gemini-laws.ts'
+import { findGeminiFaults, findGeminiRefusal } from '../../support/gemini-laws.ts'
 import {
   ACCOUNT,
   call,
@@ -78,7 +78,7 @@ test('the Gemini encoder creates valid requests for arbitrary conversations', ()
   fc.assert(
     fc.property(anyConversation, params, (items, some) => {
       const { path, body } = gemini.encode(promptOf(items, some), ACCOUNT)
-      expect(geminiFaults(path, body)).toEqual([])
+      expect(findGeminiFaults(path, body)).toEqual([])
     }),
     { numRuns: 300 },
   )
@@ -176,7 +176,7 @@ describe('the checker of Gemini requests that tests use', () => {
   const responseTurn = { role: 'user', parts: [{ functionResponse: { name: 'f', response: {} } }] }
 
   test('the checker of Gemini requests accepts a valid request', () => {
-    expect(geminiRefusal(path, { contents: [user, callTurn, responseTurn] })).toBeNull()
+    expect(findGeminiRefusal(path, { contents: [user, callTurn, responseTurn] })).toBeNull()
   })
 
   test.each<[string, JsonObject, RegExp]>([
@@ -252,7 +252,7 @@ describe('the checker of Gemini requests that tests use', () => {
       /Unsupported MIME/,
     ],
   ])('the checker of Gemini requests rejects %s', (_, body, pattern) => {
-    const refusal = geminiRefusal(path, body) as {
+    const refusal = findGeminiRefusal(path, body) as {
       readonly error: { readonly message: string }
     } | null
     expect(refusal?.error.message).toMatch(pattern)

@@ -3,7 +3,7 @@ import type { ChatCompletionMessageParam } from 'openai/resources/chat/completio
 import type { ResponseInput } from 'openai/resources/responses/responses'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startGateway, upstreams } from '../../support/gateway.ts'
-import { geminiRefusal } from '../../support/gemini-laws.ts'
+import { findGeminiRefusal } from '../../support/gemini-laws.ts'
 import { answerJson, answerSse, startUpstream, type Behaviour } from '../../support/upstream.ts'
 import { chunk, lastChunk } from './kit.ts'
 
@@ -44,7 +44,7 @@ beforeEach(() => {
 })
 
 const respondAsGemini: Behaviour = (response, received) => {
-  const refusal = geminiRefusal(received.path.replace(/^\/v1/, ''), received.json as never)
+  const refusal = findGeminiRefusal(received.path.replace(/^\/v1/, ''), received.json as never)
   if (refusal !== null) return answerJson(400, refusal)(response, received)
   const frames = (answers.shift() ?? []).map((each) => `data: ${JSON.stringify(each)}\r\n\r\n`)
   return answerSse(frames)(response, received)

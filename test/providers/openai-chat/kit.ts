@@ -9,8 +9,8 @@ import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
 import type { Account } from '../../../src/providers/provider-interface.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
-import { chatFaults } from '../../support/chat-laws.ts'
-import { eventFaults } from '../../support/event-laws.ts'
+import { findChatFaults } from '../../support/chat-laws.ts'
+import { findEventFaults } from '../../support/event-laws.ts'
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 
 const PARAMS: PromptParameters = NO_PARAMS
@@ -60,7 +60,7 @@ export function encode(
   quirks: JsonObject = {},
 ): EncodedPrompt {
   const sent = encodePrompt(promptOf(items, params), quirks)
-  expect(chatFaults(sent.body)).toEqual([])
+  expect(findChatFaults(sent.body)).toEqual([])
   return sent
 }
 
@@ -147,7 +147,7 @@ export function decodeChunks(
     data: typeof one === 'string' ? one : JSON.stringify(one),
   }))
   const events = runStage(openaiChat.createDecoder(accountOf(quirks), prompt), messages)
-  expect(eventFaults(events)).toEqual([])
+  expect(findEventFaults(events)).toEqual([])
   return events
 }
 

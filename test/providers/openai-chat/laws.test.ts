@@ -7,9 +7,9 @@ import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
 import { NOTES } from '../../../src/providers/openai-chat/encoding-notes.ts'
 import { KNOWN_SERVICE_QUIRKS } from '../../../src/providers/openai-chat/known-service-quirks.ts'
 import { runStage } from '../../../src/core/stream/stage.ts'
-import { chatFaults } from '../../support/chat-laws.ts'
+import { findChatFaults } from '../../support/chat-laws.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
-import { eventFaults } from '../../support/event-laws.ts'
+import { findEventFaults } from '../../support/event-laws.ts'
 import { accountOf, itemsIn, promptOf, encodePrompt, user } from './kit.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 
@@ -26,7 +26,7 @@ describe('properties of encoded Chat Completions requests', () => {
     fc.assert(
       fc.property(tidyConversation, quirkSets, (items, quirks) => {
         const { body } = encodePrompt(promptOf([...items, user('so?')]), quirks)
-        expect(chatFaults(body)).toEqual([])
+        expect(findChatFaults(body)).toEqual([])
       }),
       numberOfRuns(300),
     )
@@ -145,7 +145,7 @@ describe('properties of decoded Chat Completions answers', () => {
       fc.property(fc.array(data, { maxLength: 12 }), quirks, (all, accountQuirks) => {
         const messages = all.map((one) => ({ data: one }))
         const events = runStage(openaiChat.createDecoder(accountOf(accountQuirks)), messages)
-        expect(eventFaults(events)).toEqual([])
+        expect(findEventFaults(events)).toEqual([])
         for (const item of itemsIn(events)) {
           if (item.type === 'function_call') expect(item.call_id).not.toBe('')
         }
@@ -166,7 +166,9 @@ describe('properties of decoded Chat Completions answers', () => {
           { requiredKeys: [] },
         ),
         (body) => {
-          expect(eventFaults(openaiChat.decodeBody(body as JsonObject, accountOf()))).toEqual([])
+          expect(findEventFaults(openaiChat.decodeBody(body as JsonObject, accountOf()))).toEqual(
+            [],
+          )
         },
       ),
       numberOfRuns(200),

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/core/json/json.ts'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
 import { createSseDecoder } from '../../../src/core/stream/sse.ts'
 import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
-import { eventFaults } from '../../support/event-laws.ts'
+import { findEventFaults } from '../../support/event-laws.ts'
 import { readShared, sharedExists } from '../../support/shared-files.ts'
 import { accountOf, itemsIn } from './kit.ts'
 
@@ -55,7 +55,7 @@ describe.skipIf(!sharedExists)('decoding of recorded Chat Completions answers', 
     (file) => {
       const messages = readMessages(file)
       const events = decodeMessages(messages)
-      expect(eventFaults(events)).toEqual([])
+      expect(findEventFaults(events)).toEqual([])
       expect(events.at(-1)?.type).toBe('answer-ended')
       expect(collectText(itemsIn(events))).toEqual(collectTextNaively(messages))
     },
@@ -65,7 +65,7 @@ describe.skipIf(!sharedExists)('decoding of recorded Chat Completions answers', 
     'the recorded chat stream %s fails with the status of its error',
     (file) => {
       const events = decodeMessages(readMessages(file))
-      expect(eventFaults(events)).toEqual([])
+      expect(findEventFaults(events)).toEqual([])
       expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: { status: 400 } })
     },
   )
@@ -75,7 +75,7 @@ describe.skipIf(!sharedExists)('decoding of recorded Chat Completions answers', 
     (file) => {
       const body = readJson(file)
       const events = openaiChat.decodeBody(body, accountOf())
-      expect(eventFaults(events)).toEqual([])
+      expect(findEventFaults(events)).toEqual([])
       expect(events.at(-1)?.type).toBe('answer-ended')
     },
   )

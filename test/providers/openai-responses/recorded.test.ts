@@ -10,7 +10,7 @@ import { parseErrorResponse } from '../../../src/providers/openai-responses/pars
 import { runStage } from '../../../src/core/stream/stage.ts'
 import { outcomeOf, recordedStreams } from '../../support/responses-kit.ts'
 import { readShared, sharedExists } from '../../support/shared-files.ts'
-import { eventFaults } from '../../support/event-laws.ts'
+import { findEventFaults } from '../../support/event-laws.ts'
 
 function listUpstreamItems(events: readonly StreamEvent[]): readonly unknown[] {
   return outcomeOf(events).items.map((item) => {
@@ -27,7 +27,7 @@ describe.skipIf(!sharedExists)('decoding of recorded Responses streams', () => {
   test.each(recordedStreams())(
     'the recorded Responses stream $name gives events in a valid order',
     ({ messages }) => {
-      expect(eventFaults(runStage(decodeStream(), messages))).toEqual([])
+      expect(findEventFaults(runStage(decodeStream(), messages))).toEqual([])
     },
   )
 
@@ -60,7 +60,7 @@ describe.skipIf(!sharedExists)('decoding of recorded Responses streams', () => {
       )
       for (let at = 0; at < end; at += 1 + (at >> 3)) {
         const events = runStage(decodeStream(), messages.slice(0, at))
-        expect(eventFaults(events)).toEqual([])
+        expect(findEventFaults(events)).toEqual([])
         expect(events.at(-1)).toMatchObject({ failure: { code: 'upstream_broken' } })
       }
     },

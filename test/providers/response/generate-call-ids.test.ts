@@ -1,11 +1,11 @@
 /** Tests ids of calls for which the upstream sends none, on every wire. */
 import { describe, expect, test } from 'vitest'
-import { foldAnswerOutcome } from '../../../src/core/fold-answer-outcome.ts'
+import { createOutcomeCollector } from '../../../src/core/collect-answer-outcome.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { createCallIdGenerator } from '../../../src/providers/response/generate-call-ids.ts'
 import type { WireName } from '../../../src/providers/provider-interface.ts'
 import { PROVIDERS } from '../../../src/providers/registry.ts'
-import { eventFaults } from '../../support/event-laws.ts'
+import { findEventFaults } from '../../support/event-laws.ts'
 import { plainAccount } from '../../support/account.ts'
 
 describe('ids of tool calls in an answer', () => {
@@ -86,8 +86,8 @@ test.each<readonly [WireName, JsonObject]>([
   'an answer of the wire %s with repeated or missing call ids gets a distinct id for every call',
   (wire, body) => {
     const events = PROVIDERS[wire].decodeBody(body, plainAccount(wire))
-    expect(eventFaults(events)).toEqual([])
-    const fold = foldAnswerOutcome()
+    expect(findEventFaults(events)).toEqual([])
+    const fold = createOutcomeCollector()
     for (const event of events) fold.push(event)
     const ids = fold.currentOutcome().items.map((item) => ('call_id' in item ? item.call_id : ''))
     expect(ids).toHaveLength(2)

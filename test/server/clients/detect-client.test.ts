@@ -29,7 +29,7 @@ describe('recognizing Open WebUI by its headers', () => {
     ['by the headers of its connection', { 'X-Backstory-Chat': 'c1', 'X-Backstory-Task': '' }],
     ['by one connection header, although it is empty', { 'X-Backstory-User-Parent': '' }],
   ])('Open WebUI is recognized %s', (_, headers) => {
-    const traits = { isOpenWebUi: true, hasShortLines: true, receivesMarkers: true }
+    const traits = { isOpenWebUi: true, dropsLongLines: true, receivesMarkers: true }
     expect(client(headers)).toEqual({ ...DEFAULT_CLIENT_TRAITS, ...traits })
   })
 
@@ -206,7 +206,7 @@ describe.skipIf(!sharedExists)('recorded requests of Open WebUI are detected', (
       detectClient(new Headers(allHeaders), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' }),
     ).toEqual({
       isOpenWebUi: true,
-      hasShortLines: true,
+      dropsLongLines: true,
       isTask,
       isTemporary,
       receivesMarkers: !isTask,
@@ -215,7 +215,7 @@ describe.skipIf(!sharedExists)('recorded requests of Open WebUI are detected', (
       MARKERS: 'auto',
       REMEMBER: 'on',
     })
-    expect(byPrompt).toEqual({ ...DEFAULT_CLIENT_TRAITS, hasShortLines: true, isTask })
+    expect(byPrompt).toEqual({ ...DEFAULT_CLIENT_TRAITS, dropsLongLines: true, isTask })
   })
 })
 

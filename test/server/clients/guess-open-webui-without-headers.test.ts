@@ -28,7 +28,7 @@ test('lines are shortened for any client with aiohttp, which changes nothing els
   const settings = { MARKERS: 'auto', REMEMBER: 'on' } as const
   const detect = (headers: Record<string, string>) =>
     detectClient(new Headers(headers), REQUEST, settings)
-  expect(detect(AIOHTTP)).toEqual({ ...DEFAULT_CLIENT_TRAITS, hasShortLines: true })
+  expect(detect(AIOHTTP)).toEqual({ ...DEFAULT_CLIENT_TRAITS, dropsLongLines: true })
   for (const agent of ['OpenAI/Python 1.0', 'AsyncOpenAI/Python 1.0', 'curl/8 aiohttp/3.1', '']) {
     expect(detect({ 'user-agent': agent })).toEqual(DEFAULT_CLIENT_TRAITS)
   }

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { WebSocketListener } from '../../../src/gateway/websocket-interface.ts'
 import { serveConnection } from '../../../src/server/websocket/serve-connection.ts'
-import { answerFaults, answersIn, endsAnswer } from '../../support/frames.ts'
+import { findAnswerFaults, splitIntoAnswers, endsAnswer } from '../../support/frames.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
-import { answeredWith, create, type Answered } from '../../support/socket-client.ts'
+import { readAnswerFromFrames, create, type Answered } from '../../support/socket-client.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
 beforeAll(async () => {
@@ -65,7 +65,7 @@ function openConnection(): TestConnection {
     const before = frames.filter(endsAnswer).length
     say(message)
     await answers(before + 1)
-    return answeredWith(answersIn(frames)[before] ?? [])
+    return readAnswerFromFrames(splitIntoAnswers(frames)[before] ?? [])
   }
   return { listener, frames, closes, say, ask, answers }
 }
@@ -74,9 +74,9 @@ test('simultaneous WebSocket requests are answered one after the other', async (
   const { say, frames, answers } = openConnection()
   for (const text of ['one', 'two', 'three']) say(create(`/say ${text}`))
   await answers(3)
-  const told = answersIn(frames)
-  expect(told.map((answer) => answeredWith(answer).text)).toEqual(['one', 'two', 'three'])
-  expect(told.flatMap(answerFaults)).toEqual([])
+  const told = splitIntoAnswers(frames)
+  expect(told.map((answer) => readAnswerFromFrames(answer).text)).toEqual(['one', 'two', 'three'])
+  expect(told.flatMap(findAnswerFaults)).toEqual([])
 })
 
 test('an idle connection gets an error at its age limit and is closed', () => {
@@ -99,7 +99,9 @@ test('a stopping gateway finishes the current answer and starts no other', async
   expect(closes).toEqual([])
   await answers(1)
   await vi.waitFor(() => expect(closes).toEqual(['1001 The gateway is shutting down.']))
-  expect(answersIn(frames).map((answer) => answeredWith(answer).text)).toEqual(['one'])
+  expect(splitIntoAnswers(frames).map((answer) => readAnswerFromFrames(answer).text)).toEqual([
+    'one',
+  ])
 })
 
 test('a client that disconnects cancels its answer and its waiting requests', async () => {
@@ -171,8 +173,8 @@ test('any messages that are sent at once get one valid answer each, in order', a
       for (const one of list) say(messageOf(one, null))
       await answers(list.length)
       listener.onClosed()
-      const told = answersIn(frames)
-      expect(told.flatMap(answerFaults)).toEqual([])
+      const told = splitIntoAnswers(frames)
+      expect(told.flatMap(findAnswerFaults)).toEqual([])
       expect(told).toHaveLength(list.length)
       for (const [at, { lane, junk }] of list.entries()) {
         expect(told[at]?.[0]?.['stream_id'] ?? null).toBe(junk === null ? lane : null)

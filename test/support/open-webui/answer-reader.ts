@@ -31,7 +31,7 @@ export interface AnswerReader {
 }
 
 /** `kept` are the items that the message already has, from earlier rounds or of the continued answer. */
-export function answerReader(kept: readonly StoredItem[]): AnswerReader {
+export function createAnswerReader(kept: readonly StoredItem[]): AnswerReader {
   const draft: Draft = { items: [...kept], calls: new Map() }
   let told: PartialItems = []
   let rest: Omit<Answer, 'items'> = { error: null, usage: {}, responseId: null }

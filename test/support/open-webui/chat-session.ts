@@ -12,7 +12,7 @@ import {
 } from './chat.ts'
 import { pathTo } from './chat-tree.ts'
 import type { Account, Stop } from './client.ts'
-import { endsMarked, type AnswerRecord } from './oracle.ts'
+import { hasMarkerInLastText, type AnswerRecord } from './oracle.ts'
 import { nextNumber, parseScript, lettersForModel, type PlannedAnswer } from './script.ts'
 import type { ScriptedUpstream } from './scripted-upstream.ts'
 import { NO_ANSWER, createWatcher, type Gap, type Watcher } from './compare-with-oracle.ts'
@@ -97,7 +97,7 @@ export function startSession(
       const id = chat.head() ?? ''
       const node = chat.tree().get(id)
       const truth = truthOf(id)
-      const keepsMarker = truth.keepsMarker && node?.kind === 'answer' && endsMarked(node)
+      const keepsMarker = truth.keepsMarker && node?.kind === 'answer' && hasMarkerInLastText(node)
       truths.set(id, { ...truth, isEdited: true, keepsMarker })
     },
     continueAnswer(script) {

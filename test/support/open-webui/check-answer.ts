@@ -20,7 +20,7 @@ export function markersIn(text: string): readonly string[] {
   return [...text.matchAll(MARKER)].map(([, id = '']) => id)
 }
 
-export function answerFaults(watched: Watched): readonly string[] {
+export function findFaultsInAnswer(watched: Watched): readonly string[] {
   const { lines, isKnown, isTask, isContinued, isWhole } = watched
   const chunks = lines.flatMap(chunkOf)
   const deltas = chunks.flatMap(textsOf)

@@ -3,16 +3,16 @@
  * `chat.ts` has.
  */
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
-import { answerReader, errorMessageOf, type Answer } from './answer-reader.ts'
+import { createAnswerReader, errorMessageOf, type Answer } from './answer-reader.ts'
 import { buildHeaders, type ChatPosition, type Sender } from './headers.ts'
 import { post } from './post.ts'
 import { pythonJson } from './python-json.ts'
-import { openCalls, shownText, type StoredItem } from './stored-item.ts'
+import { listOpenCalls, shownText, type StoredItem } from './stored-item.ts'
 import type { Task } from './tasks.ts'
-import { toBody, toInput, type Connection } from './to-body.ts'
+import { createRequestBody, toInput, type Connection } from './to-body.ts'
 import { toMessages, type ChatMessage } from './to-messages.ts'
 import { runTool, TOOLS } from './tools.ts'
-import { MARKER, answerFaults } from './check-answer.ts'
+import { MARKER, findFaultsInAnswer } from './check-answer.ts'
 
 export interface Account extends Sender {
   /** The gateway's URL without `/v1`. */
@@ -79,7 +79,7 @@ export async function requestAnswer(
     const { error, responseId } = answer
     // Calls that were cut off by Stop are not run when the answer is continued.
     const news = newItems(answer, items)
-    const outputs = (isOver ? [] : openCalls(news)).map(runTool)
+    const outputs = (isOver ? [] : listOpenCalls(news)).map(runTool)
     const added = [...news, ...outputs]
     items = [...answer.items, ...outputs]
     if (outputs.length === 0) return { items, error, rounds }
@@ -116,7 +116,7 @@ function bodyOf(
   // Older versions differ, and can be recognized only by their headers.
   const saysStrict = profile === 'bare'
   const asking = { model, stream: true, tools: TOOLS, params, saysStrict }
-  const body = toBody(connection, { ...asking, messages })
+  const body = createRequestBody(connection, { ...asking, messages })
   if (before === null) return body
   const input = toInput(toMessages(before.items))
   return { ...body, input, previous_response_id: before.id }
@@ -132,7 +132,7 @@ async function sendRound(
   { place, stop }: AnswerRequest,
   { body, messages, kept, isContinued }: RoundRequest,
 ): Promise<{ readonly round: Round; readonly answer: Answer; readonly isOver: boolean }> {
-  const reader = answerReader(kept)
+  const reader = createAnswerReader(kept)
   const lines: string[] = []
   const { status, text, ending } = await post({
     url: account.url + pathOf(account),
@@ -148,7 +148,7 @@ async function sendRound(
   const { connection, profile } = account
   const isKnown = profile !== 'bare'
   const watched = { lines, connection, isKnown, isContinued, isTask: false, isWhole }
-  const round = { place, messages, body, status, lines, faults: answerFaults(watched) }
+  const round = { place, messages, body, status, lines, faults: findFaultsInAnswer(watched) }
   const ended = reader.ended()
   if (ended.error === 'Chunk too big') return { round, answer: ended, isOver: true }
   if (ending === 'stopped') return { round, answer: reader.stopped(), isOver: true }
@@ -173,8 +173,8 @@ export async function runTask(
 ): Promise<TaskResult> {
   const messages = [{ role: 'user', content: prompt } as const]
   const { connection, profile } = account
-  const body = toBody(connection, { model, messages, stream, tools: [], params })
-  const reader = answerReader([])
+  const body = createRequestBody(connection, { model, messages, stream, tools: [], params })
+  const reader = createAnswerReader([])
   const lines: string[] = []
   const { status, text } = await post({
     url: account.url + pathOf(account),
@@ -190,7 +190,7 @@ export async function runTask(
   const watched = { lines, connection, isKnown, isContinued: false, isTask: true, isWhole: stream }
   return {
     text: told,
-    round: { place, messages, body, status, lines, faults: answerFaults(watched) },
+    round: { place, messages, body, status, lines, faults: findFaultsInAnswer(watched) },
   }
 }
 

@@ -11,7 +11,7 @@ import { buildHeaders } from './headers.ts'
 import { promptLines } from './prompt-lines.ts'
 import {
   comparePrompt,
-  expectedPrompt,
+  computeExpectedPrompt,
   expectedRounds,
   isUnchanged,
   joinTextsBefore,
@@ -83,7 +83,7 @@ export function createWatcher(
       ? !kept.isEdited || (kept.keepsMarker && isMarked)
       : at === 0 && isUnchanged(kept, path)
     const isFindable = kept === NO_ANSWER || isKnown
-    return [...expectedPrompt(path, truthOf, users, hasMarkers), { ...own, isFindable }]
+    return [...computeExpectedPrompt(path, truthOf, users, hasMarkers), { ...own, isFindable }]
   }
   /** Resolves to true if the gateway has a note for the missing items, or had one in the round before. */
   const compare = async (

@@ -41,7 +41,7 @@ export interface AnswerRecord {
  * Returns the expected lines up to the latest question. `questions` are the user messages of this request in
  * path order; a suggestion comes after its question.
  */
-export function expectedPrompt(
+export function computeExpectedPrompt(
   path: readonly Node[],
   truthOf: (id: string) => AnswerRecord,
   questions: readonly ChatMessage[],
@@ -90,11 +90,11 @@ function callsIn({ items }: AnswerNode): string {
 }
 
 function isMarked(node: AnswerNode, { isEdited, keepsMarker }: AnswerRecord): boolean {
-  return !isEdited || (keepsMarker && endsMarked(node))
+  return !isEdited || (keepsMarker && hasMarkerInLastText(node))
 }
 
 /** True if the editable text, which is the last one, has a marker that the user might delete. */
-export function endsMarked({ items }: AnswerNode): boolean {
+export function hasMarkerInLastText({ items }: AnswerNode): boolean {
   const edited = items.findLast((item) => item.type === 'message')
   return edited !== undefined && markersIn(edited.text).length > 0
 }

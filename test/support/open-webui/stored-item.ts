@@ -43,7 +43,7 @@ export function shownText(items: readonly StoredItem[]): string {
 }
 
 /** Returns the calls without an output, which Open WebUI then runs. */
-export function openCalls(items: readonly StoredItem[]): readonly StoredCall[] {
+export function listOpenCalls(items: readonly StoredItem[]): readonly StoredCall[] {
   const answered = new Set(
     items.filter((item) => item.type === 'function_call_output').map(({ callId }) => callId),
   )

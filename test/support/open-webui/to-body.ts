@@ -15,7 +15,7 @@ export interface BodyOptions {
   readonly saysStrict?: boolean
 }
 
-export function toBody(connection: Connection, asking: BodyOptions): JsonObject {
+export function createRequestBody(connection: Connection, asking: BodyOptions): JsonObject {
   const { model, messages, stream, tools, params, saysStrict = false } = asking
   if (connection === 'chat') {
     const told = { stream, model, messages, ...params, ...(tools.length > 0 ? { tools } : {}) }

@@ -14,7 +14,7 @@ export function signatureFaults(body: JsonObject, issued: IssuedSeals): readonly
 }
 
 /** Stores the thinking under the ids of its calls, and its prefix under its signature. */
-export function remember(
+export function rememberIssuedThinking(
   content: readonly JsonObject[],
   body: JsonObject,
   account: string,

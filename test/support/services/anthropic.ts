@@ -3,14 +3,14 @@
  * service's messages.
  */
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
-import { anthropicRefusal } from '../anthropic-laws.ts'
+import { findAnthropicRefusal } from '../anthropic-laws.ts'
 import { COMPACTION_BETA, readMessages } from '../anthropic-compaction-laws.ts'
 import { compactIfDue, compactionFaults, questionIn } from './anthropic-compaction.ts'
 import {
   bindingFaults,
   changedThinking,
   messagesIn,
-  remember,
+  rememberIssuedThinking,
   signatureFaults,
 } from './anthropic-thinking.ts'
 import { USAGE, type AnswerPart } from './simulated-model.ts'
@@ -18,7 +18,7 @@ import {
   KEY,
   object,
   objects,
-  pieces,
+  splitIntoPieces,
   textIn,
   textsIn,
   type IssuedSeals,
@@ -46,7 +46,7 @@ export const anthropic: Service = {
         'context_management: Extra inputs are not permitted',
       )
     }
-    const refusal = anthropicRefusal(body)
+    const refusal = findAnthropicRefusal(body)
     return refusal === null ? null : { status: 400, body: refusal }
   },
   findInvalidSeal({ body, headers }, issued) {
@@ -100,7 +100,7 @@ export const anthropic: Service = {
       ...(compacted?.content ?? []),
       ...parts.flatMap((part, at) => blockOf(part, `${number}_${at}`, body, issued)),
     ]
-    remember(content, body, account, issued)
+    rememberIssuedThinking(content, body, account, issued)
     const refusal = parts.find(({ type }) => type === 'refusal')
     const isCalling = content.some(({ type }) => type === 'tool_use')
     return {
@@ -220,7 +220,10 @@ function blockDeltas(
     return {
       start: { type, thinking: '', signature: '' },
       deltas: [
-        ...pieces(String(thinking)).map((piece) => ({ type: 'thinking_delta', thinking: piece })),
+        ...splitIntoPieces(String(thinking)).map((piece) => ({
+          type: 'thinking_delta',
+          thinking: piece,
+        })),
         { type: 'signature_delta', signature },
       ],
     }
@@ -231,11 +234,11 @@ function blockDeltas(
     return { start: { type, content: null }, deltas: [delta] }
   }
   if (type === 'text') {
-    const told = pieces(String(text)).map((piece) => ({ type: 'text_delta', text: piece }))
+    const told = splitIntoPieces(String(text)).map((piece) => ({ type: 'text_delta', text: piece }))
     return { start: { type, text: '' }, deltas: told }
   }
   const json = JSON.stringify(input)
-  const cuts = isOdd ? ['', json] : ['', ...pieces(json)]
+  const cuts = isOdd ? ['', json] : ['', ...splitIntoPieces(json)]
   const deltas = cuts.map((partial_json) => ({ type: 'input_json_delta', partial_json }))
   return { start: { ...block, input: {} }, deltas }
 }

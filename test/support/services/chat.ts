@@ -4,12 +4,12 @@
  * roles.
  */
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { chatFaults } from '../chat-laws.ts'
+import { findChatFaults } from '../chat-laws.ts'
 import { USAGE, type AnswerPart } from './simulated-model.ts'
 import {
   object,
   objects,
-  pieces,
+  splitIntoPieces,
   textIn,
   type IssuedSeals,
   type AnswerStyle,
@@ -23,7 +23,7 @@ export const chat: Service = {
   wantsStream: ({ body }) => body['stream'] === true,
   findViolation({ body, headers }) {
     if (headers['authorization'] !== 'Bearer sk-upstream') return BAD_KEY
-    const [message] = [...chatFaults(body), ...ownFaults(body)]
+    const [message] = [...findChatFaults(body), ...ownFaults(body)]
     return message === undefined ? null : errorResponse(400, message, 'invalid_request_error', null)
   },
   findInvalidSeal({ body }, issued) {
@@ -192,9 +192,9 @@ function deltasOf(message: JsonObject, isOdd: boolean): readonly JsonObject[] {
   const [signed] = objects(details)
   const thoughts =
     signed === undefined
-      ? pieces(String(own ?? '')).map((piece) => ({ reasoning_content: piece }))
+      ? splitIntoPieces(String(own ?? '')).map((piece) => ({ reasoning_content: piece }))
       : [
-          ...pieces(String(reasoning)).map((piece) => ({
+          ...splitIntoPieces(String(reasoning)).map((piece) => ({
             reasoning: piece,
             reasoning_details: [{ ...signed, signature: undefined, text: piece }],
           })),
@@ -202,8 +202,8 @@ function deltasOf(message: JsonObject, isOdd: boolean): readonly JsonObject[] {
         ]
   return [
     ...thoughts,
-    ...pieces(String(content ?? '')).map((piece) => ({ content: piece })),
-    ...pieces(String(message['refusal'] ?? '')).map((piece) => ({ refusal: piece })),
+    ...splitIntoPieces(String(content ?? '')).map((piece) => ({ content: piece })),
+    ...splitIntoPieces(String(message['refusal'] ?? '')).map((piece) => ({ refusal: piece })),
     ...objects(message['tool_calls']).flatMap((call, index) => callDeltas(call, index, isOdd)),
   ]
 }
@@ -214,7 +214,7 @@ function callDeltas(call: JsonObject, index: number, isOdd: boolean): readonly J
   const { name, arguments: text } = object(call['function'])
   return [
     { tool_calls: [{ index, ...call, function: { name, arguments: '' } }] },
-    ...pieces(String(text)).map((piece) => ({
+    ...splitIntoPieces(String(text)).map((piece) => ({
       tool_calls: [{ index, function: { arguments: piece } }],
     })),
   ]

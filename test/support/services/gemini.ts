@@ -3,12 +3,12 @@
  * signature must come back on the same part.
  */
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
-import { geminiRefusal } from '../gemini-laws.ts'
+import { findGeminiRefusal } from '../gemini-laws.ts'
 import { USAGE, type AnswerPart } from './simulated-model.ts'
 import {
   object,
   objects,
-  pieces,
+  splitIntoPieces,
   textIn,
   textsIn,
   type IssuedSeals,
@@ -24,7 +24,7 @@ export const gemini: Service = {
   wantsStream: ({ path }) => path.includes('streamGenerateContent'),
   findViolation({ path, body, headers }) {
     if (headers['x-goog-api-key'] !== 'sk-upstream') return BAD_KEY
-    const refusal = geminiRefusal(path.slice(path.indexOf('/models/')), body)
+    const refusal = findGeminiRefusal(path.slice(path.indexOf('/models/')), body)
     return refusal === null ? null : { status: 400, body: refusal }
   },
   findInvalidSeal({ body }, issued) {
@@ -189,5 +189,5 @@ function rest({ modelVersion, responseId }: JsonObject): JsonObject {
 function splitPart(part: JsonObject): readonly JsonObject[] {
   const { text, thoughtSignature } = part
   if (typeof text !== 'string' || text === '' || thoughtSignature !== undefined) return [part]
-  return pieces(text).map((piece) => ({ ...part, text: piece }))
+  return splitIntoPieces(text).map((piece) => ({ ...part, text: piece }))
 }

@@ -1,6 +1,6 @@
 /** Converts a finished response to its stream of events. */
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { objects, pieces, type AnswerStyle } from './service.ts'
+import { objects, splitIntoPieces, type AnswerStyle } from './service.ts'
 
 export function responsesEvents(whole: JsonObject, manner: AnswerStyle): readonly string[] {
   const begun = {
@@ -94,7 +94,7 @@ function textEvents(
   field: string,
 ): readonly JsonObject[] {
   return [
-    ...pieces(text).map((delta) => ({ type: `${type}.delta`, ...at, delta })),
+    ...splitIntoPieces(text).map((delta) => ({ type: `${type}.delta`, ...at, delta })),
     { type: `${type}.done`, ...at, [field]: text },
   ]
 }

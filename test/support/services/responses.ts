@@ -3,7 +3,7 @@
  * another account, or a missing following item is an error.
  */
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
-import { responsesComplaints } from '../responses-laws.ts'
+import { findResponsesFaults } from '../responses-laws.ts'
 import { USAGE, type AnswerPart } from './simulated-model.ts'
 import { compactionFor, newestCompaction } from './responses-compaction.ts'
 import { responsesEvents } from './responses-events.ts'
@@ -27,7 +27,7 @@ export const responses: Service = {
     if (!KEY.test(accountOf(headers))) {
       return errorResponse(401, 'Incorrect API key provided: none.', 'invalid_api_key', null)
     }
-    const [complaint] = responsesComplaints(body).filter((one) => !one.includes('not persisted'))
+    const [complaint] = findResponsesFaults(body).filter((one) => !one.includes('not persisted'))
     return complaint === undefined ? null : errorResponse(400, complaint, null, 'input')
   },
   findInvalidSeal({ body, headers }, issued) {

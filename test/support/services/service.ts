@@ -88,7 +88,7 @@ export function textsIn(parts: unknown): readonly string[] {
 }
 
 /** Splits a text into three pieces between characters. */
-export function pieces(text: string): readonly string[] {
+export function splitIntoPieces(text: string): readonly string[] {
   const letters = Array.from(text)
   const size = Math.max(1, Math.ceil(letters.length / 3))
   return [0, 1, 2]

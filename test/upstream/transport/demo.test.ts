@@ -41,7 +41,7 @@ async function readReply(call: UpstreamCall, onFirstChunk: (flow: FlowControl) =
   return { endings, text }
 }
 
-test('sends everything once if it is paused and resumed at once', async () => {
+test('the demo upstream sends everything once if it is paused and resumed at once', async () => {
   const uninterrupted = await readReply(callDemo('/repeat 40 word'), () => undefined)
   const interrupted = await readReply(callDemo('/repeat 40 word'), (flow) => {
     for (let times = 0; times < 5; times += 1) {
@@ -56,27 +56,33 @@ test('sends everything once if it is paused and resumed at once', async () => {
 test.each([
   ['paused', '/say a b c', true],
   ['hanging', '/say a\n/hang', false],
-])('fails once if it is cancelled while %s', async (_, question, isPaused) => {
-  const call = callDemo(question)
-  const { endings } = await readReply(call, (flow) => {
-    if (isPaused) flow.pause()
-    setTimeout(call.cancel, 20)
-  })
-  expect(endings).toEqual(['failed'])
-})
+])(
+  'the demo upstream reports one failure if it is cancelled while %s',
+  async (_, question, isPaused) => {
+    const call = callDemo(question)
+    const { endings } = await readReply(call, (flow) => {
+      if (isPaused) flow.pause()
+      setTimeout(call.cancel, 20)
+    })
+    expect(endings).toEqual(['failed'])
+  },
+)
 
 test.each([
   ['429 Slow.', 429, 'Slow.'],
   ['503', 503, 'The demo upstream refuses.'],
-])('replies with the error status of /status %s', async (line, status, message) => {
-  const call = callDemo(`/status ${line}`)
-  const { text } = await readReply(call, () => undefined)
-  expect((await call.reply).status).toBe(status)
-  expect(JSON.parse(text)).toEqual({ message })
-})
+])(
+  'the demo upstream replies with the error status of the command /status %s',
+  async (line, status, message) => {
+    const call = callDemo(`/status ${line}`)
+    const { text } = await readReply(call, () => undefined)
+    expect((await call.reply).status).toBe(status)
+    expect(JSON.parse(text)).toEqual({ message })
+  },
+)
 
 test.each(['', ' soon', ' 99 x', ' 200 x', ' 302', ' 1000 x'])(
-  'repeats an invalid command as text: /status%s',
+  'the demo upstream repeats an invalid command as text: /status%s',
   async (line) => {
     const { endings, text } = await readReply(callDemo(`/status${line}`), () => undefined)
     expect(endings).toEqual(['end'])
@@ -84,7 +90,7 @@ test.each(['', ' soon', ' 99 x', ' 200 x', ' 302', ' 1000 x'])(
   },
 )
 
-test('sends nothing more after /hang, even if it is resumed', async () => {
+test('the demo upstream sends nothing more after /hang, even if it is resumed', async () => {
   const call = callDemo('/say a\n/hang\n/say b')
   const { endings, text } = await readReply(call, (flow) => {
     setTimeout(flow.resume, 30)
@@ -112,7 +118,7 @@ test.each<[string, unknown, unknown]>([
   ],
   ['a name that every object inherits', { required: ['toString'] }, { toString: 'demo' }],
   ['an enum', { properties: { a: { enum: [null, 1] } } }, { a: null }],
-])('calls a tool whatever its schema contains: %s', async (_, parameters, expected) => {
+])('the demo upstream calls a tool whose schema has %s', async (_, parameters, expected) => {
   const tools = [{ type: 'function', name: 'f', parameters }]
   const { endings, text } = await readReply(callDemo('Call it.', { tools }), () => undefined)
   expect(endings).toEqual(['end'])

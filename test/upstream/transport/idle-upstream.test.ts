@@ -1,7 +1,7 @@
 /** Idle connections to an upstream are reused, although the upstream may close them at any time. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { getBodySource, readBody } from '../../../src/upstream/transport/read-body.ts'
+import { createBodySource, readBody } from '../../../src/upstream/transport/read-body.ts'
 import { createUndiciTransport } from '../../../src/upstream/transport/undici-transport.ts'
 
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi'
@@ -26,7 +26,7 @@ async function startUpstream(answer: (socket: Socket, requestNumber: number) => 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
   const ask = async (): Promise<string> => {
     const call = undici.transport({ method: 'POST', url, headers: {}, body: 'question' })
-    return new TextDecoder().decode(await readBody(getBodySource(call, await call.reply), 100))
+    return new TextDecoder().decode(await readBody(createBodySource(call, await call.reply), 100))
   }
   return { ask, received }
 }
@@ -62,7 +62,7 @@ test('a request that fails after more than a second is not sent again', async ()
   expect(received).toEqual([1])
 })
 
-test('an idle connection is reused after five seconds', async () => {
+test('an idle upstream connection is reused after five seconds', async () => {
   const { ask, received } = await startUpstream((socket) => void socket.write(ANSWER))
   await ask()
   await new Promise((resolve) => setTimeout(resolve, 5000))

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failure } from '../../../src/core/stream-event.ts'
 import { createFetchTransport } from '../../../src/upstream/transport/fetch-transport.ts'
-import { getBodySource, readBody } from '../../../src/upstream/transport/read-body.ts'
+import { createBodySource, readBody } from '../../../src/upstream/transport/read-body.ts'
 import type {
   UpstreamCall,
   Transport,
@@ -38,7 +38,7 @@ const transports: readonly [string, Transport][] = [
   ['fetch', createFetchTransport(timeouts)],
 ]
 
-describe.each(transports)('the %s transport', (_, transport) => {
+describe.each(transports)('requests to an upstream over the %s transport', (_, transport) => {
   const post = (path = '/x'): UpstreamCall =>
     transport({
       method: 'POST',
@@ -47,13 +47,13 @@ describe.each(transports)('the %s transport', (_, transport) => {
       body: '{"a":"ü"}',
     })
 
-  test('sends a request and returns status, headers and body', async () => {
+  test('a transport sends a request and returns status, headers and body', async () => {
     upstream.behave = answerJson(418, { tea: true }, { 'retry-after': '7' })
     const call = post()
     const reply = await call.reply
     expect(reply.status).toBe(418)
     expect(reply.headers['retry-after']).toBe('7')
-    expect(new TextDecoder().decode(await readBody(getBodySource(call, reply), 1000))).toBe(
+    expect(new TextDecoder().decode(await readBody(createBodySource(call, reply), 1000))).toBe(
       '{"tea":true}',
     )
     expect(upstream.received.at(-1)).toMatchObject({
@@ -64,7 +64,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     })
   })
 
-  test('buffers the body until it is read', async () => {
+  test('a transport buffers the body until it is read', async () => {
     upstream.behave = answerSse(['one ', 'two'])
     const call = post()
     await call.reply
@@ -72,7 +72,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     expect(await readReply(call)).toEqual({ text: 'one two', failure: null })
   })
 
-  test('reports a broken connection as a failure', async () => {
+  test('a transport reports a broken connection as a failure', async () => {
     upstream.behave = answerSse(['one'], 'reset', 10)
     expect(await readReply(post())).toMatchObject({
       text: 'one',
@@ -80,7 +80,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     })
   })
 
-  test('times out if the body stops', async () => {
+  test('a transport times out if the body stops', async () => {
     upstream.behave = answerSse(['one'], 'hang')
     expect(await readReply(post())).toMatchObject({
       text: 'one',
@@ -88,21 +88,21 @@ describe.each(transports)('the %s transport', (_, transport) => {
     })
   })
 
-  test('times out if no headers arrive', async () => {
+  test('a transport times out if no headers arrive', async () => {
     upstream.behave = () => undefined
     await expect(post().reply).rejects.toMatchObject({
       failure: { code: 'upstream_timeout', status: 504 },
     })
   })
 
-  test('reports an unreachable upstream', async () => {
+  test('a transport reports an upstream that it cannot reach', async () => {
     const call = transport({ method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, body: null })
     await expect(call.reply).rejects.toMatchObject({
       failure: { code: 'upstream_unreachable', status: 502 },
     })
   })
 
-  test('cancels the request upstream before and after the headers', async () => {
+  test('a transport cancels the upstream request before and after the headers', async () => {
     upstream.behave = answerSse(['one'], 'hang')
     const call = post()
     const body = readReply(call)
@@ -120,7 +120,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     await upstream.received.at(-1)?.aborted
   })
 
-  test('pauses the sender without losing data', async () => {
+  test('a transport pauses the sender without losing data', async () => {
     const piece = 'x'.repeat(64 * 1024)
     let written = 0
     upstream.behave = async (response) => {
@@ -155,7 +155,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     expect(received.early).toBeLessThan(received.all / 4)
   })
 
-  test('fails if it is cancelled while paused', async () => {
+  test('a transport reports a failure if it is cancelled while paused', async () => {
     upstream.behave = answerSse(
       Array.from({ length: 50 }, (_, index) => `${index} `.repeat(5000)),
       'hang',
@@ -175,7 +175,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     expect(failure).toMatchObject({ code: 'upstream_broken' })
   })
 
-  test('keeps the content-encoding header or decompresses the body', async () => {
+  test('a transport keeps the content-encoding header or decompresses the body', async () => {
     const compressed = gzipSync('{"tea":true}')
     upstream.behave = (response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': compressed.length })
@@ -183,7 +183,7 @@ describe.each(transports)('the %s transport', (_, transport) => {
     }
     const call = post()
     const reply = await call.reply
-    const bytes = await readBody(getBodySource(call, reply), 1000)
+    const bytes = await readBody(createBodySource(call, reply), 1000)
     const isCompressed = reply.headers['content-encoding'] === 'gzip'
     expect(Buffer.from(bytes)).toEqual(isCompressed ? compressed : Buffer.from('{"tea":true}'))
     expect(reply.headers['content-length']).toBe(
@@ -191,19 +191,19 @@ describe.each(transports)('the %s transport', (_, transport) => {
     )
   })
 
-  test('stops reading a body that is too large', async () => {
+  test('a transport stops reading a body that is too large', async () => {
     upstream.behave = answerJson(200, 'x'.repeat(100_000))
     const call = post()
     const reply = await call.reply
-    await expect(readBody(getBodySource(call, reply), 1000)).rejects.toThrow('over 1000 bytes')
+    await expect(readBody(createBodySource(call, reply), 1000)).rejects.toThrow('over 1000 bytes')
   })
 })
 
-describe('errors that are not about the address or state of the upstream', () => {
+describe('upstream errors for which the advice to check the address would be wrong', () => {
   const post = (headers: Record<string, string> = {}): UpstreamCall =>
     undici.transport({ method: 'POST', url: `${upstream.url}/x`, headers, body: '{}' })
 
-  test('name an answer with too many headers', async () => {
+  test('the error about an upstream answer with too many headers names the headers', async () => {
     upstream.behave = answerJson(200, {}, { 'x-much': 'x'.repeat(30_000) })
     await expect(post().reply).rejects.toMatchObject({
       failure: {
@@ -214,7 +214,7 @@ describe('errors that are not about the address or state of the upstream', () =>
     })
   })
 
-  test('name a request that HTTP does not allow', async () => {
+  test('the error about a request that HTTP does not allow names the request', async () => {
     await expect(post({ 'x-a': 'line\nbreak' }).reply).rejects.toMatchObject({
       failure: {
         code: 'upstream_broken',

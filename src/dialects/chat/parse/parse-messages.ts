@@ -5,7 +5,7 @@
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import { isItemLevelField, type ChatOnlyFields } from '../../../core/items/chat-only-fields.ts'
-import { setGatewayField } from '../../../core/items/author-time-and-reset-fields.ts'
+import { setGatewayFields } from '../../../core/items/author-time-and-reset-fields.ts'
 import type { Item, Message, Role } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
@@ -58,7 +58,7 @@ function removeGatewayFields(message: JsonObject): JsonObject {
 function setItemOptions({ reset, ...options }: JsonObject, items: Item[], firstIndex: number) {
   for (const [offset, item] of items.slice(firstIndex).entries()) {
     const isReset = offset === 0 && reset !== undefined
-    items[firstIndex + offset] = setGatewayField(item, isReset ? { ...options, reset } : options)
+    items[firstIndex + offset] = setGatewayFields(item, isReset ? { ...options, reset } : options)
   }
 }
 

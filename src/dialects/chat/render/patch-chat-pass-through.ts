@@ -14,7 +14,7 @@ import { fillStreamToolCallIds, fillBodyToolCallIds } from './insert-recorded-ca
 
 export function createChatPassThroughPatcher(answerContext: AnswerContext): PassThroughPatcher {
   /** The gateway's id; `null` for an answer that is not stored, which keeps the upstream's id. */
-  const id = answerContext.stored ? completionId(answerContext.turnId) : null
+  const id = answerContext.isStored ? completionId(answerContext.turnId) : null
   const parse = createMessageParser()
   /** The upstream's id as JSON, and the JSON that replaces it. */
   let knownReplacements: readonly IdReplacement[] = []

@@ -10,7 +10,7 @@
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { completionId } from '../../../core/turn-derived-ids.ts'
 import { isObject } from '../../../core/json/json.ts'
-import type { Outcome } from '../../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import { NO_OUTPUT, type SseMessage } from '../../../core/stream/stage.ts'
 import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
 import { createChunkWriter, type ChunkWriter } from './chunk-writer.ts'

@@ -111,14 +111,14 @@ interface StreamProgress {
  * upstream's id, and gets no fields with empty values.
  */
 function createResponsePatcher(answerContext: AnswerContext): (response: JsonObject) => JsonObject {
-  const { stored, turnId } = answerContext
+  const { isStored, turnId } = answerContext
   const gatewayFields = Object.entries({
     ...renderGatewayFields(answerContext),
-    ...(stored ? { id: responseId(turnId) } : {}),
+    ...(isStored ? { id: responseId(turnId) } : {}),
   })
   return (response) => {
     const changes = gatewayFields.filter(([name, value]) => {
-      if (!stored && response[name] === undefined && isEmptyValue(value)) return false
+      if (!isStored && response[name] === undefined && isEmptyValue(value)) return false
       return JSON.stringify(response[name]) !== JSON.stringify(value)
     })
     return patchObject(response, Object.fromEntries(changes))

@@ -19,11 +19,11 @@ export interface ReasoningVisibility {
 
 export function decideReasoningVisibility({
   clientRequest,
-  stored,
+  isStored,
 }: AnswerContext): ReasoningVisibility {
   const { include } = clientRequest.params
   return {
     rawReasoning: include.includes('reasoning.raw'),
-    sealedReasoning: !stored || include.includes('reasoning.encrypted_content'),
+    sealedReasoning: !isStored || include.includes('reasoning.encrypted_content'),
   }
 }

@@ -9,7 +9,7 @@
 import type { Failure, TokenUsage } from '../../../core/stream-event.ts'
 import { responseId } from '../../../core/turn-derived-ids.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
-import type { Outcome } from '../../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
 import { encodeResponsesToolChoice } from '../../../core/json/encode-responses-tool-choice.ts'
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
@@ -75,7 +75,7 @@ export function renderProgressFields(
 }
 
 /** Renders the fields of the request, with defaults. */
-export function renderRequestFields({ clientRequest, stored }: AnswerContext): JsonObject {
+export function renderRequestFields({ clientRequest, isStored }: AnswerContext): JsonObject {
   const { params, storage, overflow, body } = clientRequest
   const { extra, toolChoice } = params
   return {
@@ -95,7 +95,7 @@ export function renderRequestFields({ clientRequest, stored }: AnswerContext): J
     safety_identifier: params.safetyIdentifier,
     // A request may have `auto`, but a response has the tier that is used.
     service_tier: params.serviceTier === 'auto' ? 'default' : (params.serviceTier ?? 'default'),
-    store: stored,
+    store: isStored,
     temperature: params.temperature ?? 1,
     text: { format: renderFormat(params), verbosity: params.verbosity ?? 'medium' },
     tool_choice: toolChoice === null ? 'auto' : encodeResponsesToolChoice(toolChoice, params.tools),

@@ -3,7 +3,7 @@
  */
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
-import type { Outcome } from '../../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 import {
   renderRequestFields,

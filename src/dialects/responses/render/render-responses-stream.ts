@@ -7,7 +7,7 @@
  * the request.
  */
 import type { Item } from '../../../core/item.ts'
-import type { Outcome } from '../../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import { createErrorBody, createFailure } from '../../../core/errors/gateway-error.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-interface.ts'

@@ -21,7 +21,7 @@ type ShortenEvent = (message: SseMessage, parse?: typeof parseMessage) => SseMes
  * if the client can read long lines.
  */
 export function createEventShortener({ clientRequest: { client } }: AnswerContext): ShortenEvent {
-  if (!client.hasShortLines) return (message) => message
+  if (!client.dropsLongLines) return (message) => message
   return (message, parse = parseMessage) =>
     isShort(message) ? message : shortenEvent(message, parse(message))
 }

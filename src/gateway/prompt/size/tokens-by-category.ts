@@ -3,7 +3,7 @@ import type { Item } from '../../../core/item.ts'
 import { estimateItemTokens } from '../../../core/items/item-tokens.ts'
 import { isInstruction } from '../../../core/items/leading-instructions.ts'
 import {
-  countHeadItems,
+  countItemsBeforeFirstTurn,
   isPinned,
   findQuestionEnd,
   findRoundStarts,
@@ -30,7 +30,7 @@ export function countTokensByCategory({
   const { items, params } = prompt
   // An item's category depends on its position in the complete conversation, not in the prompt, from which
   // transforms may have dropped items.
-  const head = countHeadItems(conversation)
+  const head = countItemsBeforeFirstTurn(conversation)
   const question = findRoundStarts(conversation).at(-1) ?? head
   const questionEnd = findQuestionEnd(conversation, question)
   const selectCategory = (item: Item, position: number | null): string => {

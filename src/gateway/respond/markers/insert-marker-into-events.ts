@@ -15,7 +15,7 @@ import {
   type TextDelta,
 } from '../../../core/stream-event.ts'
 import { formatMarkerLine } from '../../../core/markers/extract-turn-markers.ts'
-import type { Outcome } from '../../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import { createTextInsertions, type TextInsertions } from './insert-text-and-shift-annotations.ts'
 import { trackMarkerOnlyAnswer } from './marker-only-message.ts'
 import {

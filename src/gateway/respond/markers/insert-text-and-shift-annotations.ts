@@ -6,7 +6,7 @@
 import type { AnnotationAdded, ItemEnded, TextDelta } from '../../../core/stream-event.ts'
 import type { Item, Part } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
-import type { Outcome } from '../../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 
 export interface TextInsertion {
   readonly index: number

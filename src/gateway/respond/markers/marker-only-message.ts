@@ -5,7 +5,7 @@
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Message } from '../../../core/item.ts'
-import { callEndOf } from '../../../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity } from '../../../core/items/tool-call-pairs.ts'
 
 export function trackMarkerOnlyAnswer() {
   let hasNoContent = true
@@ -13,7 +13,7 @@ export function trackMarkerOnlyAnswer() {
   return {
     readEvent(event: StreamEvent): void {
       if ('index' in event) nextIndex = Math.max(nextIndex, event.index + 1)
-      if (event.type === 'item-started' && callEndOf(event.item)?.side === 'call')
+      if (event.type === 'item-started' && readToolCallIdentity(event.item)?.side === 'call')
         hasNoContent = false
       if (event.type === 'text-delta' || event.type === 'refusal-delta') {
         if (/\S/.test(event.text)) hasNoContent = false

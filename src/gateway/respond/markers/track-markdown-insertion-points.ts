@@ -4,11 +4,11 @@
  * There are none where the Markdown parsers of clients differ. The result does not depend on how the text
  * is cut into pieces.
  */
-import { trackMarkdownCodeFences } from '../../../core/text/track-markdown-code-fences.ts'
+import { createCodeFenceTracker } from '../../../core/text/track-markdown-code-fences.ts'
 import { trackMarkdownHtmlBlocks } from './track-markdown-html-blocks.ts'
 
 export function trackMarkdownInsertionPoints() {
-  const fences = trackMarkdownCodeFences()
+  const fences = createCodeFenceTracker()
   const html = trackMarkdownHtmlBlocks()
   const math = trackMathBlocks()
   let line = ''

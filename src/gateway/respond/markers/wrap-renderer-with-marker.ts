@@ -5,7 +5,7 @@
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
-import type { Outcome } from '../../../core/fold-answer-outcome.ts'
+import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import type { AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
 import {
   createMarkerInserter,

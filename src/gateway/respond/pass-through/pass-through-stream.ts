@@ -4,7 +4,7 @@
  * decoded for the store.
  */
 import { isTerminalEvent, type Failure, type StreamEvent } from '../../../core/stream-event.ts'
-import type { OutcomeFold } from '../../../core/fold-answer-outcome.ts'
+import type { OutcomeCollector } from '../../../core/collect-answer-outcome.ts'
 import type { PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
 import type { Decoder } from '../../../providers/provider-interface.ts'
 import { closeBrokenAnswer } from '../event-filters/apply-event-filters.ts'
@@ -20,7 +20,7 @@ import { isDoneMarker, type SseMessage } from '../../../core/stream/stage.ts'
 export interface PassThroughOptions {
   readonly decoder: Decoder
   readonly patcher: PassThroughPatcher
-  readonly fold: OutcomeFold
+  readonly fold: OutcomeCollector
   /** True if the client requested storage. The last messages then wait until the turn is stored. */
   readonly isStored: boolean
   /**
@@ -139,7 +139,7 @@ function renderEnding(held: readonly SseMessage[]): string {
 }
 
 /** Decodes the upstream's messages and folds their events into the outcome. */
-function observeStream(decoder: Decoder, fold: OutcomeFold) {
+function observeStream(decoder: Decoder, fold: OutcomeCollector) {
   let isOver = false
   let isUnreadable = false
   let hasUpstreamFailure = false

@@ -15,7 +15,7 @@ import type {
   TokenUsage,
 } from '../../../core/stream-event.ts'
 import type { FunctionCall, FunctionCallOutput, Item } from '../../../core/item.ts'
-import { callEndOf } from '../../../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity } from '../../../core/items/tool-call-pairs.ts'
 import { addTokenUsage } from '../../../core/stream/add-token-usage.ts'
 import {
   createRoundItemIdAssigner,
@@ -111,7 +111,7 @@ export function createRoundEventMerger(
           .filter(isGatewayToolItem)
           .filter((item) => item.type === 'function_call'),
         hasClientCalls: modelItems.some(
-          (item) => !isGatewayToolItem(item) && callEndOf(item)?.side === 'call',
+          (item) => !isGatewayToolItem(item) && readToolCallIdentity(item)?.side === 'call',
         ),
         finish: heldEnding.finish,
         usage: heldEnding.usage ?? null,

@@ -62,7 +62,7 @@ function encodeImage(
       ? { type: 'image', source: { type: 'url', url: image_url } }
       : createNotice('image', 'media-unsupported', itemIndex, notes)
   }
-  const mediaType = data.type === 'image/jpg' ? 'image/jpeg' : data.type
+  const mediaType = data.mimeType === 'image/jpg' ? 'image/jpeg' : data.mimeType
   return IMAGE_TYPES.has(mediaType)
     ? { type: 'image', source: { type: 'base64', media_type: mediaType, data: data.base64 } }
     : createNotice(`${mediaType || 'image'} file`, 'media-unsupported', itemIndex, notes)
@@ -80,7 +80,7 @@ function encodeFile(part: FilePart, itemIndex: number, notes: AnthropicNotes): C
     return createNotice(name, why, itemIndex, notes)
   }
   const dataUrl = parseDataUrl(file_data)
-  const mediaType = dataUrl?.type ?? guessMediaType(filename)
+  const mediaType = dataUrl?.mimeType ?? guessMediaType(filename)
   const base64 = dataUrl?.base64 ?? file_data
   if (mediaType === 'application/pdf') {
     const source = { type: 'base64', media_type: mediaType, data: base64 }

@@ -9,7 +9,7 @@
 import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { formatNotice } from '../../../core/text/gateway-notice.ts'
 import type { Item, Message, OpaqueItem, Reasoning } from '../../../core/item.ts'
-import { isText, textOf, textOfPart } from '../../../core/item.ts'
+import { isTextOrRefusal, textOf, textOfPart } from '../../../core/item.ts'
 import { isObject } from '../../../core/json/json.ts'
 import { UNPAIRED } from '../../../core/items/tool-call-pairs.ts'
 import { encodeToolCall, encodeToolResponse } from './encode-tool-call.ts'
@@ -103,7 +103,8 @@ function encodeInputMessage(item: Message, itemIndex: number, builder: ContentsB
   answerCalls(builder, itemIndex)
   if (item.role !== 'user') {
     const text = textOf(item.content)
-    if (!item.content.every(isText)) builder.context.notes.write('media-in-system', { itemIndex })
+    if (!item.content.every(isTextOrRefusal))
+      builder.context.notes.write('media-in-system', { itemIndex })
     if (text === '') return
     builder.context.notes.write('system-in-place', { itemIndex })
     builder.getUserParts().push({ text: `<system_message>\n${text}\n</system_message>` })
@@ -122,7 +123,7 @@ function encodeAssistantMessage(item: Message, itemIndex: number, builder: Conte
   const text = textOf(item.content)
   const signatures = selectTextSignatures(item, text, itemIndex, builder.context)
   const parts: GeminiPart[] = []
-  if (signatures !== null && item.content.every(isText)) {
+  if (signatures !== null && item.content.every(isTextOrRefusal)) {
     parts.push(...splitTextBySignature(text, signatures.spans))
   } else {
     for (const part of encodeParts(item, itemIndex, builder)) {
@@ -140,7 +141,9 @@ function encodeParts(
 ): readonly GeminiPart[] {
   const parts: GeminiPart[] = []
   for (const part of item.content) {
-    const encoded = isText(part) ? { text: textOfPart(part) } : builder.encodeMedia(part, itemIndex)
+    const encoded = isTextOrRefusal(part)
+      ? { text: textOfPart(part) }
+      : builder.encodeMedia(part, itemIndex)
     if (encoded !== null && encoded.text !== '') parts.push(encoded)
   }
   return parts

@@ -2,7 +2,7 @@
  * Encodes a prompt as a request to `generateContent` or `streamGenerateContent`. Equal prompts give
  * equal requests and notes.
  */
-import { type Item, textOf, isText } from '../../../core/item.ts'
+import { type Item, textOf, isTextOrRefusal } from '../../../core/item.ts'
 import { countLeadingInstructions } from '../../../core/items/leading-instructions.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
@@ -56,7 +56,7 @@ function encodeSystemPrompt(
     if (item.type !== 'message') continue
     const text = textOf(item.content)
     if (text !== '') parts.push({ text })
-    if (!item.content.every(isText)) notes.write('media-in-system', { itemIndex })
+    if (!item.content.every(isTextOrRefusal)) notes.write('media-in-system', { itemIndex })
   }
   return parts
 }

@@ -9,7 +9,7 @@ import {
   filterObjects,
 } from '../../../core/items/chat-only-fields.ts'
 import { sanitizeNoticeName } from '../../../core/text/gateway-notice.ts'
-import { isText, type Message } from '../../../core/item.ts'
+import { isTextOrRefusal, type Message } from '../../../core/item.ts'
 import { textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { normalizeCallIds } from './normalize-call-ids.ts'
 import { encodeToolOutput, isLegacyFunctionCall } from './encode-tool-output.ts'
@@ -86,7 +86,7 @@ function encodeText(message: PositionedItem<Message> | null, { notes }: Encoding
   if (item.content.some((part) => part.type === 'output_text' && part.annotations?.length)) {
     notes.write('annotations-not-sent', { itemIndex })
   }
-  const texts = item.content.filter((part) => isText(part) && part.type !== 'refusal')
+  const texts = item.content.filter((part) => isTextOrRefusal(part) && part.type !== 'refusal')
   const refusal = item.content.map((part) => (part.type === 'refusal' ? part.refusal : '')).join('')
   const content = encodeContent(texts, {
     itemIndex,

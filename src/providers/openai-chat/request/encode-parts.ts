@@ -3,7 +3,7 @@
  * services accept nothing else.
  */
 import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
-import { isText, textOfPart, type Part } from '../../../core/item.ts'
+import { isTextOrRefusal, textOfPart, type Part } from '../../../core/item.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { ChatNotes } from '../encoding-notes.ts'
 
@@ -20,13 +20,13 @@ export interface PartEncodingContext {
 export function encodeContent(parts: readonly Part[], context: PartEncodingContext): Json {
   // `partFields` belong to the original parts. They are ignored if the number of parts has changed.
   const partFields = context.partFields?.length === parts.length ? context.partFields : undefined
-  if (partFields === undefined && parts.every(isText)) return joinText(parts, context)
+  if (partFields === undefined && parts.every(isTextOrRefusal)) return joinText(parts, context)
   return parts.map((part, index) => ({ ...encodePart(part, context), ...partFields?.[index] }))
 }
 
 /** True for images, files, audio and unknown parts. */
 export function isMediaPart(part: Part): boolean {
-  return !isText(part)
+  return !isTextOrRefusal(part)
 }
 
 /**

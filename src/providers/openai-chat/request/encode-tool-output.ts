@@ -6,7 +6,7 @@ import {
   joinTextAndNotices,
 } from '../../../core/text/gateway-notice.ts'
 import { isGatewayToolItem } from '../../../core/items/gateway-tool-items.ts'
-import { isText, type ToolCall, type ToolOutput } from '../../../core/item.ts'
+import { isTextOrRefusal, type ToolCall, type ToolOutput } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import { encodeContent, encodePart, isMediaPart, encodeNotice } from './encode-parts.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -58,7 +58,7 @@ function encodeOutputParts(
   const movedMedia = takesMedia ? [] : output.filter(isMediaPart)
   if (movedMedia.length === 0) return { content: encodeContent(output, context), media: [] }
   notes.write('tool-media-moved', { itemIndex })
-  const texts = output.filter(isText)
+  const texts = output.filter(isTextOrRefusal)
   return {
     content:
       texts.length > 0

@@ -110,7 +110,10 @@ test('[DONE] is an ending', () => {
 })
 
 describe('an answer of the Responses API that is not stored', () => {
-  const stateless = { ...answeringTo({ model: 'gpt-5', input: 'go', store: false }), stored: false }
+  const stateless = {
+    ...answeringTo({ model: 'gpt-5', input: 'go', store: false }),
+    isStored: false,
+  }
 
   test('an answer that is not stored is returned unchanged, with the id of the upstream', () => {
     const patcher = responsesDialect.createPassThroughPatcher(stateless)
@@ -124,7 +127,9 @@ describe('an answer of the Responses API that is not stored', () => {
 
   test("an answer that is not stored has the fields of the client's request where the gateway sent others", () => {
     const body = { model: 'gpt-5', input: 'go', store: false, previous_response_id: 'resp_1' }
-    const patcher = responsesDialect.createPassThroughPatcher(answeringTo(body, { stored: false }))
+    const patcher = responsesDialect.createPassThroughPatcher(
+      answeringTo(body, { isStored: false }),
+    )
     expect(patcher.patchBody(UPSTREAM)).toEqual({ ...UPSTREAM, previous_response_id: 'resp_1' })
   })
 
@@ -147,7 +152,7 @@ describe('an answer of the Responses API that is not stored', () => {
         const body = { model: 'm', input: 'go', instructions, store } as JsonObject
         const patcher = responsesDialect.createPassThroughPatcher({
           ...answeringTo(body),
-          stored: false,
+          isStored: false,
         })
         const changed = messages.filter((message) => patcher.patchMessage(message) !== message)
         // The other streams were recorded with `store: true`.
@@ -160,7 +165,10 @@ describe('an answer of the Responses API that is not stored', () => {
 test.each([true, false])(
   'fields that could run scripts in a browser are dropped (stored: %s)',
   (stored) => {
-    const patcher = responsesDialect.createPassThroughPatcher({ ...answeringTo(), stored })
+    const patcher = responsesDialect.createPassThroughPatcher({
+      ...answeringTo(),
+      isStored: stored,
+    })
     const hostile = sseMessage('response.output_text.delta', {
       delta: 'x',
       event: { type: 'execute' },

@@ -13,7 +13,7 @@ const OUTCOME = outcomeOf([
 function renderEcho(body: JsonObject, stored = true): JsonObject {
   return responsesDialect.renderBody(
     OUTCOME,
-    answeringTo({ model: 'm', input: 'go', ...body }, { stored }),
+    answeringTo({ model: 'm', input: 'go', ...body }, { isStored: stored }),
   )
 }
 

@@ -34,7 +34,7 @@ const answerContext = fc
     fc.boolean(),
   )
   .map(([stored, include, background]) =>
-    answeringTo({ ...ASK, include, ...(stored ? { background } : {}) }, { stored }),
+    answeringTo({ ...ASK, include, ...(stored ? { background } : {}) }, { isStored: stored }),
   )
 
 describe('any rendered Responses stream is valid', () => {

@@ -239,7 +239,7 @@ describe('reasoning in a rendered Responses stream', () => {
       JSON.stringify(renderEvents(reasoningEvents, context)).includes('sealed')
     expect(hasEncrypted()).toBe(false)
     expect(hasEncrypted(withInclude('reasoning.encrypted_content'))).toBe(true)
-    expect(hasEncrypted(answeringTo(ASK, { stored: false }))).toBe(true)
+    expect(hasEncrypted(answeringTo(ASK, { isStored: false }))).toBe(true)
   })
 })
 

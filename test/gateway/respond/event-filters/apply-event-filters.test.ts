@@ -7,7 +7,7 @@ import {
   filterEventList,
 } from '../../../../src/gateway/respond/event-filters/apply-event-filters.ts'
 import { createStopSequenceFilter } from '../../../../src/gateway/respond/event-filters/end-at-stop-sequence.ts'
-import { eventFaults } from '../../../support/event-laws.ts'
+import { findEventFaults } from '../../../support/event-laws.ts'
 import {
   createAnswer,
   messageStarted,
@@ -89,7 +89,7 @@ describe('event filters of a complete answer', () => {
     const events = filterEventList(answer, [createStopSequenceFilter(['two'])])
     expect(listFinalTexts(events)).toEqual(['one '])
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
-    expect(eventFaults(events)).toEqual([])
+    expect(findEventFaults(events)).toEqual([])
   })
 
   test('a complete answer is the same object if no filter matches', () => {

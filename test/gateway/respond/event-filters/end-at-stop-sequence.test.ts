@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import { runStage } from '../../../../src/core/stream/stage.ts'
 import { createStopSequenceFilter } from '../../../../src/gateway/respond/event-filters/end-at-stop-sequence.ts'
-import { eventFaults } from '../../../support/event-laws.ts'
+import { findEventFaults } from '../../../support/event-laws.ts'
 import { answer, nonsense, tangledAnswer } from '../../../support/responses-answers.ts'
 import {
   createAnswer,
@@ -41,7 +41,7 @@ describe('text that the stop sequence filter passes on', () => {
         const events = filterEvents(createAnswer(pieces), ...stops)
         expect(joinDeltas(events)).toBe(cutWithIndexOf(text, stops))
         expect(listFinalTexts(events)).toEqual([cutWithIndexOf(text, stops)])
-        expect(eventFaults(events)).toEqual([])
+        expect(findEventFaults(events)).toEqual([])
         const isCut = cutWithIndexOf(text, stops) !== text
         expect(events.at(-1)).toMatchObject({ finish: isCut ? 'stop' : 'length' })
       }),
@@ -127,8 +127,8 @@ describe('the stop sequence filter on random answers', () => {
   test('a valid random answer is still valid after the stop sequence filter', () => {
     fc.assert(
       fc.property(fc.oneof(answer, tangledAnswer), fc.oneof(stops, letters), (events, stops) => {
-        fc.pre(eventFaults(events).length === 0)
-        expect(eventFaults(filterEvents(events, ...stops))).toEqual([])
+        fc.pre(findEventFaults(events).length === 0)
+        expect(findEventFaults(filterEvents(events, ...stops))).toEqual([])
       }),
       numberOfRuns(300),
     )
@@ -213,7 +213,7 @@ describe('an answer that ends at a stop string', () => {
       ],
       'END',
     )
-    expect(eventFaults(events)).toEqual([])
+    expect(findEventFaults(events)).toEqual([])
     expect(events.slice(-4, -1)).toMatchObject([
       { item: { call_id: 'c0', arguments: '{"a":1}' } },
       { item: { call_id: 'c1', arguments: '{"a":', status: 'incomplete' } },
@@ -242,7 +242,7 @@ describe('an answer that ends at a stop string', () => {
       ],
       'END',
     )
-    expect(eventFaults(events)).toEqual([])
+    expect(findEventFaults(events)).toEqual([])
     expect(events.filter(({ type }) => type === 'annotation-added')).toEqual([note(1)])
     expect(events.at(-2)).toMatchObject({
       item: { content: [{ text: 'One Ex two ', annotations: [{ at: 1 }] }] },

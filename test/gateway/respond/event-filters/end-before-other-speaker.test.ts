@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import { createOtherSpeakerFilter } from '../../../../src/gateway/respond/event-filters/end-before-other-speaker.ts'
 import { runStage } from '../../../../src/core/stream/stage.ts'
-import { eventFaults } from '../../../support/event-laws.ts'
+import { findEventFaults } from '../../../support/event-laws.ts'
 import { answer, nonsense, tangledAnswer } from '../../../support/responses-answers.ts'
 import {
   createAnswer,
@@ -109,7 +109,7 @@ describe('an answer in any deltas', () => {
         const events = runStage(createOtherSpeakerFilter(['Ada']), createAnswer(pieces))
         expect(joinDeltas(events)).toBe(cutLineByLine(text))
         expect(listFinalTexts(events)).toEqual([cutLineByLine(text)])
-        expect(eventFaults(events)).toEqual([])
+        expect(findEventFaults(events)).toEqual([])
       }),
       numberOfRuns(500),
     )
@@ -163,8 +163,8 @@ test("an answer ends before another speaker's label at the very end of its text"
 test('the speaker filter keeps random answers valid and does not throw for invalid events', () => {
   fc.assert(
     fc.property(fc.oneof(answer, tangledAnswer), (events) => {
-      fc.pre(eventFaults(events).length === 0)
-      expect(eventFaults(runStage(createOtherSpeakerFilter(), events))).toEqual([])
+      fc.pre(findEventFaults(events).length === 0)
+      expect(findEventFaults(runStage(createOtherSpeakerFilter(), events))).toEqual([])
     }),
     numberOfRuns(200),
   )

@@ -4,7 +4,7 @@ import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import { createPrependItemFilter } from '../../../../src/gateway/respond/event-filters/prepend-item.ts'
 import { runStage } from '../../../../src/core/stream/stage.ts'
-import { eventFaults } from '../../../support/event-laws.ts'
+import { findEventFaults } from '../../../support/event-laws.ts'
 
 const ITEM = createCompactionItem('cmp_1', 'so far')
 const MESSAGE = { type: 'message', role: 'assistant' } as const
@@ -21,7 +21,7 @@ const filterEvents = (events: readonly StreamEvent[]) =>
   runStage(createPrependItemFilter(ITEM), events)
 
 test('a prepended item comes first and increases the index of the other items by one', () => {
-  expect(eventFaults(filterEvents(EVENTS))).toEqual([])
+  expect(findEventFaults(filterEvents(EVENTS))).toEqual([])
   expect(
     filterEvents(EVENTS).map((event) =>
       'index' in event ? `${event.type} ${event.index}` : event.type,

@@ -2,9 +2,13 @@
 import { expect, test, vi } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import { delayFirstText } from '../../../../src/gateway/respond/markers/delay-first-text.ts'
-import { answerAround, messageEvents, reasoningEvents } from '../../../support/marked-answers.ts'
+import {
+  createAnswerEvents,
+  messageEvents,
+  reasoningEvents,
+} from '../../../support/marked-answers.ts'
 
-const ANSWER = answerAround([reasoningEvents(0), messageEvents(1, [' ', 'So', '.'])])
+const ANSWER = createAnswerEvents([reasoningEvents(0), messageEvents(1, [' ', 'So', '.'])])
 const FIRST_TEXT = ANSWER.findIndex((event) => 'text' in event && event.text === 'So')
 
 /** `later` receives the delayed events; `finishStoring` ends the wait. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { trackMarkdownInsertionPoints } from '../../../../src/gateway/respond/markers/track-markdown-insertion-points.ts'
-import { cutUp, markdown } from '../../../support/markdown-answers.ts'
+import { cutIntoPieces, markdown } from '../../../support/markdown-answers.ts'
 
 function findPositions(pieces: readonly string[]): readonly number[] {
   const points = trackMarkdownInsertionPoints()
@@ -25,7 +25,7 @@ test('insertion points are after a blank line, at the top level, before a paragr
 })
 
 test('insertion points and the end are the same however the text is cut into pieces', () => {
-  const cutTexts = markdown.chain((text) => fc.tuple(fc.constant(text), cutUp(text)))
+  const cutTexts = markdown.chain((text) => fc.tuple(fc.constant(text), cutIntoPieces(text)))
   fc.assert(
     fc.property(cutTexts, ([text, pieces]) => {
       const all = findPositions(text.split(''))

@@ -15,31 +15,31 @@ import {
   wrapRendererWithMarker,
 } from '../../../../src/gateway/respond/markers/wrap-renderer-with-marker.ts'
 import { createAnswerContext as chatAnswering } from '../../../dialects/chat/kit.ts'
-import { eventFaults } from '../../../support/event-laws.ts'
+import { findEventFaults } from '../../../support/event-laws.ts'
 import {
-  answerAround,
-  answerOf,
+  createAnswerEvents,
+  createMessageEvents,
   callEvents,
   insertMarker,
   messageEvents,
-  outcomeOf,
-  pieces,
+  collectOutcome,
+  listTextPieces,
   reasoningEvents,
-  TURN,
+  MARKER_TURN_ID,
 } from '../../../support/marked-answers.ts'
-import { cutUp, markdown } from '../../../support/markdown-answers.ts'
+import { cutIntoPieces, markdown } from '../../../support/markdown-answers.ts'
 import { responsesFaults } from '../../../support/responses-checker.ts'
 import { answer, nonsense, tangledAnswer } from '../../../support/responses-answers.ts'
 import { answeringTo } from '../../../support/responses-kit.ts'
 import { numberOfRuns } from '../../../support/number-of-runs.ts'
 
-const LINE = formatMarkerLine(TURN)
+const LINE = formatMarkerLine(MARKER_TURN_ID)
 const MARKER_BEFORE_TEXT = `${LINE}\n\n`
 const MARKER_AFTER_TEXT = `\n\n${LINE}\n\n`
 
 describe('positions of the marker in an answer with text', () => {
   test('the marker is inserted before the first text, as a delta of its own', () => {
-    expect(pieces(insertMarker(answerOf(['Ser', 'vus.'])))).toEqual([
+    expect(listTextPieces(insertMarker(createMessageEvents(['Ser', 'vus.'])))).toEqual([
       MARKER_BEFORE_TEXT,
       'Ser',
       'vus.',
@@ -47,14 +47,14 @@ describe('positions of the marker in an answer with text', () => {
   })
 
   test('the marker is inserted before the first text that comes after the turn is stored', () => {
-    const events = answerAround([
+    const events = createAnswerEvents([
       messageEvents(0, ['Let me think.']),
       reasoningEvents(1),
       messageEvents(2, ['So.']),
       messageEvents(3, ['Indeed.']),
     ])
     const ready = events.findIndex(({ type }) => type === 'reasoning-delta')
-    expect(pieces(insertMarker(events, ready))).toEqual([
+    expect(listTextPieces(insertMarker(events, ready))).toEqual([
       'Let me think.',
       MARKER_AFTER_TEXT,
       'So.',
@@ -64,13 +64,13 @@ describe('positions of the marker in an answer with text', () => {
 
   test('the marker is inserted after the next blank line before a paragraph if the turn is stored later', () => {
     const pieceTexts = ['One', '.\n\n', 'Two\n\n', '- a\n\n', 'Three']
-    expect(pieces(insertMarker(answerOf(pieceTexts), 4))).toEqual([
+    expect(listTextPieces(insertMarker(createMessageEvents(pieceTexts), 4))).toEqual([
       'One',
       '.\n\n',
       MARKER_BEFORE_TEXT,
       ...pieceTexts.slice(2),
     ])
-    expect(pieces(insertMarker(answerOf(pieceTexts), 5))).toEqual([
+    expect(listTextPieces(insertMarker(createMessageEvents(pieceTexts), 5))).toEqual([
       ...pieceTexts.slice(0, 4),
       MARKER_BEFORE_TEXT,
       'Three',
@@ -78,8 +78,8 @@ describe('positions of the marker in an answer with text', () => {
   })
 
   test('the marker is inserted inside a delta, which is split', () => {
-    const events = answerOf(['One', '. Yes.\n\nTwo', '.'])
-    expect(pieces(insertMarker(events, 3))).toEqual([
+    const events = createMessageEvents(['One', '. Yes.\n\nTwo', '.'])
+    expect(listTextPieces(insertMarker(events, 3))).toEqual([
       'One',
       '. Yes.\n\n',
       MARKER_BEFORE_TEXT,
@@ -90,10 +90,10 @@ describe('positions of the marker in an answer with text', () => {
 
   test('the marker is not inserted inside a delta with log probabilities', () => {
     const logprobs = [{ token: '.\n\nTwo', logprob: 0 }]
-    const events = answerOf(['One', '.\n\nTwo', ' three.']).map((event) =>
+    const events = createMessageEvents(['One', '.\n\nTwo', ' three.']).map((event) =>
       event.type === 'text-delta' ? { ...event, logprobs } : event,
     )
-    expect(pieces(insertMarker(events, 3))).toEqual([
+    expect(listTextPieces(insertMarker(events, 3))).toEqual([
       'One',
       '.\n\nTwo',
       ' three.',
@@ -102,27 +102,33 @@ describe('positions of the marker in an answer with text', () => {
   })
 
   test('the marker is inserted at the end if there was no other position, even if the turn is stored only then', () => {
-    const events = answerOf(['One', ' line.'])
+    const events = createMessageEvents(['One', ' line.'])
     for (const readyAt of [4, 5, 6]) {
-      expect(pieces(insertMarker(events, readyAt))).toEqual(['One', ' line.', MARKER_AFTER_TEXT])
+      expect(listTextPieces(insertMarker(events, readyAt))).toEqual([
+        'One',
+        ' line.',
+        MARKER_AFTER_TEXT,
+      ])
     }
-    expect(pieces(insertMarker(events, Infinity))).toEqual(['One', ' line.'])
+    expect(listTextPieces(insertMarker(events, Infinity))).toEqual(['One', ' line.'])
   })
 
   test('the marker is inserted only once', () => {
-    const events = answerOf(['One.\n\n', 'Two.\n\n', 'Three.'], ['Four.'], ['Five.'])
-    expect(pieces(insertMarker(events)).filter((piece) => piece.includes(LINE))).toHaveLength(1)
+    const events = createMessageEvents(['One.\n\n', 'Two.\n\n', 'Three.'], ['Four.'], ['Five.'])
+    expect(
+      listTextPieces(insertMarker(events)).filter((piece) => piece.includes(LINE)),
+    ).toHaveLength(1)
   })
 
   test('the marker is inserted after reasoning in the text', () => {
     const pieceTexts = ['<think>\n', 'so\n\nand so', '\n</think>\n\n', 'Servus.']
-    expect(pieces(insertMarker(answerOf(pieceTexts)))).toEqual([
+    expect(listTextPieces(insertMarker(createMessageEvents(pieceTexts)))).toEqual([
       ...pieceTexts.slice(0, 3),
       MARKER_BEFORE_TEXT,
       'Servus.',
     ])
     const details = '<details type="reasoning">\n<summary>x</summary>\n\nso\n\n</details>\n'
-    expect(pieces(insertMarker(answerOf([details, '\nServus.'])))).toEqual([
+    expect(listTextPieces(insertMarker(createMessageEvents([details, '\nServus.'])))).toEqual([
       details,
       '\n',
       MARKER_BEFORE_TEXT,
@@ -131,12 +137,15 @@ describe('positions of the marker in an answer with text', () => {
   })
 
   test('the marker is inserted after white space at the start of the answer, which is not delayed', () => {
-    expect(pieces(insertMarker(answerOf(['\n\n', 'Servus.'])))).toEqual([
+    expect(listTextPieces(insertMarker(createMessageEvents(['\n\n', 'Servus.'])))).toEqual([
       '\n\n',
       MARKER_AFTER_TEXT,
       'Servus.',
     ])
-    expect(pieces(insertMarker(answerOf([' Servus.'])))).toEqual([MARKER_BEFORE_TEXT, ' Servus.'])
+    expect(listTextPieces(insertMarker(createMessageEvents([' Servus.'])))).toEqual([
+      MARKER_BEFORE_TEXT,
+      ' Servus.',
+    ])
   })
 })
 
@@ -152,37 +161,37 @@ describe('the marker of an answer without text', () => {
     ['white space', [reasoningEvents(0), messageEvents(1, [' \n', '\n'])]],
   ])('an answer without text gets a message with only the marker after %s', (_, items) => {
     for (const finish of ['stop', 'length'] as const) {
-      const events = answerAround(items, finish)
+      const events = createAnswerEvents(items, finish)
       const result = insertMarker(events, events.length)
       expect(result.events.slice(0, -1)).toEqual([
         ...events.slice(0, -1),
         ...messageEvents(items.length, [MARKER_BEFORE_TEXT]),
       ])
       expect(result.events.at(-1)).toEqual(events.at(-1))
-      expect(result.outcome).toEqual(outcomeOf(result.events))
-      expect(joinVisibleText(addMarkerToOutcome(outcomeOf(events), TURN).items)).toContain(
-        MARKER_BEFORE_TEXT,
-      )
+      expect(result.outcome).toEqual(collectOutcome(result.events))
+      expect(
+        joinVisibleText(addMarkerToOutcome(collectOutcome(events), MARKER_TURN_ID).items),
+      ).toContain(MARKER_BEFORE_TEXT)
     }
   })
 
   test('a message with only the marker starts with a blank line if it continues a text, and is omitted in a code fence or JSON', () => {
-    const events = answerAround([reasoningEvents(0)])
+    const events = createAnswerEvents([reasoningEvents(0)])
     const markAfter = (continued: string) =>
-      pieces(insertMarker(events, 0, { beginsWithBreak: true, continuedText: continued }))
+      listTextPieces(insertMarker(events, 0, { beginsWithBreak: true, continuedText: continued }))
     expect(markAfter('So.')).toEqual([MARKER_AFTER_TEXT])
     expect(markAfter('```\nso()')).toEqual([])
     expect(markAfter('{"so": ')).toEqual([])
   })
 
   test('an answer without text gets no marker if it failed or if its turn is not stored', () => {
-    const events = answerAround([reasoningEvents(0)])
-    expect(pieces(insertMarker(events, Infinity))).toEqual([])
+    const events = createAnswerEvents([reasoningEvents(0)])
+    expect(listTextPieces(insertMarker(events, Infinity))).toEqual([])
     const failed: StreamEvent[] = [
       ...events.slice(0, -1),
       { type: 'answer-failed', failure: createFailure('upstream_broken', 'It broke.') },
     ]
-    expect(pieces(insertMarker(failed))).toEqual([])
+    expect(listTextPieces(insertMarker(failed))).toEqual([])
   })
 })
 
@@ -203,7 +212,9 @@ describe('answers in which a marker would be visible', () => {
   ])('no marker is inserted %s', (_, pieceTexts) => {
     // The turn is ready after the first delta, or only at the end.
     for (const readyAt of [3, 5])
-      expect(pieces(insertMarker(answerOf(pieceTexts), readyAt))).toEqual(pieceTexts)
+      expect(listTextPieces(insertMarker(createMessageEvents(pieceTexts), readyAt))).toEqual(
+        pieceTexts,
+      )
   })
 
   test.each([
@@ -212,32 +223,35 @@ describe('answers in which a marker would be visible', () => {
     ['open HTML', ['<div>\n\n', 'Servus']],
     ['open reasoning', ['<think>', 'Hm.\n\n', 'Servus']],
   ])('no marker is inserted before %s', (_, pieceTexts) => {
-    expect(pieces(insertMarker(answerOf(pieceTexts)))).toEqual(pieceTexts)
+    expect(listTextPieces(insertMarker(createMessageEvents(pieceTexts)))).toEqual(pieceTexts)
   })
 
   test('no marker is inserted before anything but a paragraph', () => {
     for (const next of ['- a', '2. b', '> c', '    d', '| e', '# f', '<b>', '$$', '"g"', '(h)']) {
       const pieceTexts = ['One.\n\n', next]
-      expect(pieces(insertMarker(answerOf(pieceTexts), 3)).at(1)).toBe(next)
+      expect(listTextPieces(insertMarker(createMessageEvents(pieceTexts), 3)).at(1)).toBe(next)
     }
   })
 
   test('no marker is inserted without text if there is a call, whose id identifies the turn', () => {
     for (const items of [[callEvents(0)], [reasoningEvents(0), callEvents(1)], []]) {
-      const events = answerAround(items)
+      const events = createAnswerEvents(items)
       expect(insertMarker(events).events).toEqual(events)
-      expect(insertMarker(events).outcome).toEqual(outcomeOf(events))
+      expect(insertMarker(events).outcome).toEqual(collectOutcome(events))
     }
   })
 
   test('no marker is inserted after a text that is followed by calls', () => {
-    const events = answerAround([messageEvents(0, ['Look:']), callEvents(1)])
+    const events = createAnswerEvents([messageEvents(0, ['Look:']), callEvents(1)])
     expect(insertMarker(events, 3).events).toEqual(events)
   })
 
   test('no marker is inserted at the end of an answer that failed', () => {
     const failure = { status: 502, type: 'server_error', code: null, message: 'x', param: null }
-    const events = [...answerOf(['One.']).slice(0, -1), { type: 'answer-failed', failure } as const]
+    const events = [
+      ...createMessageEvents(['One.']).slice(0, -1),
+      { type: 'answer-failed', failure } as const,
+    ]
     expect(insertMarker(events, 3).events).toEqual(events)
   })
 })
@@ -247,7 +261,7 @@ test('a marker is inserted after a link or a text in brackets, which is no JSON'
     ['[Servus](https://a.b)'],
     ['[', 'Servus](https://a.b)', '\n\n', 'x'],
   ]) {
-    expect(pieces(insertMarker(answerOf(pieceTexts))).join('')).toContain(LINE)
+    expect(listTextPieces(insertMarker(createMessageEvents(pieceTexts))).join('')).toContain(LINE)
   }
 })
 
@@ -255,35 +269,41 @@ describe('the marker of an answer that continues a text of the client', () => {
   const options = { beginsWithBreak: true }
 
   test('an answer that continues a text of the client starts with a blank line and the marker', () => {
-    expect(pieces(insertMarker(answerOf(['Servus']), 0, options))).toEqual([
+    expect(listTextPieces(insertMarker(createMessageEvents(['Servus']), 0, options))).toEqual([
       MARKER_AFTER_TEXT,
       'Servus',
     ])
-    expect(pieces(insertMarker(answerOf(['Servus.']), Infinity, options))).toEqual([
+    expect(
+      listTextPieces(insertMarker(createMessageEvents(['Servus.']), Infinity, options)),
+    ).toEqual(['\n\n', 'Servus.'])
+    expect(listTextPieces(insertMarker(createMessageEvents(['{"a":1}']), 0, options))).toEqual([
       '\n\n',
-      'Servus.',
+      '{"a":1}',
     ])
-    expect(pieces(insertMarker(answerOf(['{"a":1}']), 0, options))).toEqual(['\n\n', '{"a":1}'])
-    expect(pieces(insertMarker(answerOf(['<b>\n\nServus']), 0, options))).toEqual([
-      '\n\n',
-      '<b>\n\n',
-      MARKER_BEFORE_TEXT,
-      'Servus',
-    ])
+    expect(
+      listTextPieces(insertMarker(createMessageEvents(['<b>\n\nServus']), 0, options)),
+    ).toEqual(['\n\n', '<b>\n\n', MARKER_BEFORE_TEXT, 'Servus'])
   })
 
   test('an answer that continues an open fence or JSON of the client has no marker', () => {
     for (const continued of ['```\ncode', '{"a":']) {
-      const result = insertMarker(answerOf(['Servus']), 0, { ...options, continuedText: continued })
-      expect(pieces(result)).toEqual(['\n\n', 'Servus'])
+      const result = insertMarker(createMessageEvents(['Servus']), 0, {
+        ...options,
+        continuedText: continued,
+      })
+      expect(listTextPieces(result)).toEqual(['\n\n', 'Servus'])
     }
   })
 
   test('an answer that continues a text of the client has the blank line in its item as well', () => {
-    const { events, outcome } = insertMarker(answerOf(['Servus']), Infinity, options)
-    expect(eventFaults(events)).toEqual([])
+    const { events, outcome } = insertMarker(createMessageEvents(['Servus']), Infinity, options)
+    expect(findEventFaults(events)).toEqual([])
     expect(joinVisibleText(outcome.items)).toBe('\n\nServus')
-    const outcomeWithBreak = addMarkerToOutcome(outcomeOf(answerOf(['Servus'])), TURN, options)
+    const outcomeWithBreak = addMarkerToOutcome(
+      collectOutcome(createMessageEvents(['Servus'])),
+      MARKER_TURN_ID,
+      options,
+    )
     expect(joinVisibleText(outcomeWithBreak.items)).toBe(`${MARKER_AFTER_TEXT}Servus`)
   })
 })
@@ -291,27 +311,29 @@ describe('the marker of an answer that continues a text of the client', () => {
 test('a non-streamed answer has its marker at the same position as a streamed one', () => {
   fc.assert(
     fc.property(fc.array(markdown, { minLength: 1, maxLength: 3 }), (texts) => {
-      const events = answerOf(...texts.map((text) => [text]))
-      expect(addMarkerToOutcome(outcomeOf(events), TURN)).toEqual(insertMarker(events).outcome)
+      const events = createMessageEvents(...texts.map((text) => [text]))
+      expect(addMarkerToOutcome(collectOutcome(events), MARKER_TURN_ID)).toEqual(
+        insertMarker(events).outcome,
+      )
     }),
     numberOfRuns(300),
   )
-  const outcome = outcomeOf(answerAround([callEvents(0)]))
-  expect(addMarkerToOutcome(outcome, TURN)).toBe(outcome)
+  const outcome = collectOutcome(createAnswerEvents([callEvents(0)]))
+  expect(addMarkerToOutcome(outcome, MARKER_TURN_ID)).toBe(outcome)
 })
 
 test('inserting a marker does not change the recorded outcome', () => {
-  const events = answerOf(['Servus'])
-  const outcome = outcomeOf(events)
+  const events = createMessageEvents(['Servus'])
+  const outcome = collectOutcome(events)
   const before = structuredClone(outcome)
   expect(insertMarker(events).outcome).not.toEqual(before)
-  addMarkerToOutcome(outcome, TURN)
+  addMarkerToOutcome(outcome, MARKER_TURN_ID)
   expect(outcome).toEqual(before)
 })
 
 test('annotations point to the same text after a marker is inserted', () => {
   const annotation = { type: 'url_citation', start_index: 6, end_index: 9, url: 'https://a.b' }
-  const [started, first, second, ended, over] = answerOf(['One.\n\n', 'Two']).slice(1)
+  const [started, first, second, ended, over] = createMessageEvents(['One.\n\n', 'Two']).slice(1)
   if (ended?.type !== 'item-ended' || started === undefined || over === undefined) throw new Error()
   const text = 'One.\n\nTwo'
   const events = [
@@ -327,7 +349,7 @@ test('annotations point to the same text after a marker is inserted', () => {
     over,
   ] as StreamEvent[]
   const result = insertMarker(events, 3)
-  expect(eventFaults(result.events)).toEqual([])
+  expect(findEventFaults(result.events)).toEqual([])
   const received = result.events.flatMap((event) =>
     event.type === 'annotation-added' ? [event.annotation] : [],
   )
@@ -341,13 +363,16 @@ test('annotations point to the same text after a marker is inserted', () => {
 const anyAnswer = fc
   .array(
     fc.oneof(
-      { weight: 4, arbitrary: markdown.chain(cutUp).map((texts) => ['message', texts] as const) },
+      {
+        weight: 4,
+        arbitrary: markdown.chain(cutIntoPieces).map((texts) => ['message', texts] as const),
+      },
       { weight: 1, arbitrary: fc.constantFrom(['call', []] as const, ['reasoning', []] as const) },
     ),
     { maxLength: 4 },
   )
   .map((items) =>
-    answerAround(
+    createAnswerEvents(
       items.map(([kind, texts], index) => {
         if (kind === 'call') return callEvents(index)
         return kind === 'reasoning' ? reasoningEvents(index) : messageEvents(index, texts)
@@ -360,9 +385,9 @@ test('a random answer with a marker has valid events, at most one marker in one 
   fc.assert(
     fc.property(anyAnswer, readyAt, (events, at) => {
       const { events: markedEvents, outcome } = insertMarker(events, at)
-      expect(eventFaults(markedEvents)).toEqual([])
-      expect(outcome).toEqual(outcomeOf(markedEvents))
-      const pieceTexts = pieces({ events: markedEvents, outcome })
+      expect(findEventFaults(markedEvents)).toEqual([])
+      expect(outcome).toEqual(collectOutcome(markedEvents))
+      const pieceTexts = listTextPieces({ events: markedEvents, outcome })
       expect(pieceTexts.filter((piece) => piece.includes(LINE)).length).toBeLessThanOrEqual(1)
       expect(joinModelText(markedEvents)).toBe(joinModelText(events))
     }),
@@ -372,7 +397,7 @@ test('a random answer with a marker has valid events, at most one marker in one 
 
 /** Joins the deltas without markers. */
 function joinModelText(events: readonly StreamEvent[]): string {
-  const pieceTexts = pieces({ events, outcome: outcomeOf([]) })
+  const pieceTexts = listTextPieces({ events, outcome: collectOutcome([]) })
   return pieceTexts
     .filter((piece) => piece !== MARKER_BEFORE_TEXT && piece !== MARKER_AFTER_TEXT)
     .join('')
@@ -386,7 +411,7 @@ test('inserting a marker delays no delta', () => {
         const received: StreamEvent[] = []
         const inner = { push: (event: StreamEvent) => (received.push(event), []), end: () => [] }
         const renderer = wrapRendererWithMarker(inner, {
-          turnId: TURN,
+          turnId: MARKER_TURN_ID,
           isReady: () => received.length >= at,
         })
         for (const event of events.slice(0, end)) renderer.push(event)
@@ -403,17 +428,17 @@ test('removing the marker restores the original text, except for line breaks at 
       const { outcome } = insertMarker(events, at)
       const [text, plain] = [
         joinVisibleText(outcome.items),
-        joinVisibleText(outcomeOf(events).items),
+        joinVisibleText(collectOutcome(events).items),
       ]
-      const { text: read, marks } = extractMarkers(text)
+      const { text: read, markers } = extractMarkers(text)
       expect(read.trimEnd()).toBe(plain.trimEnd())
       const isMarked = text !== plain
-      expect(marks.map(({ turnId }) => turnId)).toEqual(isMarked ? [TURN] : [])
+      expect(markers.map(({ turnId }) => turnId)).toEqual(isMarked ? [MARKER_TURN_ID] : [])
       if (!isMarked) return
       // The position of the marker separates the text before it from the text after it.
       const index = text.indexOf(LINE)
       const after = text.slice(index + LINE.length).trimStart()
-      expect(read.slice(marks[0]?.at).trim()).toBe(after.trim())
+      expect(read.slice(markers[0]?.offset).trim()).toBe(after.trim())
     }),
     numberOfRuns(1000),
   )
@@ -425,7 +450,7 @@ describe('streams that are rendered with a marker', () => {
     fc.assert(
       fc.property(answers, fc.nat({ max: 20 }), fc.boolean(), (events, at, beginsWithBreak) => {
         let count = 0
-        const marker = { turnId: TURN, isReady: () => count >= at }
+        const marker = { turnId: MARKER_TURN_ID, isReady: () => count >= at }
         const renderer = wrapRendererWithMarker(
           responsesDialect.createRenderer(answeringTo()),
           marker,
@@ -437,7 +462,7 @@ describe('streams that are rendered with a marker', () => {
           count += 1
           return renderer.push(event)
         })
-        messages.push(...renderer.end(outcomeOf(events), 1_700_000_001_000))
+        messages.push(...renderer.end(collectOutcome(events), 1_700_000_001_000))
         expect(responsesFaults(messages)).toEqual([])
       }),
       numberOfRuns(300),
@@ -447,13 +472,13 @@ describe('streams that are rendered with a marker', () => {
   test('the Responses renderer writes a valid stream with a marker for events in an invalid order', () => {
     fc.assert(
       fc.property(nonsense, (events) => {
-        const marker = { turnId: TURN, isReady: () => true }
+        const marker = { turnId: MARKER_TURN_ID, isReady: () => true }
         const renderer = wrapRendererWithMarker(
           responsesDialect.createRenderer(answeringTo()),
           marker,
         )
         const messages = events.flatMap((event) => [...renderer.push(event)])
-        messages.push(...renderer.end(outcomeOf(events), 1_700_000_001_000))
+        messages.push(...renderer.end(collectOutcome(events), 1_700_000_001_000))
         const isContradiction = (fault: string) => / (says|differs) /.test(fault)
         expect(responsesFaults(messages).filter((fault) => !isContradiction(fault))).toEqual([])
       }),

@@ -7,7 +7,7 @@ import {
   isGatewayToolItem,
 } from '../../../../src/core/items/gateway-tool-items.ts'
 import type { Item } from '../../../../src/core/item.ts'
-import { foldAnswerOutcome } from '../../../../src/core/fold-answer-outcome.ts'
+import { createOutcomeCollector } from '../../../../src/core/collect-answer-outcome.ts'
 import { findToolCallPairs } from '../../../../src/core/items/tool-call-pairs.ts'
 import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
 import type { AnswerRenderer } from '../../../../src/core/ports/dialect-interface.ts'
@@ -16,7 +16,7 @@ import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import { createRoundEventMerger } from '../../../../src/gateway/tools/rounds/merge-round-events.ts'
 import { hideGatewayTools } from '../../../../src/gateway/respond/hide-gateway-tools.ts'
 import { createAnswerContext as chatAnswering } from '../../../dialects/chat/kit.ts'
-import { eventFaults } from '../../../support/event-laws.ts'
+import { findEventFaults } from '../../../support/event-laws.ts'
 import { answer, tangledAnswer } from '../../../support/responses-answers.ts'
 import { responsesFaults } from '../../../support/responses-checker.ts'
 import { answeringTo } from '../../../support/responses-kit.ts'
@@ -68,11 +68,11 @@ function renameCalls(
 const round = fc
   .tuple(fc.oneof(answer, tangledAnswer), fc.array(fc.boolean(), { maxLength: 4 }))
   .map(([events, picks]) => renameCalls(events, picks))
-  .filter((events) => eventFaults(events).length === 0)
+  .filter((events) => findEventFaults(events).length === 0)
 const rounds = fc.array(round, { minLength: 1, maxLength: 5 })
 
 function renderEvents(events: readonly StreamEvent[], renderer: AnswerRenderer) {
-  const fold = foldAnswerOutcome()
+  const fold = createOutcomeCollector()
   const messages = events.flatMap((event) => {
     fold.push(event)
     return renderer.push(event)
@@ -84,7 +84,7 @@ describe('merging the events of random tool rounds', () => {
   test('random tool rounds are merged into one valid answer', () => {
     fc.assert(
       fc.property(rounds, (list) => {
-        expect(eventFaults(mergeRounds(list))).toEqual([])
+        expect(findEventFaults(mergeRounds(list))).toEqual([])
       }),
     )
   })

@@ -24,11 +24,11 @@ import { describeAnswerProvenance } from '../../../../src/gateway/record/answer-
 import { prepareRetryWithoutReasoning } from '../../../../src/gateway/send/prepare-retry-without-reasoning.ts'
 import { prepareNextRound } from '../../../../src/gateway/tools/rounds/prepare-next-round.ts'
 import type { ToolRound } from '../../../../src/gateway/tools/rounds/tool-round.ts'
-import { anthropicComplaints } from '../../../support/anthropic-laws.ts'
-import { chatFaults } from '../../../support/chat-laws.ts'
+import { findAnthropicFaults } from '../../../support/anthropic-laws.ts'
+import { findChatFaults } from '../../../support/chat-laws.ts'
 import { startGateway, upstreams } from '../../../support/gateway.ts'
-import { geminiFaults } from '../../../support/gemini-laws.ts'
-import { responsesComplaints } from '../../../support/responses-laws.ts'
+import { findGeminiFaults } from '../../../support/gemini-laws.ts'
+import { findResponsesFaults } from '../../../support/responses-laws.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
 const baseUrl = 'http://127.0.0.1:9/v1'
@@ -52,11 +52,11 @@ beforeAll(async () => {
 afterAll(() => gateway.close())
 
 const FAULTS: Readonly<Record<string, (path: string, body: JsonObject) => readonly string[]>> = {
-  'gpt-5': (_, body) => responsesComplaints(body),
-  'bound-1': (_, body) => responsesComplaints(body),
-  'chat-1': (_, body) => chatFaults(body),
-  'claude-3-5-haiku': (_, body) => anthropicComplaints(body),
-  'gemini-3.8-flash': geminiFaults,
+  'gpt-5': (_, body) => findResponsesFaults(body),
+  'bound-1': (_, body) => findResponsesFaults(body),
+  'chat-1': (_, body) => findChatFaults(body),
+  'claude-3-5-haiku': (_, body) => findAnthropicFaults(body),
+  'gemini-3.8-flash': findGeminiFaults,
 }
 
 const LOOK = {

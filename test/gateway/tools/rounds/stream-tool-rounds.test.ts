@@ -21,7 +21,7 @@ import {
   joinDeltas,
   USAGE,
 } from '../../said.ts'
-import { eventFaults } from '../../../support/event-laws.ts'
+import { findEventFaults } from '../../../support/event-laws.ts'
 
 const NAME = 'expand_output'
 const CALL: FunctionCall = {
@@ -109,7 +109,7 @@ describe('streaming two tool rounds', () => {
     emit(...createAnswer(['It is 4.']))
     await end()
     expect(ended).toEqual(['end'])
-    expect(eventFaults(events)).toEqual([])
+    expect(findEventFaults(events)).toEqual([])
     expect(joinDeltas(events)).toBe('It is 4.')
     const items = events.flatMap((event) => (event.type === 'item-ended' ? [event.item.type] : []))
     expect(items).toEqual(['function_call', 'function_call_output', 'message'])
@@ -136,7 +136,7 @@ describe('open items of an answer with tool rounds that ends early', () => {
     emit(STARTED, messageStarted(), textDelta('a'))
     breakOff()
     expect(ended).toEqual(['end'])
-    expect(eventFaults(events)).toEqual([])
+    expect(findEventFaults(events)).toEqual([])
     expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: { message: 'cut' } })
   })
 
@@ -146,7 +146,7 @@ describe('open items of an answer with tool rounds that ends early', () => {
     await end()
     emit(STARTED, messageStarted(), textDelta('a'))
     const closed = answer.end()
-    expect(eventFaults([...events, ...closed])).toEqual([])
+    expect(findEventFaults([...events, ...closed])).toEqual([])
     expect(closed.map(({ type }) => type)).toEqual(['item-ended', 'answer-failed'])
     expect(answer.end()).toEqual([])
   })
@@ -154,7 +154,7 @@ describe('open items of an answer with tool rounds that ends early', () => {
   test('ending the answer between two tool rounds closes no items', () => {
     const { emit, answer, events } = startAnswer()
     emit(...CALL_EVENTS)
-    expect(eventFaults([...events, ...answer.end()])).toEqual([])
+    expect(findEventFaults([...events, ...answer.end()])).toEqual([])
   })
 })
 
@@ -163,7 +163,7 @@ test('a rejected second request ends the answer with a failure after the items o
   emit(...CALL_EVENTS)
   await end()
   expect(ended).toEqual(['end'])
-  expect(eventFaults(events)).toEqual([])
+  expect(findEventFaults(events)).toEqual([])
   expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: REJECTION.failure })
 })
 

@@ -10,7 +10,7 @@ import type { EncodedRequest } from '../../../../src/providers/provider-interfac
 import { NOTES } from '../../../../src/providers/openai-responses/encoding-notes.ts'
 import { listTransforms, runTransforms } from '../../../../src/context/list-and-run-transforms.ts'
 import { tidyConversation, messyConversation } from '../../../support/conversations.ts'
-import { responsesComplaints } from '../../../support/responses-laws.ts'
+import { findResponsesFaults } from '../../../support/responses-laws.ts'
 import {
   ACCOUNT,
   accountWith,
@@ -84,7 +84,7 @@ describe('properties of encoded Responses requests', () => {
     fc.assert(
       fc.property(storedItems, parameters, (items, params) => {
         expect(
-          responsesComplaints(readSentBody(encodeRequest(chatPrompt(items, params), ACCOUNT))),
+          findResponsesFaults(readSentBody(encodeRequest(chatPrompt(items, params), ACCOUNT))),
         ).toEqual([])
       }),
       { numRuns: 300 },
@@ -110,7 +110,7 @@ describe('properties of encoded Responses requests', () => {
     fc.assert(
       fc.property(storedItems, bodies, (items, body) => {
         const encoded = encodeRequest(promptOf(parseBody({ ...ASK, ...body }), items), ACCOUNT)
-        expect(responsesComplaints(readSentBody(encoded))).toEqual([])
+        expect(findResponsesFaults(readSentBody(encoded))).toEqual([])
       }),
       { numRuns: 300 },
     )
@@ -168,7 +168,7 @@ test('the Responses encoder repeats the earlier input unchanged when new items f
 
 describe('the checker of Responses requests that tests use', () => {
   const body = (input: unknown, more: JsonObject = {}) =>
-    responsesComplaints({ model: 'm', store: false, input: input as JsonObject[], ...more })
+    findResponsesFaults({ model: 'm', store: false, input: input as JsonObject[], ...more })
   const CALL = { type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
   const OUTPUT = { type: 'function_call_output', call_id: 'c', output: 'x' }
   const ENCRYPTED = { type: 'reasoning', summary: [], encrypted_content: 'e' }

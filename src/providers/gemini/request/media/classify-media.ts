@@ -6,7 +6,7 @@
  * https://ai.google.dev/gemini-api/docs/file-input-methods
  */
 import { parseDataUrl } from '../../../../core/media/data-url.ts'
-import { isText, type FilePart, type ImagePart, type Part } from '../../../../core/item.ts'
+import { isTextOrRefusal, type FilePart, type ImagePart, type Part } from '../../../../core/item.ts'
 import { isObject, type Json, type JsonObject } from '../../../../core/json/json.ts'
 import { guessMediaType, toReadableMediaType } from './map-media-types.ts'
 import type { NoteCode } from '../../encoding-notes.ts'
@@ -22,7 +22,7 @@ export type ClassifiedMedia =
  * loads URLs of any host instead of only Google's.
  */
 export function classifyMedia(part: Part, canReadAnyUrl: boolean): ClassifiedMedia | null {
-  if (isText(part)) return null
+  if (isTextOrRefusal(part)) return null
   switch (part.type) {
     case 'input_image':
       return classifyImage(part, canReadAnyUrl)
@@ -86,9 +86,9 @@ function classifyUrl(
   if (!url.startsWith('data:')) return classifyRemote(url, label, typeHint, canReadAnyUrl)
   const data = parseDataUrl(url)
   if (data === null) return { kind: 'refused', why: 'media-unsupported', label }
-  const { type, base64 } = data
-  const isVague = type === '' || type === 'application/octet-stream'
-  return encodeInlineOrRefuse(isVague ? (typeHint ?? type) : type, base64, label)
+  const { mimeType, base64 } = data
+  const isVague = mimeType === '' || mimeType === 'application/octet-stream'
+  return encodeInlineOrRefuse(isVague ? (typeHint ?? mimeType) : mimeType, base64, label)
 }
 
 const GOOGLE_HOSTS = new Set([

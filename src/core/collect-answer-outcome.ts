@@ -1,12 +1,12 @@
-/** Folds the events of an answer into its outcome, which the store saves and a non-streamed answer is rendered from. */
+/** Collects the events of an answer into its outcome, which is stored, and from which a non-streamed answer is rendered. */
 import type { Failure, AnswerFinishReason, StreamEvent, TokenUsage } from './stream-event.ts'
 import type { Item } from './item.ts'
 import { truncateFailure } from './text/truncate-failure-for-stream.ts'
 
 export interface Outcome {
-  /** Finished items in order. An item that a broken stream never ended is left out. */
+  /** Finished items in order. Omits an item whose end is missing because the stream broke off. */
   readonly items: readonly Item[]
-  /** Null until the answer ends, and if it fails. */
+  /** Null if the answer has failed or not ended yet. */
   readonly finish: AnswerFinishReason | null
   readonly failure: Failure | null
   readonly usage: TokenUsage | null
@@ -14,18 +14,18 @@ export interface Outcome {
   readonly model: string | null
 }
 
-export interface OutcomeFold {
+export interface OutcomeCollector {
   readonly push: (event: StreamEvent) => void
   readonly currentOutcome: () => Outcome
 }
 
-/** Receives each item when it starts and when it ends; the turn writer saves them one by one. */
+/** Receives each item when it starts and when it ends, e.g. to store items before the answer ends. */
 export interface ItemListener {
   readonly itemStarted: (item: Item) => void
   readonly itemEnded: (item: Item, index: number) => void
 }
 
-export function foldAnswerOutcome(listener: ItemListener | null = null): OutcomeFold {
+export function createOutcomeCollector(listener: ItemListener | null = null): OutcomeCollector {
   const items: Item[] = []
   let rest: Omit<Outcome, 'items'> = {
     finish: null,
@@ -49,7 +49,7 @@ export function foldAnswerOutcome(listener: ItemListener | null = null): Outcome
         rest = { ...rest, failure: truncateFailure(event.failure), usage: event.usage ?? null }
       }
     },
-    // An index without an item belongs to an item that never ended.
+    // If an item has not ended, `items` is empty at its index.
     currentOutcome: () => ({ ...rest, items: items.filter((item) => item !== undefined) }),
   }
 }
