@@ -1,6 +1,6 @@
 /**
- * Defines the hostile fields that are removed from passed-through answers, and a caching JSON
- * parser.
+ * Defines the hostile fields that are removed from passed-through answers (those that are forwarded
+ * as the upstream sent them), and a JSON parser that caches its last result.
  */
 import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 import type { SseMessage } from '../core/stream/stage.ts'
@@ -9,13 +9,17 @@ import type { SseMessage } from '../core/stream/stage.ts'
  * Fields with which an upstream could attack Open WebUI: it runs scripts from `event`, in any
  * stream. Neither API of OpenAI has these fields.
  */
-export const HOSTILE_FIELDS = ['event', 'selected_model_id', 'sources'] as const
+export const WITHOUT_HOSTILE_FIELDS = {
+  event: undefined,
+  selected_model_id: undefined,
+  sources: undefined,
+}
 
 /**
- * Returns a parser that caches the result for the last message, because several checks parse the
+ * Returns a parser that caches its result for the last message, because several checks parse the
  * same message.
  */
-export function createMessageParser(): (message: SseMessage) => JsonObject | null {
+export function createCachingMessageParser(): (message: SseMessage) => JsonObject | null {
   let lastMessage: SseMessage | null = null
   let json: JsonObject | null = null
   return (message) => {

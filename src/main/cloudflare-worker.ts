@@ -1,4 +1,6 @@
-/** The entry point on Cloudflare Workers: the same app with D1, `fetch` and Web Streams. */
+/**
+ * The entry point on Cloudflare Workers: the same app as on Node, with D1, `fetch` and Web Streams.
+ */
 import { createBackgroundRunsOfRequest } from '../background/background-runs.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { expireUnusedTurns } from '../gateway/record/expire-unused-turns.ts'
@@ -20,15 +22,17 @@ interface Bindings extends Readonly<Record<string, unknown>> {
 }
 
 interface Gateway {
-  readonly world: GatewayDependencies
+  readonly ports: GatewayDependencies
   readonly app: ReturnType<typeof createApp>
 }
 
-/** The gateway of each bindings object. It lives as long as the isolate. */
+/** The gateway of each `bindings` object. It lives as long as the isolate. */
 const gateways = new WeakMap<Bindings, Gateway>()
 
-/** Limits the statements of one event: Workers allow 1000, and a round takes 3. */
-const EXPIRY_ROUNDS = 100
+/**
+ * Maximum number of batches in one cron event: Workers allow 1000 statements, and a batch takes 3.
+ */
+const MAX_EXPIRY_BATCHES = 100
 
 export default {
   fetch(
@@ -38,9 +42,15 @@ export default {
   ): Response | Promise<Response> {
     return getGateway(bindings).app.fetch(request, bindings, context)
   },
-  /** Deletes unused turns, on the cron schedule of wrangler.toml. */
+  /**
+   * Deletes turns that were not used for `RETENTION_DAYS`. Runs on the cron schedule of
+   * wrangler.toml.
+   */
   async scheduled(_: unknown, bindings: Bindings): Promise<void> {
-    await expireUnusedTurns(getGateway(bindings).world, { maxBatches: EXPIRY_ROUNDS, pauseMs: 0 })
+    await expireUnusedTurns(getGateway(bindings).ports, {
+      maxBatches: MAX_EXPIRY_BATCHES,
+      pauseMs: 0,
+    })
   },
 }
 
@@ -60,7 +70,7 @@ function createGateway(bindings: Bindings): Gateway {
   const config = bindings['BACKSTORY_CONFIG']
   const configJson: unknown = typeof config === 'string' ? JSON.parse(config) : (config ?? {})
   const settings = readSettings(bindings, configJson)
-  const world = createDependencies(settings, {
+  const ports = createDependencies(settings, {
     engine: openD1(bindings.DB),
     transport: createFetchTransport(readUpstreamTimeouts(settings)),
     fetchMedia: createWorkersMediaFetcher(settings.MEDIA_FETCH_ALLOW),
@@ -68,8 +78,8 @@ function createGateway(bindings: Bindings): Gateway {
     newTurnId: createTurnIdGenerator(),
     log: createJsonLog((line) => console.log(line), Date.now),
   })
-  const app = createApp(world, createBackgroundRunsOfRequest(world), ({ req, executionCtx }) =>
+  const app = createApp(ports, createBackgroundRunsOfRequest(ports), ({ req, executionCtx }) =>
     createWebHttpExchange(req.raw, (work) => executionCtx.waitUntil(work)),
   )
-  return { world, app }
+  return { ports, app }
 }

@@ -19,9 +19,9 @@ import type { Transport } from '../upstream/transport/transport-interface.ts'
 import { createRowEncryption } from './create-row-encryption.ts'
 import { createSecureRandom } from './secure-random-numbers.ts'
 
-export const MEGABYTE = 1024 * 1024
+export const BYTES_PER_MEGABYTE = 1024 * 1024
 
-export interface RuntimeParts {
+export interface RuntimeDependencies {
   readonly engine: Engine
   readonly transport: Transport
   readonly fetchMedia: FetchMedia
@@ -33,7 +33,7 @@ export interface RuntimeParts {
 
 export function createDependencies(
   settings: Settings,
-  { engine, transport, fetchMedia, replicaId, newTurnId, log }: RuntimeParts,
+  { engine, transport, fetchMedia, replicaId, newTurnId, log }: RuntimeDependencies,
 ): GatewayDependencies {
   return {
     ...createStores(engine, createRowEncryption(settings.STORAGE_KEYS, log), {
@@ -56,8 +56,8 @@ export function createDependencies(
 function createConfiguredMediaLoader(settings: Settings, fetchMedia: FetchMedia, log: Log) {
   return createMediaLoader({
     fetchMedia,
-    memory: createLoadedBytesLimit(settings.MEDIA_MEMORY_MB * MEGABYTE),
-    maxBytes: settings.MEDIA_FETCH_MAX_MB * MEGABYTE,
+    memory: createLoadedBytesLimit(settings.MEDIA_MEMORY_MB * BYTES_PER_MEGABYTE),
+    maxBytes: settings.MEDIA_FETCH_MAX_MB * BYTES_PER_MEGABYTE,
     timeoutMs: settings.MEDIA_FETCH_TIMEOUT_SECONDS * 1000,
     nowMs: Date.now,
     onFault: (fault) => log('info', 'media-not-loaded', { why: fault }),

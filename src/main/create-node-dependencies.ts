@@ -9,7 +9,7 @@ import { createUndiciTransport } from '../upstream/transport/undici-transport.ts
 import {
   createDependencies,
   createTurnIdGenerator,
-  MEGABYTE,
+  BYTES_PER_MEGABYTE,
   readUpstreamTimeouts,
 } from './create-dependencies.ts'
 
@@ -33,7 +33,7 @@ export async function createNodeDependencies(
   const undici = createUndiciTransport(readUpstreamTimeouts(settings))
   const media = createNodeMediaFetcher({
     allowed: settings.MEDIA_FETCH_ALLOW,
-    maxBytes: settings.MEDIA_FETCH_MAX_MB * MEGABYTE,
+    maxBytes: settings.MEDIA_FETCH_MAX_MB * BYTES_PER_MEGABYTE,
   })
   const newTurnId = createTurnIdGenerator()
   const replicaId = newTurnId()

@@ -1,4 +1,7 @@
-/** Creates the encryption of database rows with the configured keys; unreadable rows are logged. */
+/**
+ * Creates the encryption of database rows with the configured keys. Rows that no key decrypts are
+ * logged.
+ */
 import type { Log } from '../core/ports/log-interface.ts'
 import { createStorageCipher, type StorageKey } from '../store/encryption/cipher.ts'
 import type { RowEncryption } from '../store/encryption/read-encrypted-rows.ts'

@@ -1,4 +1,7 @@
-/** Writes the gateway's log, one JSON line for each event. Callers never log keys, prompts or payloads. */
+/**
+ * Writes the gateway's log, one line of JSON for each event. Callers never log keys, prompts or
+ * payloads.
+ */
 import type { Log } from '../core/ports/log-interface.ts'
 
 export function createJsonLog(write: (line: string) => void, now: () => number): Log {

@@ -1,7 +1,7 @@
 /**
- * The program on Node. Without a command it starts the gateway and stops it on a signal. Commands:
- * `reseal` (re-encrypts the database), `simulate` (compares policies), `explain` (explains a
- * request), `rehearse` (warms up the compile cache).
+ * The entry point on Node. Without a command, it starts the gateway and stops it on a signal.
+ * Commands: `reseal` (re-encrypts the database), `simulate` (compares policies), `explain`
+ * (explains a request), `rehearse` (warms up the compile cache).
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createJsonLog } from './json-log.ts'
@@ -12,15 +12,15 @@ import { serveNode, type RunningServer } from './serve-node.ts'
 import { SETTINGS_TABLE } from '../settings/settings-table.ts'
 
 /**
- * Further signals within this time are ignored: a terminal, a service manager and a parent process
- * may each send the same signal.
+ * Time in which further signals are ignored, because a terminal, a service manager and a parent
+ * process may each send the same signal.
  */
 const SAME_SIGNAL_MS = 1000
 
 const commandEnvironment = {
   environment: process.env,
-  configFile: readConfigFile,
-  read: (path: string) => readFileSync(path, 'utf8'),
+  readConfigFile,
+  readFile: (path: string) => readFileSync(path, 'utf8'),
   print: (text: string) => void process.stdout.write(text),
   printError,
 }
@@ -31,7 +31,8 @@ try {
   else if (command === 'reseal') await reEncryptDatabase(process.env, readConfigFile(), printError)
   else if (command === 'simulate') await simulate(args)
   else if (command === 'explain') await explain(args)
-  else if (command === 'rehearse') await (await import('./commands/warm-up.ts')).warmUp()
+  else if (command === 'rehearse')
+    await (await import('./commands/warm-up.ts')).warmUpCompileCache()
   else throw new Error(`There is no command "${command}"; without one the gateway starts.`)
 } catch (error) {
   console.error(errorMessage(error))
@@ -40,18 +41,17 @@ try {
 
 async function serve(): Promise<void> {
   const log = createJsonLog(printError, Date.now)
-  // Logs unhandled errors: an error of one request must not end the process with all other
-  // requests.
+  // Unhandled errors are only logged: an error of one request must not end the process with all
+  // other requests.
   process.on('unhandledRejection', (cause) => void convertUnexpectedError(cause, log))
   const server = await serveNode(process.env, readConfigFile(), log)
-  const shutdown = createShutdown(server.close)
-  shutDownOnSignal(shutdown)
-  shutDownWhenOrphaned(shutdown)
-  // Prints last, because a parent process may send a signal as soon as it reads these lines.
+  const startShutdown = shutDownOnSignal(server.close)
+  shutDownWhenOrphaned(startShutdown)
+  // Prints these lines last, because a parent process may send a signal as soon as it reads them.
   printStartupLines(server)
 }
 
-// Commands are imported on demand, so that the gateway itself does not load them.
+// Both commands import their code on demand, so that the gateway itself does not load it.
 
 async function explain(args: readonly string[]): Promise<void> {
   const { runExplainCommand } = await import('./commands/explain.ts')
@@ -67,9 +67,9 @@ async function simulate(args: readonly string[]): Promise<void> {
   const { stdout, stderr } = process
   process.exitCode = await runSimulateCommand(args, {
     ...commandEnvironment,
-    write: (path, text) => writeFileSync(path, text),
-    // Writes over the previous line and clears its rest.
-    progress: stderr.isTTY ? (line) => void stderr.write(`\r${line}\u001B[K`) : null,
+    writeFile: (path, text) => writeFileSync(path, text),
+    // The escape sequence clears the rest of the previous line.
+    printProgress: stderr.isTTY ? (line) => void stderr.write(`\r${line}\u001B[K`) : null,
     // Some terminals report a width of 0.
     columns: stdout.columns > 0 ? stdout.columns : 80,
   })
@@ -101,12 +101,12 @@ function readConfigFile(): unknown {
 }
 
 function printStartupLines({ url, dependencies: { accounts, settings } }: RunningServer): void {
-  // Prints the URL without user name and password.
+  // The URL is printed without user name and password.
   const database = settings.DATABASE_URL.replace(/\/\/[^@/]*@/, '//…@')
   const model = accounts.flatMap((account) => account.models).find((name) => !name.includes('*'))
   const key = settings.BACKSTORY_KEYS.length > 0 ? ` -H 'authorization: Bearer YOUR_KEY'` : ''
   const names = settings.BACKSTORY_KEYS.map(({ name }) => name).join(', ')
-  // Prints an address of this machine instead of 0.0.0.0 or [::], to which no client can connect.
+  // An address of this machine replaces 0.0.0.0 and [::], to which no client can connect.
   const localUrl = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   console.log(`listening on ${url}`)
   console.log(`  upstreams  ${accounts.map(({ name, wire }) => `${name} (${wire})`).join(', ')}`)
@@ -120,48 +120,40 @@ function printStartupLines({ url, dependencies: { accounts, settings } }: Runnin
   )
 }
 
-interface Shutdown {
-  /** Starts the shutdown; has no effect when called again. */
-  readonly start: () => void
-  /** True if the shutdown started more than a second ago. */
-  readonly hasStartedEarlier: () => boolean
-}
-
-function createShutdown(close: () => Promise<void>): Shutdown {
+/**
+ * Shuts the gateway down on a signal. A later signal ends the process immediately. Returns the
+ * function that starts the shutdown; further calls have no effect.
+ */
+function shutDownOnSignal(close: () => Promise<void>): () => void {
   let startedAtMs: number | null = null
-  return {
-    start() {
-      if (startedAtMs !== null) return
-      startedAtMs = performance.now()
-      void close().then(() => process.exit(0))
-    },
-    hasStartedEarlier: () =>
-      startedAtMs !== null && performance.now() - startedAtMs > SAME_SIGNAL_MS,
+  const start = (): void => {
+    if (startedAtMs !== null) return
+    startedAtMs = performance.now()
+    void close().then(() => process.exit(0))
   }
-}
-
-function shutDownOnSignal({ start, hasStartedEarlier }: Shutdown): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      // A second signal ends the process at once.
-      if (hasStartedEarlier()) process.exit(1)
+      const isLater = startedAtMs !== null && performance.now() - startedAtMs > SAME_SIGNAL_MS
+      if (isLater) process.exit(1)
       start()
     })
   }
+  return start
 }
 
 /**
- * Shuts down when the parent process is gone. `npm start` runs a shell between npm and this process,
- * which exits on a signal without passing it on. An older Node that has started this one may be killed.
+ * Shuts the gateway down when its parent process has ended. `npm start` runs a shell between npm
+ * and this process, which ends on a signal without passing it on. With an older Node, `start.js`
+ * starts this process and may be killed.
  */
-function shutDownWhenOrphaned({ start }: Shutdown): void {
+function shutDownWhenOrphaned(startShutdown: () => void): void {
   const { npm_lifecycle_event: npmScript, BACKSTORY_STARTED_BY: starterPid } = process.env
   if (npmScript === undefined && starterPid === undefined) return
   const parentPid = starterPid === undefined ? process.ppid : Number(starterPid)
   const timer = setInterval(() => {
     if (process.ppid === parentPid) return
     clearInterval(timer)
-    start()
+    startShutdown()
   }, 500)
   timer.unref()
 }

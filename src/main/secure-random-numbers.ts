@@ -1,6 +1,7 @@
 /**
- * Creates a generator of unpredictable numbers, 0 ≤ n < 1, for ids. An id takes 16 numbers.
- * Requests 1024 bytes from the system at a time, because a call for each number would be slow.
+ * Creates a generator of unpredictable numbers, 0 ≤ n < 1, for ids. An id takes 16 numbers. The
+ * generator requests 1024 random bytes from the system at a time, because a request for each number
+ * would be slow.
  */
 export function createSecureRandom(): () => number {
   const bytes = new Uint8Array(1024)

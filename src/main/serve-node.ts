@@ -1,5 +1,6 @@
 /**
- * Creates the gateway from environment and configuration file, and serves it on Node's HTTP server.
+ * Creates the gateway from the environment and the configuration file, and serves it on Node's HTTP
+ * server.
  */
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { createServer, type Server } from 'node:http'
@@ -25,7 +26,10 @@ import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 export interface RunningServer {
   readonly url: string
   readonly dependencies: GatewayDependencies
-  /** Stops accepting requests, gives open streams up to DRAIN_SECONDS to finish, then closes all. */
+  /**
+   * Stops accepting requests, gives open streams up to DRAIN_SECONDS to finish, then closes all
+   * connections and the database.
+   */
   readonly close: () => Promise<void>
 }
 
@@ -74,12 +78,12 @@ export async function serveNode(
       const drainMs = settings.DRAIN_SECONDS * 1000
       const remaining = Promise.all([drain(server, upgrades), pendingWork.whenIdle()])
       await Promise.all([
-        finishOrAbort(remaining, drainMs, {
-          closeUpstreamConnections,
-          closeClientConnections: () => closeClientConnections(server, upgrades),
+        finishOrAbort(remaining, drainMs, closeUpstreamConnections, () => {
+          server.closeAllConnections()
+          upgrades.terminate()
         }),
-        // Ends runs before the clients' time limit, so that clients still receive the end of their
-        // runs.
+        // Background runs end before the time limit of the clients, so that clients still receive
+        // the end of their runs.
         runs.shutDown(drainMs * 0.9),
       ])
       await runs.releaseLease()
@@ -89,9 +93,9 @@ export async function serveNode(
 }
 
 /**
- * Time after which an idle connection is closed. Must be longer than the time of proxies, load
- * balancers and clients, which is 60 s at most: a request that arrives while the gateway closes the
- * connection gets no answer.
+ * Time after which an idle connection is closed. It must be longer than the same time of proxies,
+ * load balancers and clients, which is at most 60 s: a request that arrives while the gateway
+ * closes the connection gets no answer.
  */
 const KEEP_ALIVE_MS = 75_000
 
@@ -113,23 +117,21 @@ function getUrl(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-interface AbortSteps {
-  /**
-   * Aborts all requests to upstreams. Open answers end as incomplete, and their clients receive
-   * that end.
-   */
-  readonly closeUpstreamConnections: () => Promise<void>
-  readonly closeClientConnections: () => void
-}
-
-/** Time that clients have to receive the end of an answer, and then the store to save it. */
+/**
+ * Time for each step of an abort: clients receive the end of their answers, and the store saves
+ * them.
+ */
 const ABORT_STEP_MS = 500
 
-/** Waits for the remaining work, then closes upstream connections, and at last client connections. */
+/**
+ * Waits until the remaining work is done. After `drainMs`, closes upstream connections, and after
+ * that client connections.
+ */
 async function finishOrAbort(
   remaining: Promise<unknown>,
   drainMs: number,
-  { closeUpstreamConnections, closeClientConnections }: AbortSteps,
+  closeUpstreamConnections: () => Promise<void>,
+  closeClientConnections: () => void,
 ): Promise<void> {
   if ((await waitWithTimeout(remaining, drainMs)) !== TIMED_OUT) return
   void closeUpstreamConnections()
@@ -141,16 +143,11 @@ async function finishOrAbort(
 /** Resolves when all connections have been closed after their last answer. */
 async function drain(server: Server, upgrades: WebSocketConnections): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  upgrades.leave()
-  // Closes idle connections repeatedly, because a keep-alive connection stays open after its last
-  // answer.
+  upgrades.closeAfterAnswers()
+  // Idle connections are closed repeatedly, because a keep-alive connection stays open after its
+  // last answer.
   const idle = setInterval(() => server.closeIdleConnections(), 50)
   await closed
   clearInterval(idle)
-  upgrades.terminate()
-}
-
-function closeClientConnections(server: Server, upgrades: WebSocketConnections): void {
-  server.closeAllConnections()
   upgrades.terminate()
 }

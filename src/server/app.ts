@@ -35,7 +35,10 @@ interface AppTypes {
   readonly Variables: { readonly corsHeaders: CorsHeaders | null }
 }
 
-/** Serves a request; returns null to leave it to the next route with the same path. */
+/**
+ * A function that serves a request. It returns null to leave the request to the next route with the
+ * same path.
+ */
 type RouteHandler<Result> = (
   request: AuthenticatedRequest,
 ) => Result | null | Promise<Result | null>
@@ -84,13 +87,13 @@ export function createApp(
   app.use(createCorsMiddleware(ports))
   app.get('/healthz', () => Response.json({ status: 'ok' }))
 
-  // Routes that answer with a model.
+  // Routes whose answer a model generates.
   route('POST', '/chat/completions', (request) => createAnswer(chatDialect, request, null, ports))
   route('POST', '/responses', (request) => createAnswer(responsesDialect, request, runs, ports))
   route('GET', '/responses', (request) => openWebSocket(request, ports))
 
-  // Routes for stored data. Those of background runs come first, and leave finished responses to
-  // the routes after them.
+  // Routes for stored data. The routes of background runs come first. They return null for a
+  // finished response, so that the next routes serve it.
   for (const { method, path, handle } of createBackgroundRunRoutes(runs)) {
     route(method, path, handle)
   }
@@ -148,8 +151,7 @@ function createCorsMiddleware({ settings }: Ports<'settings'>): MiddlewareHandle
     const preflight = respondToPreflight(context.req.raw, corsHeaders)
     if (preflight !== null) return preflight
     await next()
-    // Skips streams on Node, whose response has no body here: their exchange has already sent the
-    // headers.
+    // A stream on Node has no body here: its exchange has already sent the headers.
     if (context.res.body === null) return
     for (const [name, value] of Object.entries(corsHeaders)) context.res.headers.set(name, value)
   }

@@ -1,4 +1,7 @@
-/** Finds the tenant of an API key. Keys are compared as hashes, so that timing reveals nothing. */
+/**
+ * Finds the tenant of an API key. Keys are compared as hashes, so that the duration of the
+ * comparison reveals nothing about a key.
+ */
 import { hash } from 'node:crypto'
 import type { Caller } from '../core/client/caller.ts'
 import { isLoopbackAddress } from './runtime/is-loopback-address.ts'
@@ -13,10 +16,9 @@ export function createAuthenticator(keys: readonly NamedApiKey[]): Authenticator
   return (authorization, isLocal) => {
     if (tenants.size === 0) {
       if (isLocal()) return { tenant: LOCAL_TENANT, user: null }
-      throw new GatewayError(
-        'keys_required',
-        'This gateway has no keys and therefore serves its own machine only. Set BACKSTORY_KEYS=name:key to let others in.',
-      )
+      const message =
+        'This gateway has no keys and therefore serves its own machine only. Set BACKSTORY_KEYS=name:key to let others in.'
+      throw new GatewayError('keys_required', message)
     }
     const key = authorization?.replace(/^Bearer\s+/i, '') ?? ''
     const tenant = tenants.get(hashKey(key))
@@ -35,14 +37,13 @@ function hashKey(key: string): string {
 }
 
 /**
- * Rejects web pages of other machines if there are no keys. Without keys the gateway serves only
- * its own machine, but a browser on it may send requests for any web page.
+ * Rejects requests from web pages of other machines if there are no keys. Without keys the gateway
+ * serves only its own machine, but a browser on it can send requests for any web page.
  */
 export function rejectForeignPages(origin: string | null, keys: readonly NamedApiKey[]): void {
   if (keys.length > 0 || origin === null) return
   if (URL.canParse(origin) && isLoopbackAddress(new URL(origin).host)) return
-  throw new GatewayError(
-    'keys_required',
-    'This gateway has no keys and therefore serves its own machine only, but not the web pages that are shown on it. Set BACKSTORY_KEYS=name:key to let them in.',
-  )
+  const message =
+    'This gateway has no keys and therefore serves its own machine only, but not the web pages that are shown on it. Set BACKSTORY_KEYS=name:key to let them in.'
+  throw new GatewayError('keys_required', message)
 }

@@ -1,6 +1,6 @@
 /**
  * Authenticates an HTTP request: rejects web pages of other machines, finds the tenant by the API
- * key and identifies the user. The result contains all that a route needs of the HTTP request.
+ * key and identifies the user. The result has everything of the HTTP request that a route needs.
  */
 import { identifyUser } from './clients/identify-user.ts'
 import type { CorsHeaders } from './clients/cors.ts'
@@ -29,7 +29,7 @@ export interface AuthenticatedRequest {
   readonly readJsonValue: () => Promise<unknown>
 }
 
-export interface IncomingRequest extends Pick<
+export interface UnauthenticatedRequest extends Pick<
   AuthenticatedRequest,
   'exchange' | 'getPathParameter'
 > {
@@ -39,12 +39,11 @@ export interface IncomingRequest extends Pick<
 
 export interface RouteOptions {
   /**
-   * False if the route neither reads nor stores conversation data, and therefore needs no signed
-   * user.
+   * False if the route neither reads nor stores conversation data. Then no signed user is required.
    */
   readonly usesStoredData?: boolean
   /**
-   * True if the route forwards the body without reading it, so that the body may have a content
+   * True if the route forwards the body without reading it. Then the body may have a content
    * encoding.
    */
   readonly forwardsBody?: boolean
@@ -54,7 +53,7 @@ export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 
   const authenticate = createAuthenticator(settings.BACKSTORY_KEYS)
   const maxBytes = settings.MAX_BODY_MB * 1024 * 1024
   return (
-    { request, exchange, corsHeaders, getPathParameter }: IncomingRequest,
+    { request, exchange, corsHeaders, getPathParameter }: UnauthenticatedRequest,
     { usesStoredData = true, forwardsBody = false }: RouteOptions = {},
   ): AuthenticatedRequest => {
     const { method, url, headers } = request
@@ -63,8 +62,8 @@ export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 
     const user = identifyUser(headers, settings, { usesStoredData, nowMs: nowMs() })
     const readBytes = async (): Promise<Uint8Array> => {
       const bytes = await exchange.readBody(maxBytes)
-      // Checks the encoding only after the body was read, so that the connection can be used for
-      // the next request.
+      // Checks the content encoding after the body was read, because a connection with an unread
+      // body cannot serve another request.
       if (!forwardsBody) rejectContentEncoding(headers.get('content-encoding'))
       return bytes
     }
@@ -101,8 +100,6 @@ function addStreamHeaders(exchange: HttpExchange, added: CorsHeaders): HttpExcha
 function rejectContentEncoding(header: string | null): void {
   const encoding = (header ?? '').trim().toLowerCase()
   if (encoding === '' || encoding === 'identity') return
-  throw new GatewayError(
-    'unsupported_content_encoding',
-    `The body of your request is encoded as '${encoding.slice(0, 40)}'. Send it without a content-encoding.`,
-  )
+  const message = `The body of your request is encoded as '${encoding.slice(0, 40)}'. Send it without a content-encoding.`
+  throw new GatewayError('unsupported_content_encoding', message)
 }

@@ -1,14 +1,16 @@
-/** Parses the JSON body of a request; throws a GatewayError with the line and column of the fault. */
+/**
+ * Parses the JSON body of a request. Throws a GatewayError with the line and column of the fault.
+ */
+import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
+import { isNestedTooDeeply, MAX_JSON_DEPTH } from '../core/json/json-depth.ts'
 import { isObject, type JsonObject } from '../core/json/json.ts'
 import { decodeWellFormedText } from '../core/json/well-formed-json.ts'
-import { rejectDeepNesting } from '../dialects/checks/reject-deep-nesting.ts'
-import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
 
 export interface JsonBody {
   readonly json: JsonObject
   /**
-   * Returns the client's own bytes, which can be forwarded unchanged. Invalid UTF-8 and unpaired
-   * surrogates are replaced.
+   * Returns the client's own bytes, so that they can be forwarded unchanged; only invalid UTF-8 and
+   * unpaired surrogates are replaced.
    */
   readonly bytes: () => Uint8Array
 }
@@ -43,21 +45,16 @@ function parseText(text: string): unknown {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new GatewayError(
-      'invalid_json',
-      `${PARSE_ERROR}: ${describeFault(text, errorMessage(cause))}.`,
-      {
-        cause,
-      },
-    )
+    const fault = describeFault(text, errorMessage(cause))
+    throw new GatewayError('invalid_json', `${PARSE_ERROR}: ${fault}.`, { cause })
   }
   rejectDeepNesting(value)
   return value
 }
 
 /**
- * Describes a JSON error by its position. Does not use the rest of the parser's message, which
- * quotes the client's text.
+ * Describes a JSON error by its position. Omits the rest of the parser's message, which quotes the
+ * client's text.
  */
 function describeFault(text: string, parserMessage: string): string {
   if (text.trim() === '') return 'it is empty'
@@ -66,4 +63,14 @@ function describeFault(text: string, parserMessage: string): string {
   if (position === undefined) return 'it is not JSON'
   const lines = text.slice(0, Number(position)).split('\n')
   return `it is broken at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`
+}
+
+/**
+ * Rejects JSON that is nested too deeply, before any recursive function reads it: a few kilobytes
+ * of `[[[[…` could overflow the stack.
+ */
+export function rejectDeepNesting(value: unknown): void {
+  if (!isNestedTooDeeply(value)) return
+  const message = `The request is nested too deeply. Send it with at most ${MAX_JSON_DEPTH} levels.`
+  throw new GatewayError('invalid_value', message)
 }

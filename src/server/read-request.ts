@@ -12,7 +12,7 @@ import type { Settings } from '../settings/read-settings.ts'
 
 export function readRequest(
   dialect: Dialect,
-  // `bytes` is missing if `json` is only a part of the client's body.
+  // `bytes` is omitted if `json` is only a part of the client's body.
   { json, bytes }: Pick<JsonBody, 'json'> & Partial<JsonBody>,
   headers: Headers,
   settings: Settings,
@@ -23,8 +23,8 @@ export function readRequest(
   const body = toolsAreLoose ? defaultToolStrictToFalse(json) : json
   const originalBytes = body === json ? bytes : undefined
   const clientRequest = parseRequestWithOverrides(dialect, body, originalBytes)
-  // Reads the policy from a header, for clients that cannot add fields to the body. A field takes
-  // precedence over the header.
+  // Clients that cannot add the field `backstory` to the body may choose a policy by a header. The
+  // field takes precedence over the header.
   const policy = readOptionalHeader(headers, POLICY_HEADER)
   if (policy === null) return { ...clientRequest, client }
   return {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createSecureRandom } from '../../src/main/secure-random-numbers.ts'
 
-test('numbers are at least 0 and below 1, evenly distributed, and different for each generator', () => {
+test('secure random numbers are at least 0 and below 1, evenly distributed, and different for each generator', () => {
   const [one, other] = [createSecureRandom(), createSecureRandom()]
   const numbers = Array.from({ length: 32_000 }, one)
   expect(numbers.every((number) => number >= 0 && number < 1)).toBe(true)

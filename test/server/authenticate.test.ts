@@ -11,7 +11,7 @@ test('without keys, the gateway serves only requests of its own machine', () => 
   expect(() => authenticate('Bearer x', isRemote)).toThrow(/Set BACKSTORY_KEYS/)
 })
 
-test('with keys, the key of a request determines the tenant, whatever the address', () => {
+test('with keys, the key of a request determines the tenant, whatever the address of the client', () => {
   const authenticate = createAuthenticator([
     { name: 'a', key: 'one' },
     { name: 'b', key: 'two' },
@@ -34,6 +34,6 @@ test.each([
   ['localhost.example.com', false],
   ['127.0.0.1.example.com', false],
   ['', false],
-])('the address %s is loopback: %s', (address, expected) => {
+])('the address %s is recognized as a loopback address: %s', (address, expected) => {
   expect(isLoopbackAddress(address)).toBe(expected)
 })

@@ -15,3 +15,12 @@ export function patchObject(
   }
   return changed ?? object
 }
+
+/** Maps a list; returns the same list if `change` returns every entry unchanged. */
+export function patchList<Entry>(
+  list: readonly Entry[],
+  change: (entry: Entry, index: number) => Entry,
+): readonly Entry[] {
+  const entries = list.map(change)
+  return entries.every((entry, index) => entry === list[index]) ? list : entries
+}

@@ -5,7 +5,10 @@
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
-/** A check of one value. `path` is used in error messages only. */
+/**
+ * A function that checks a value and returns it with its type. Its errors name the `path` of the
+ * value.
+ */
 export type JsonReader<Value> = (value: unknown, path: string) => Value
 
 export function asString(value: unknown, path: string): string {
@@ -30,15 +33,18 @@ export function asList(value: unknown, path: string): readonly unknown[] {
   throw createWrongTypeError(value, path, 'an array')
 }
 
-/** Checks each entry of a list with `read`. The path of an entry is `path[index]`. */
+/**
+ * Returns a check of lists that applies `read` to each entry. The path of an entry is e.g.
+ * `tools[2]`.
+ */
 export function asListOf<Entry>(read: JsonReader<Entry>): JsonReader<readonly Entry[]> {
   return (value, path) =>
     asList(value, path).map((entry, index) => read(entry, `${path}[${index}]`))
 }
 
 /**
- * Checks the fields of an object by name and rejects all other fields. Fields that are absent or
- * `null` are left out of the result.
+ * Returns a check of objects that applies a reader to each field and rejects fields without a
+ * reader. Fields that are absent or `null` are left out of the result.
  */
 export function asObjectWith<Fields extends object>(readers: {
   readonly [Name in keyof Fields]: JsonReader<Fields[Name]>
@@ -54,7 +60,7 @@ export function asObjectWith<Fields extends object>(readers: {
   }
 }
 
-/** Returns `null` if the value is absent or `null`, and otherwise what `read` returns. */
+/** Returns `null` if the value is absent or `null`, and otherwise the result of `read`. */
 export function readOptional<Value>(
   read: JsonReader<Value>,
   value: unknown,
@@ -86,14 +92,15 @@ export function asOneOf<const Choice extends string>(
     if (found !== undefined) return found
     if (value === undefined) throw createMissingFieldError(path)
     const supported = choices.map((choice) => `'${choice}'`).join(', ')
-    throw createInvalidValueError(
-      path,
-      `${formatForMessage(value)}. Supported values are: ${supported}.`,
-    )
+    const reason = `${formatForMessage(value)}. Supported values are: ${supported}.`
+    throw createInvalidValueError(path, reason)
   }
 }
 
-/** Throws for the first field that is not in `known`. `path` is `null` for the body itself. */
+/**
+ * Throws an error for the first field that `known` does not contain. `path` is `null` for the body
+ * itself.
+ */
 export function rejectUnknownFields(
   object: JsonObject,
   known: readonly string[],
@@ -108,19 +115,14 @@ export function rejectUnknownFields(
 const MAX_SHOWN_NAME_CHARS = 80
 
 export function createUnknownFieldError(path: string, known: readonly string[]): GatewayError {
-  return new GatewayError(
-    'unknown_parameter',
-    `Unknown parameter: '${path}'. Known here are: ${known.map((name) => `'${name}'`).join(', ')}.`,
-    { param: path },
-  )
+  const names = known.map((name) => `'${name}'`).join(', ')
+  const message = `Unknown parameter: '${path}'. Known here are: ${names}.`
+  return new GatewayError('unknown_parameter', message, { param: path })
 }
 
 export function createMissingFieldError(path: string): GatewayError {
-  return new GatewayError(
-    'missing_required_parameter',
-    `Missing required parameter: \`${path}\`.`,
-    { param: path },
-  )
+  const message = `Missing required parameter: \`${path}\`.`
+  return new GatewayError('missing_required_parameter', message, { param: path })
 }
 
 /** Creates the error for an invalid value. `reason` completes its message, e.g. `it is blank.` */
@@ -129,17 +131,19 @@ export function createInvalidValueError(path: string, reason: string): GatewayEr
   return new GatewayError('invalid_value', message, { param: path })
 }
 
+/** Creates an error such as `Invalid 'after': a search returns only one page.` */
+export function createInvalidFieldError(param: string, reason: string): GatewayError {
+  return new GatewayError('invalid_value', `Invalid '${param}': ${reason}`, { param })
+}
+
 /**
  * Creates the error for a value of another type, or for a missing field if `value` is undefined.
  * `expected` has an article, e.g. `a string or an array`.
  */
 export function createWrongTypeError(value: unknown, path: string, expected: string): GatewayError {
   if (value === undefined) return createMissingFieldError(path)
-  return new GatewayError(
-    'invalid_type',
-    `Invalid type for \`${path}\`: expected ${expected}, but got ${describeType(value)} instead.`,
-    { param: path },
-  )
+  const message = `Invalid type for \`${path}\`: expected ${expected}, but got ${describeType(value)} instead.`
+  return new GatewayError('invalid_type', message, { param: path })
 }
 
 function describeType(value: unknown): string {

@@ -22,10 +22,8 @@ export function checkWorkingMemorySchema(value: unknown, path: string): JsonObje
   checkSchema(schema, path, MAX_DEPTH)
   const { length } = JSON.stringify(schema)
   if (length <= MAX_SCHEMA_CHARS) return schema
-  throw createInvalidValueError(
-    path,
-    `it has ${length} characters, and at most ${MAX_SCHEMA_CHARS} are accepted.`,
-  )
+  const reason = `it has ${length} characters, and at most ${MAX_SCHEMA_CHARS} are accepted.`
+  throw createInvalidValueError(path, reason)
 }
 
 /** Maximum length of the schema, because the model is sent the schema with every request. */
@@ -33,8 +31,8 @@ const MAX_SCHEMA_CHARS = 4000
 const MAX_DEPTH = 16
 
 /**
- * Checks a schema, which may be `true` or `false`. `depth` is the number of levels that it may
- * have.
+ * Checks a schema or a nested schema, which may also be `true` or `false`. `depth` is the number of
+ * levels that are still allowed.
  */
 function checkSchema(value: unknown, path: string, depth: number): void {
   if (typeof value === 'boolean') return

@@ -20,8 +20,29 @@ export interface PolicyField<Value> {
   readonly sentence: string
 }
 
+/** Maximum value of fields that count turns, items or messages. */
+const MAX_COUNT = 1_000_000
+/** Maximum value of fields that count tokens, characters or bytes. */
+export const MAX_SIZE = 1_000_000_000
+
+export function countField(min: number, sentence: string): PolicyField<number> {
+  return numberField(min, MAX_COUNT, sentence)
+}
+
+export function sizeField(min: number, sentence: string): PolicyField<number> {
+  return numberField(min, MAX_SIZE, sentence)
+}
+
+export function countLimitField(min: number, sentence: string): PolicyField<number | null> {
+  return limitField(min, MAX_COUNT, sentence)
+}
+
+export function sizeLimitField(min: number, sentence: string): PolicyField<number | null> {
+  return limitField(min, MAX_SIZE, sentence)
+}
+
 /** Creates a field whose value is a whole number, or `null` for no limit. */
-export function limitField(min: number, max: number, sentence: string): PolicyField<number | null> {
+function limitField(min: number, max: number, sentence: string): PolicyField<number | null> {
   const read = asNullable(asIntegerBetween(min, max))
   return { read, what: `number from ${min}, or null`, sentence }
 }

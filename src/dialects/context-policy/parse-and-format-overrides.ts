@@ -1,6 +1,6 @@
 /**
- * Reads and writes policy overrides: those in the field `backstory` of a request, in the setting
- * CONTEXT, and those that are stored with a conversation. In JSON, field names have underscores:
+ * Reads and writes policy overrides: the policy fields that a request (field `backstory`), the
+ * setting CONTEXT or a stored conversation sets. In JSON, field names have underscores:
  * `outputs.keep_turns`.
  */
 import { POLICY_NAMES, type PolicyOverrides } from '../../core/context-policy.ts'
@@ -8,13 +8,18 @@ import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { toSnakeCase } from '../../core/text/snake-case.ts'
 import { listFaults, readAllOrThrow } from '../../core/errors/collect-faults.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { asObject, asOneOf, createUnknownFieldError } from '../checks/check-json-types.ts'
+import {
+  asObject,
+  asOneOf,
+  createInvalidFieldError,
+  createUnknownFieldError,
+} from '../checks/check-json-types.ts'
 import type { PolicyField } from './field-kinds.ts'
 import { POLICY_FIELDS } from './policy-fields.ts'
 
 /**
- * Reads a policy name, or an object with sections of policy fields. Throws one GatewayError, whose
- * message lists all faults and whose `param` is the path of the first fault.
+ * Reads a policy name, or an object with sections of policy fields. Throws one GatewayError for all
+ * faults: its message lists them, and its `param` is the path of the first.
  */
 export function readPolicyOverrides(value: unknown, path: string): PolicyOverrides {
   const overrides = readStoredPolicyOverrides(value, path)
@@ -23,7 +28,10 @@ export function readPolicyOverrides(value: unknown, path: string): PolicyOverrid
   return overrides
 }
 
-/** Like `readPolicyOverrides`, but accepts stored numbers that contradict each other. */
+/**
+ * Reads overrides without checking whether numbers contradict each other. For stored overrides,
+ * that check would come too late: the gateway ignores stored overrides that cannot be read.
+ */
 export function readStoredPolicyOverrides(value: unknown, path: string): PolicyOverrides {
   if (typeof value === 'string') return { policy: asPolicyName(value, path) }
   const entries = Object.entries(asObject(value, path))
@@ -38,8 +46,8 @@ export function readStoredPolicyOverrides(value: unknown, path: string): PolicyO
 const asPolicyName = asOneOf(POLICY_NAMES)
 
 /**
- * Joins faults to one error. An error that is not a GatewayError is a bug, so it is returned
- * unchanged.
+ * Joins several faults to one GatewayError. Returns a fault that is not a GatewayError unchanged,
+ * because it is a bug.
  */
 function joinFaults(faults: readonly unknown[]): unknown {
   const errors = faults.filter((fault) => fault instanceof GatewayError)
@@ -53,9 +61,9 @@ function joinFaults(faults: readonly unknown[]): unknown {
 }
 
 /**
- * Finds numbers of one source that contradict each other. Numbers of different sources, e.g. the
- * setting CONTEXT and a request, may contradict each other: the reserve is then limited to half of
- * the window.
+ * Returns an error for each pair of numbers in one source that contradict each other. Numbers of
+ * different sources, e.g. the setting CONTEXT and a request, may contradict each other: a reserve
+ * that is too large is then limited to half of the window.
  */
 function findContradictions(
   { outputs, budget }: PolicyOverrides,
@@ -66,26 +74,14 @@ function findContradictions(
   const faults: GatewayError[] = []
   const remainingChars = head + tail
   if (longerThan !== undefined && remainingChars >= longerThan) {
-    faults.push(
-      createContradictionError(
-        `${path}.outputs.longer_than`,
-        `must be more than \`head\` and \`tail\` together (${remainingChars}), but is ${longerThan}`,
-      ),
-    )
+    const reason = `must be more than \`head\` and \`tail\` together (${remainingChars}), but is ${longerThan}.`
+    faults.push(createInvalidFieldError(`${path}.outputs.longer_than`, reason))
   }
   if (typeof window === 'number' && typeof reserve === 'number' && reserve >= window) {
-    faults.push(
-      createContradictionError(
-        `${path}.budget.reserve`,
-        `must be less than \`window\` (${window}), or nothing is left for the conversation, but is ${reserve}`,
-      ),
-    )
+    const reason = `must be less than \`window\` (${window}), or nothing is left for the conversation, but is ${reserve}.`
+    faults.push(createInvalidFieldError(`${path}.budget.reserve`, reason))
   }
   return faults
-}
-
-function createContradictionError(param: string, reason: string): GatewayError {
-  return new GatewayError('invalid_value', `Invalid '${param}': ${reason}.`, { param })
 }
 
 type Entry = readonly [string, unknown]
@@ -94,8 +90,8 @@ type PolicyFields = Readonly<Record<string, PolicyField<unknown>>>
 const SECTIONS: Readonly<Record<string, PolicyFields>> = POLICY_FIELDS
 
 /**
- * Reads a section. Returns it as a list of one entry, or an empty list if its value is `null` or
- * absent.
+ * Reads a section, e.g. `window`. Returns a list with one pair of the section's name and its
+ * fields, or an empty list if the section is `null` or absent.
  */
 function readSection(name: string, raw: unknown, parentPath: string): readonly Entry[] {
   if (raw === null || raw === undefined) return []

@@ -1,6 +1,6 @@
 /**
- * Reads the field `backstory` of an item or a message: its author, its time, `pin` (the item is
- * part of every prompt), and `reset` (the conversation begins again with the item).
+ * Reads the field `backstory` of an item or a message: the author, the time, `pin` (every prompt
+ * contains the item), and `reset` (the conversation begins again with the item).
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import {
@@ -13,9 +13,8 @@ import {
 } from '../checks/check-json-types.ts'
 import { asIntegerBetween } from '../checks/check-value-limits.ts'
 
-/** Reads the field; returns `null` if it is absent or changes nothing: `{}`, `{ pin: false }`. */
+/** Reads the field. Returns `null` if it is absent or changes nothing, e.g. `{ pin: false }`. */
 export function parseItemBackstoryField(value: unknown, path: string): JsonObject | null {
-  // Returns early, because most items have no such field.
   if (value === undefined || value === null) return null
   const field = asItemFields(value, path)
   // `pin: false` and `reset: false` are not stored, because they are the defaults.
@@ -50,13 +49,11 @@ function asAuthor(value: unknown, path: string): JsonObject {
 function asAuthorText(value: unknown, path: string): string {
   const text = asString(value, path)
   if (text.trim() !== '' && text.length <= MAX_AUTHOR_CHARS) return text
-  throw createInvalidValueError(
-    path,
-    `expected 1 to ${MAX_AUTHOR_CHARS} characters that are not all blank.`,
-  )
+  const reason = `expected 1 to ${MAX_AUTHOR_CHARS} characters that are not all blank.`
+  throw createInvalidValueError(path, reason)
 }
 
-/** The fields of a body that list messages or items. */
+/** The fields of a body that contain lists of messages or items. */
 const LIST_FIELDS = ['messages', 'input', 'instructions'] as const
 
 /** Removes `backstory` from the entries of a body. Returns the same object if no entry has it. */

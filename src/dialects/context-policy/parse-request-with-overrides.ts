@@ -1,6 +1,6 @@
 /**
- * Parses a request and removes the gateway's own field `backstory` from it: policy overrides in the
- * body, and options in its messages or items. So no upstream is sent these fields.
+ * Parses a request whose field `backstory` contains policy overrides and whose messages or items
+ * may have such a field, too. Removes these fields from the body, so that no upstream is sent them.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { createLazyJsonBytes } from '../../core/json/well-formed-json.ts'
@@ -11,8 +11,7 @@ import { removeItemBackstoryFields } from './parse-item-backstory-field.ts'
 import { readPolicyOverrides } from './parse-and-format-overrides.ts'
 
 /**
- * Parses the request. `bytes` is the body as the client sent it; without it, the body is serialized
- * when it is needed.
+ * `bytes` is the body as the client sent it. Without it, the body is serialized when it is needed.
  */
 export function parseRequestWithOverrides(
   dialect: Dialect,

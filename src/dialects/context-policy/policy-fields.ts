@@ -13,8 +13,12 @@ import {
   asNullable,
   booleanField,
   choiceField,
-  limitField,
+  countField,
+  countLimitField,
+  MAX_SIZE,
   numberField,
+  sizeField,
+  sizeLimitField,
   textField,
   textListField,
   type PolicyField,
@@ -27,57 +31,37 @@ type PolicyFieldTable = {
 }
 
 /**
- * The maximum of numbers of tokens and characters. The maximum of numbers of turns, items and
- * messages is a million.
- */
-const MAX_COUNT = 1_000_000_000
-
-/**
  * The policy fields by section. In JSON these names have underscores: `keepTurns` → `keep_turns`.
  */
 export const POLICY_FIELDS: PolicyFieldTable = {
   window: {
-    items: limitField(1, 1_000_000, 'Maximum number of items of the conversation that are sent.'),
-    turns: limitField(
+    items: countLimitField(1, 'Maximum number of items of the conversation that are sent.'),
+    turns: countLimitField(
       1,
-      1_000_000,
       'Maximum number of turns that are sent. A turn is a user message and everything up to the next one; `1` sends the current turn only.',
     ),
-    tokens: limitField(
+    tokens: sizeLimitField(
       1,
-      MAX_COUNT,
-      'Maximum number of tokens of the conversation that are sent, by estimate, counted before old outputs are shortened.',
+      'Maximum number of tokens of the conversation that are sent. They are estimated before old outputs are shortened.',
     ),
   },
   outputs: {
-    keepTurns: limitField(
+    keepTurns: countLimitField(
       0,
-      1_000_000,
       'Long tool outputs are shortened when they are more than this many turns old; with `0` as soon as their turn is over.',
     ),
-    step: numberField(
+    step: countField(
       1,
-      1_000_000,
       'The limit between old and recent turns moves by this many turns at a time, so that the prompt cache stays valid between two steps.',
     ),
-    longerThan: numberField(
+    longerThan: sizeField(
       1,
-      MAX_COUNT,
       'Outputs of up to this many characters are not shortened, nor are outputs that are no longer than `head` and `tail` together. If all three are set, this must be more than `head` and `tail` together.',
     ),
-    head: numberField(
-      0,
-      MAX_COUNT,
-      'Number of characters that a shortened output keeps of its beginning.',
-    ),
-    tail: numberField(
-      0,
-      MAX_COUNT,
-      'Number of characters that a shortened output keeps of its end.',
-    ),
-    cap: limitField(
+    head: sizeField(0, 'Number of characters that a shortened output keeps of its beginning.'),
+    tail: sizeField(0, 'Number of characters that a shortened output keeps of its end.'),
+    cap: sizeLimitField(
       200,
-      MAX_COUNT,
       'Outputs longer than this many characters are cut from the first request on, and are never sent in full.',
     ),
     expand: booleanField(
@@ -91,29 +75,24 @@ export const POLICY_FIELDS: PolicyFieldTable = {
     ),
   },
   media: {
-    window: limitField(
+    window: countLimitField(
       0,
-      1_000_000,
       'Images and other media are sent only in this many of the latest messages.',
     ),
-    keepTurns: limitField(
+    keepTurns: countLimitField(
       0,
-      1_000_000,
       'Number of turns before the current one that keep their images. Older images are removed only where that saves money: where the cached price of the images is higher, before the conversation has grown by a quarter, than the price of sending everything after them again without the cache.',
     ),
-    step: numberField(
+    step: countField(
       1,
-      1_000_000,
-      'Number of turns between two decisions whether to remove older images.',
+      'The decision whether to remove older images is made again after this many turns.',
     ),
-    imageMessages: limitField(
+    imageMessages: countLimitField(
       0,
-      1_000_000,
-      'Images are sent only in this many of the latest messages that have any.',
+      'Images are sent only in this many of the latest messages that contain images.',
     ),
-    images: limitField(
+    images: countLimitField(
       0,
-      1_000_000,
       'Maximum number of images in a request. If there are more, the oldest are removed, half of this number at a time.',
     ),
     repeated: choiceField(
@@ -124,12 +103,14 @@ export const POLICY_FIELDS: PolicyFieldTable = {
       ['user_turn_only', 'user_then_assistant'],
       'Whether images from messages of the assistant are also sent if the latest user message has none (`user_then_assistant`).',
     ),
-    bytes: limitField(1, MAX_COUNT, 'Maximum number of bytes of media in one request.'),
+    bytes: sizeLimitField(1, 'Maximum number of bytes of media in one request.'),
     fetch: choiceField(
       ['auto', 'never'],
       'Whether the gateway downloads media for an upstream that cannot load them itself.',
     ),
-    view: booleanField('Whether the model gets a tool that shows it media that were left out.'),
+    view: booleanField(
+      'Whether the model gets a tool with which it can view media that were left out.',
+    ),
   },
   notes: {
     entries: {
@@ -172,19 +153,18 @@ export const POLICY_FIELDS: PolicyFieldTable = {
       'Who writes summaries. With `upstream`, an upstream that can compact conversations does so itself when there are too many tokens; of the fields below it uses only `above`. For all other upstreams the gateway writes them.',
     ),
     above: {
-      read: asDecimalBetween(0, MAX_COUNT),
+      read: asDecimalBetween(0, MAX_SIZE),
       what: 'number',
       sentence:
         'Threshold in tokens, or up to `1` as a share of the context window; with the trigger `turns`, in turns (32 if it is less than 1). A new summary is made only if it covers enough more than the one before: at least an eighth of the threshold and of what remains, or the smaller of `keep_turns` and this number of turns (at least 2).',
     },
-    keepTurns: numberField(1, 1_000_000, 'Number of the latest turns that are never summarized.'),
-    keepTokens: numberField(
+    keepTurns: countField(1, 'Number of the latest turns that are never summarized.'),
+    keepTokens: sizeField(
       0,
-      MAX_COUNT,
       'Number of tokens at the end of the conversation that are never summarized.',
     ),
     model: textField('Model that writes summaries; by default the model of the request.'),
-    focus: textField('What a summary should concentrate on, in words.'),
+    focus: textField('The topics that a summary should concentrate on, as a text for the model.'),
   },
   layers: {
     workingMemory: booleanField(
@@ -204,20 +184,21 @@ export const POLICY_FIELDS: PolicyFieldTable = {
     ),
     scope: choiceField(
       ['conversation', 'user'],
-      'Whether these memories belong to one conversation, or to a user and all their conversations.',
+      'Whether working memory, observations and facts belong to one conversation, or to a user and all their conversations.',
     ),
-    tokens: numberField(1, MAX_COUNT, 'Maximum number of tokens of all these memories together.'),
+    tokens: sizeField(
+      1,
+      'Maximum number of tokens of working memory, observations and facts together.',
+    ),
   },
   budget: {
-    window: limitField(
+    window: sizeLimitField(
       1,
-      MAX_COUNT,
       'Context window of the model, in tokens. It takes precedence over `quirks.contextWindow` and over the built-in list of models.',
     ),
-    reserve: limitField(
+    reserve: sizeLimitField(
       0,
-      MAX_COUNT,
-      'Number of tokens that stay free for the answer; by default the limit that the request sets. It must be less than a `window` that is set with it. Against a `window` from elsewhere it is limited to half of that.',
+      'Number of tokens that stay free for the answer; by default the limit that the request sets. It must be less than a `window` that is set with it. If the `window` is set elsewhere, the reserve is limited to half of it.',
     ),
     overflow: choiceField(
       ['auto', 'cut', 'refuse', 'send'],
@@ -227,12 +208,12 @@ export const POLICY_FIELDS: PolicyFieldTable = {
       read: asNullable(asDecimalBetween(0, 1)),
       what: 'number up to 1, or null',
       sentence:
-        'Share of the context window, e.g. `0.8`, from which on a model that is calling tools is asked to finish. Tokens are counted by the provider. `0` is never.',
+        'Share of the context window, e.g. `0.8`, from which on a model that is calling tools is asked to finish. Tokens are counted by the provider. With `0`, the model is never asked.',
     },
     wrapUp: numberField(
       0,
       1000,
-      'Number of tool steps that the model may still take after that; then it may call no more tools.',
+      'Number of tool steps that the model may still take after it was asked to finish (`warn_at`). After them, it may call no more tools.',
     ),
   },
 }

@@ -18,7 +18,7 @@ export function renderPolicyTable(): string {
   return ['| field | value | default | meaning |', '|---|---|---|---|', ...rows].join('\n')
 }
 
-/** Renders the value of a field in a policy; `null` as a dash. */
+/** Renders the value that a field has in a policy; renders `null` as a dash. */
 function renderValue(policy: ContextPolicy, section: string, field: string): string {
   const fields: unknown = Object.entries(policy).find(([name]) => name === section)?.[1]
   const value: unknown = isObject(fields) ? fields[field] : undefined

@@ -9,10 +9,10 @@ import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { AnswerContext } from '../../core/ports/dialect-interface.ts'
 import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import {
-  progressFromOutcome,
+  convertOutcomeToProgress,
   type ResponseProgress,
 } from '../../dialects/responses/render/render-response-fields.ts'
-import { applyInclude } from '../../dialects/responses/render/apply-include.ts'
+import { removeUnrequestedFields } from '../../dialects/responses/render/remove-unrequested-fields.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
 import { renderResponseProgress } from '../../dialects/responses/render/render-response.ts'
 import { createFailure } from '../../core/errors/gateway-error.ts'
@@ -29,7 +29,7 @@ export function renderStoredResponse(
   )
   const included = new Set(include)
   const output = (response['output'] as readonly JsonObject[]).map((item) =>
-    applyInclude(item, included),
+    removeUnrequestedFields(item, included),
   )
   return { ...response, output }
 }
@@ -50,7 +50,7 @@ function createAnswerContext(turn: StoredTurn, include: readonly string[]): Answ
 }
 
 function readProgress(turn: StoredTurn): ResponseProgress {
-  const progress = progressFromOutcome(buildOutcomeFromTurn(turn), turn.endedAtMs)
+  const progress = convertOutcomeToProgress(buildOutcomeFromTurn(turn), turn.endedAtMs)
   const { state } = turn
   if (state === 'queued' || state === 'cancelled') return { ...progress, status: state }
   return progress

@@ -1,25 +1,26 @@
 /**
- * The command `explain`: explains the upstream request for a request body in a file, or the
- * upstream request that was sent for a stored answer. Uses the gateway's settings and database, and
- * sends nothing to an upstream.
+ * The command `explain`: explains the upstream request that a request body in a file would become,
+ * or the one that was sent for a stored answer. Uses the gateway's settings and database, and sends
+ * nothing to an upstream.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
+import { turnIdOfResponse, turnIdOfCompletion } from '../../core/turn-derived-ids.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { explainAnswer } from '../../server/endpoints/explain-answer.ts'
 import { explainRequest } from '../../server/endpoints/explain-request.ts'
-import { parseExplainArguments, EXPLAIN_USAGE, type ExplainArguments } from './explain-arguments.ts'
-import { createJsonLog } from '../json-log.ts'
-import { createNodeDependencies } from '../create-node-dependencies.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import type { CommandEnvironment } from './simulate.ts'
 import { findOnlyTenant, listTenants } from '../../settings/tenants.ts'
-import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { createNodeDependencies } from '../create-node-dependencies.ts'
+import { createJsonLog } from '../json-log.ts'
+import { parseCommandLine } from './parse-command-line.ts'
+import type { CommandEnvironment } from './simulate.ts'
 
 export interface ExplainEnvironment extends Pick<
   CommandEnvironment,
-  'environment' | 'configFile' | 'read' | 'print' | 'printError'
+  'environment' | 'readConfigFile' | 'readFile' | 'print' | 'printError'
 > {
   /** Reads the complete standard input. */
   readonly readInput: () => Promise<string>
@@ -30,13 +31,12 @@ export async function runExplainCommand(
   args: readonly string[],
   terminal: ExplainEnvironment,
 ): Promise<0 | 1> {
-  const parsed = parseExplainArguments(args)
-  if (parsed === null) {
-    terminal.print(`${EXPLAIN_USAGE}\n`)
-    return 0
-  }
   try {
-    if (typeof parsed === 'string') throw new Error(parsed)
+    const parsed = parseExplainArguments(args)
+    if (parsed === null) {
+      terminal.print(`${USAGE}\n`)
+      return 0
+    }
     const text = await createExplanation(parsed, terminal)
     terminal.print(parsed.format === 'json' ? `${text}\n` : text)
     return 0
@@ -46,45 +46,91 @@ export async function runExplainCommand(
   }
 }
 
+interface ExplainArguments {
+  /** The id of a stored answer, or the path of a file with a request body (`-`: standard input). */
+  readonly subject: { readonly answerId: string } | { readonly bodyPath: string }
+  readonly format: 'text' | 'json' | 'body'
+  readonly round: string | null
+  /** Name of an API key in `BACKSTORY_KEYS`. */
+  readonly keyName: string | null
+  readonly userId: string | null
+}
+
+/** Parses the arguments; returns null if only the usage is requested. */
+function parseExplainArguments(args: readonly string[]): ExplainArguments | null {
+  const { values, positionals } = parseCommandLine(args, OPTIONS, USAGE, 1)
+  const { help, json, body, round, key, user } = values
+  if (help) return null
+  const [name] = positionals
+  if (name === undefined) throw new Error(`What is to be explained?\n${USAGE}`)
+  if (json && body) throw new Error('--json and --body are two forms of the same.')
+  const isAnswer = (turnIdOfResponse(name) ?? turnIdOfCompletion(name)) !== null
+  if (round !== undefined && !isAnswer) throw new Error('--round is for a stored answer.')
+  return {
+    subject: isAnswer ? { answerId: name } : { bodyPath: name },
+    format: json ? 'json' : body ? 'body' : 'text',
+    round: round ?? null,
+    keyName: key ?? null,
+    userId: user ?? null,
+  }
+}
+
+const OPTIONS = {
+  json: { type: 'boolean' },
+  body: { type: 'boolean' },
+  round: { type: 'string' },
+  key: { type: 'string' },
+  user: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+const USAGE = `Usage: npm start -- explain FILE|-|ID [options]
+  FILE, -      a request body of either API, from a file or from standard input: explains what would be sent
+  ID           the id of a stored answer, such as resp_…: explains what was sent
+  --json       the complete explanation as JSON
+  --body       only the body that is sent to the upstream
+  --round N    which request of an answer that took several: from 0, or last
+  --key NAME   the API key that the answer belongs to, if there are several
+  --user ID    the user that it belongs to`
+
 async function createExplanation(
   options: ExplainArguments,
   terminal: ExplainEnvironment,
 ): Promise<string> {
   const { subject } = options
-  // Reads the file first, so that no database is opened if the file is missing.
-  const body = 'request' in subject ? await readBody(subject.request, terminal) : null
-  const { environment, configFile, printError } = terminal
+  // Reads the file before the database is opened, so that a missing file is reported first.
+  const body = 'bodyPath' in subject ? await readBody(subject.bodyPath, terminal) : null
+  const { environment, readConfigFile, printError } = terminal
   const log = createWarningLog(printError)
-  const { dependencies, close } = await createNodeDependencies(environment, configFile(), log)
+  const { dependencies, close } = await createNodeDependencies(environment, readConfigFile(), log)
   try {
-    const response = await explain(options, body, dependencies)
-    return await response.text()
+    return await (await explain(options, body, dependencies)).text()
   } finally {
     await close()
   }
 }
 
 function explain(
-  { subject, format, round, key, user }: ExplainArguments,
+  { subject, format, round, keyName, userId }: ExplainArguments,
   body: JsonObject | null,
   ports: GatewayDependencies,
 ): Promise<Response> {
-  const caller: Caller = { tenant: chooseTenant(key, ports.settings), user }
+  const caller: Caller = { tenant: chooseTenant(keyName, ports.settings), user: userId }
   const query = new URLSearchParams({ format, ...(round === null ? {} : { round }) })
   const request = { url: `http://localhost/?${query}`, headers: new Headers() }
-  return 'answer' in subject
-    ? explainAnswer(request, subject.answer, caller, ports)
+  return 'answerId' in subject
+    ? explainAnswer(request, subject.answerId, caller, ports)
     : explainRequest(request, body ?? {}, caller, ports)
 }
 
 async function readBody(
   path: string,
-  { read, readInput }: ExplainEnvironment,
+  { readFile, readInput }: ExplainEnvironment,
 ): Promise<JsonObject> {
   const source = path === '-' ? 'The input' : path
   let text: string
   try {
-    text = path === '-' ? await readInput() : read(path)
+    text = path === '-' ? await readInput() : readFile(path)
   } catch {
     throw new Error(`${source} cannot be read, and is not the id of an answer.`)
   }
@@ -92,9 +138,7 @@ async function readBody(
   try {
     body = JSON.parse(text)
   } catch (cause) {
-    throw new Error(`${source} is not JSON: ${errorMessage(cause)}`, {
-      cause,
-    })
+    throw new Error(`${source} is not JSON: ${errorMessage(cause)}`, { cause })
   }
   if (isObject(body)) return body
   throw new Error(`${source} is not a request: it must be a JSON object, as either API takes it.`)

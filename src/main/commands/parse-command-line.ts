@@ -1,4 +1,4 @@
-/** Parses a command line with `parseArgs` of Node; returns an error message and the usage as text. */
+/** Parses a command line with `parseArgs` of Node. The message of an error ends with the usage. */
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 
@@ -13,11 +13,11 @@ export function parseCommandLine<const Options extends NonNullable<ParseArgsConf
     const parsed = parseArgs({ args: [...args], options, allowPositionals, tokens: true })
     const names = parsed.tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
     const repeated = names.find((name, index) => names.indexOf(name) !== index)
-    if (repeated !== undefined) return `Option '--${repeated}' is given twice.\n${usage}`
+    if (repeated !== undefined) throw new Error(`Option '--${repeated}' is given twice.`)
     const unexpected: string | undefined = parsed.positionals[maxPositionals]
-    if (unexpected !== undefined) return `Unexpected argument '${unexpected}'.\n${usage}`
+    if (unexpected !== undefined) throw new Error(`Unexpected argument '${unexpected}'.`)
     return parsed
   } catch (error) {
-    return `${errorMessage(error)}\n${usage}`
+    throw new Error(`${errorMessage(error)}\n${usage}`, { cause: error })
   }
 }

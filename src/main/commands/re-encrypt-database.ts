@@ -1,10 +1,13 @@
-/** The command `reseal`: encrypts the rows of the configured database with the first of STORAGE_KEYS. */
+/**
+ * The command `reseal`: encrypts the rows of the configured database with the first key of
+ * STORAGE_KEYS.
+ */
 import { readSettings } from '../../settings/read-settings.ts'
 import { openEngine } from '../../store/database/open-engine.ts'
 import { reEncryptRows, type ReEncryptionProgress } from '../../store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher } from '../../store/encryption/cipher.ts'
 
-/** Runs the command. `print` receives lines that report progress, and a final line. */
+/** Runs the command. `print` is called with each line of progress, and with a final line. */
 export async function reEncryptDatabase(
   environment: Readonly<Record<string, unknown>>,
   configFile: unknown,

@@ -13,14 +13,14 @@ import type { PolicyComparison } from '../../simulate/compare-policies.ts'
 
 export interface SimulateArguments extends Omit<PolicyComparison, 'scripts'> {
   readonly seeds: readonly number[]
-  /** True if generated conversations have images. */
-  readonly images: boolean
-  /** The conversations to use; null for generated conversations. */
+  /** True if generated conversations contain images. */
+  readonly hasImages: boolean
+  /** The recorded conversations; null for generated conversations. */
   readonly source: ConversationSource | null
-  readonly json: boolean
+  readonly printsJson: boolean
   /** Path of the chart to write. */
-  readonly svg: string | null
-  readonly help: boolean
+  readonly svgPath: string | null
+  readonly showsUsage: boolean
 }
 
 export type ConversationSource =
@@ -33,31 +33,26 @@ export type ConversationSource =
       readonly user: string | null
     }
 
-/** Parses the arguments. Returns an error message as a string. */
-export function parseSimulateArguments(args: readonly string[]): SimulateArguments | string {
-  const parsed = parseCommandLine(args, OPTIONS, SIMULATE_USAGE)
-  if (typeof parsed === 'string') return parsed
-  const { values } = parsed
+/** Parses the arguments. Throws an error with a message for the user. */
+export function parseSimulateArguments(args: readonly string[]): SimulateArguments {
+  const { values } = parseCommandLine(args, OPTIONS, SIMULATE_USAGE)
   const binds = values.unbound !== true
   const all = listPolicyCandidates(binds)
   const contestants = selectCandidates(all, values.policies, values.context, binds)
-  if (typeof contestants === 'string') return contestants
   const seeds = parseSeeds(values.seeds ?? '0-19')
-  if (typeof seeds === 'string') return seeds
   const source = readSource(values)
-  if (typeof source === 'string') return source
   if (source !== null && (values.seeds !== undefined || values.images))
-    return '--seeds and --images are for generated conversations, not for recorded ones.'
+    throw new Error('--seeds and --images are for generated conversations, not for recorded ones.')
   return {
     contestants,
     replay: all[0],
     binds,
     seeds,
-    images: values.images === true,
+    hasImages: values.images === true,
     source,
-    json: values.json === true,
-    svg: values.svg ?? null,
-    help: values.help === true,
+    printsJson: values.json === true,
+    svgPath: values.svg ?? null,
+    showsUsage: values.help === true,
   }
 }
 
@@ -94,11 +89,13 @@ function selectCandidates(
   names: string | undefined,
   context: string | undefined,
   binds: boolean,
-): readonly PolicyCandidate[] | string {
+): readonly PolicyCandidate[] {
   const requested = names?.split(',').map((name) => name.trim()) ?? CANDIDATE_NAMES
   const unknown = requested.find((name) => !CANDIDATE_NAMES.includes(name))
   if (unknown !== undefined)
-    return `There is no policy "${unknown}" for --policies. There are ${CANDIDATE_NAMES.join(', ')}.`
+    throw new Error(
+      `There is no policy "${unknown}" for --policies. There are ${CANDIDATE_NAMES.join(', ')}.`,
+    )
   const selected = all.filter(({ name }) => requested.includes(name))
   if (context === undefined) return selected
   try {
@@ -106,42 +103,36 @@ function selectCandidates(
     const overrides = readPolicyOverrides(value, 'context')
     return [...selected, createPolicyCandidate('your own', resolvePolicy([overrides]), binds)]
   } catch (error) {
-    return `--context: ${errorMessage(error)}`
+    throw new Error(`--context: ${errorMessage(error)}`, { cause: error })
   }
 }
 
 const MAX_SEEDS = 1000
 
 /** Parses seeds: `3`, `0-4` or a list such as `3,0-4`. */
-function parseSeeds(text: string): readonly number[] | string {
+function parseSeeds(text: string): readonly number[] {
   const seeds: number[] = []
   for (const range of text.split(',')) {
     const [, first, last = first] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(range.trim()) ?? []
     if (first === undefined || Number(last) < Number(first))
-      return `--seeds needs numbers, as in \`--seeds 0-4\`; "${range}" is none.`
+      throw new Error(`--seeds needs numbers, as in \`--seeds 0-4\`; "${range}" is none.`)
     if (seeds.length + Number(last) - Number(first) >= MAX_SEEDS)
-      return `--seeds takes at most ${MAX_SEEDS} conversations.`
+      throw new Error(`--seeds takes at most ${MAX_SEEDS} conversations.`)
     for (let seed = Number(first); seed <= Number(last); seed += 1) seeds.push(seed)
   }
   return [...new Set(seeds)]
 }
 
-function readSource({
-  from,
-  conversation,
-  response,
-  tenant,
-  user,
-}: Partial<Record<'from' | 'conversation' | 'response' | 'tenant' | 'user', string>>):
-  | ConversationSource
-  | null
-  | string {
+function readSource(
+  values: Partial<Record<'from' | 'conversation' | 'response' | 'tenant' | 'user', string>>,
+): ConversationSource | null {
+  const { from, conversation, response, tenant, user } = values
   if ([from, conversation, response].filter((value) => value !== undefined).length > 1)
-    return 'Only one of --from, --conversation and --response can be simulated.'
+    throw new Error('Only one of --from, --conversation and --response can be simulated.')
   const id = conversation ?? response
   if (id === undefined) {
     if (tenant !== undefined || user !== undefined)
-      return '--tenant and --user say whose --conversation or --response it is.'
+      throw new Error('--tenant and --user say whose --conversation or --response it is.')
     return from === undefined ? null : { from: 'file', path: from }
   }
   const kind = conversation === undefined ? 'response' : 'conversation'

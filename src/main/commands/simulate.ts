@@ -23,16 +23,16 @@ import { createStores } from '../../store/create-stores.ts'
 import { findOnlyTenant } from '../../settings/tenants.ts'
 import { createRowEncryption } from '../create-row-encryption.ts'
 
-/** Gives a command access to files, settings and the terminal. */
+/** The files, the settings and the terminal that a command uses. */
 export interface CommandEnvironment {
   readonly environment: Readonly<Record<string, unknown>>
-  readonly configFile: () => unknown
-  readonly read: (path: string) => string
-  readonly write: (path: string, text: string) => void
+  readonly readConfigFile: () => unknown
+  readonly readFile: (path: string) => string
+  readonly writeFile: (path: string, text: string) => void
   readonly print: (text: string) => void
   readonly printError: (line: string) => void
-  /** Shows a line of progress; null if the output is not a terminal. */
-  readonly progress: ((line: string) => void) | null
+  /** Replaces the line of progress; null if the output is not a terminal. */
+  readonly printProgress: ((line: string) => void) | null
   readonly columns: number
 }
 
@@ -44,31 +44,27 @@ export async function runSimulateCommand(
   args: readonly string[],
   terminal: CommandEnvironment,
 ): Promise<0 | 2> {
-  const parsed = parseSimulateArguments(args)
-  if (typeof parsed === 'string') {
-    terminal.printError(parsed)
-    return 2
-  }
-  const { binds, seeds, images, source, json, svg, help } = parsed
-  if (help) {
-    terminal.print(`${SIMULATE_USAGE}\n`)
-    return 0
-  }
   try {
+    const parsed = parseSimulateArguments(args)
+    const { binds, seeds, hasImages, source, printsJson, svgPath, showsUsage } = parsed
+    if (showsUsage) {
+      terminal.print(`${SIMULATE_USAGE}\n`)
+      return 0
+    }
     const scripts =
       source === null
-        ? seeds.map((seed) => generateConversation(seed, { hasImages: images }))
+        ? seeds.map((seed) => generateConversation(seed, { hasImages }))
         : await loadScripts(source, terminal)
     let played = 0
     const results = comparePolicies({ ...parsed, scripts }, (policy, script) => {
       played += 1
-      terminal.progress?.(`${played} played: ${script}, ${policy}`)
+      terminal.printProgress?.(`${played} played: ${script}, ${policy}`)
     })
-    terminal.progress?.('')
+    terminal.printProgress?.('')
     const figures = convertResultsToNumbers(results, binds)
-    if (svg !== null) terminal.write(svg, renderSvgChart(figures))
+    if (svgPath !== null) terminal.writeFile(svgPath, renderSvgChart(figures))
     terminal.print(
-      json
+      printsJson
         ? `${JSON.stringify(figures, null, 1)}\n`
         : renderTerminalReport(figures, describeScripts(source, scripts), terminal.columns),
     )
@@ -98,7 +94,7 @@ async function loadScripts(
   const { path } = source
   let text: string
   try {
-    text = terminal.read(path)
+    text = terminal.readFile(path)
   } catch {
     throw new Error(`--from names ${path}, which cannot be read.`)
   }
@@ -107,19 +103,17 @@ async function loadScripts(
 
 async function loadStoredScript(
   { kind, id, tenant, user }: Extract<ConversationSource, { from: 'database' }>,
-  { environment, configFile, printError }: CommandEnvironment,
+  { environment, readConfigFile, printError }: CommandEnvironment,
 ): Promise<ConversationScript> {
-  const settings = readSettings(environment, configFile())
+  const settings = readSettings(environment, readConfigFile())
   const tenantName = tenant ?? findOnlyTenant(settings.BACKSTORY_KEYS)
   if (tenantName === null) throw new Error('There are several keys; --tenant says whose it is.')
   const owner = { tenant: tenantName, user }
   const log = () => printError('Some rows cannot be decrypted with the keys of STORAGE_KEYS.')
   const engine = await openEngine(settings.DATABASE_URL)
   try {
-    const { store, conversations } = createStores(
-      engine,
-      createRowEncryption(settings.STORAGE_KEYS, log),
-    )
+    const encryption = createRowEncryption(settings.STORAGE_KEYS, log)
+    const { store, conversations } = createStores(engine, encryption)
     const turn =
       kind === 'response'
         ? turnIdOfResponse(id)

@@ -1,7 +1,7 @@
 /**
  * The command `rehearse`: warms up the compile cache (`main/start.js`). It serves one request to
- * itself, so that all loaded sources are in the cache, and exits. A gateway that finds them there
- * starts three times as fast and never loads Node's TypeScript transformer, which would use 35 MB
+ * itself, so that the cache contains all loaded sources, and exits. A gateway with a warm cache
+ * starts three times as fast, and never loads Node's TypeScript transformer, which would use 35 MB
  * as long as the process lives.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,14 +9,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveNode } from '../serve-node.ts'
 
-export async function warmUp(): Promise<void> {
+export async function warmUpCompileCache(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'backstory-rehearsal-'))
   try {
     const server = await serveNode(createEnvironment(folder), {}, () => {})
     const response = await fetch(`${server.url}/v1/chat/completions`, CHAT_REQUEST)
     await response.text()
     await server.close()
-    // Loads this file too, which a gateway on Postgres uses instead of the SQLite files.
+    // Loads this file too, because a gateway on Postgres uses it instead of the SQLite files.
     await import('../../store/database/postgres-engine.ts')
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -24,8 +24,8 @@ export async function warmUp(): Promise<void> {
 }
 
 /**
- * The settings of the warm-up. Its database is a file, because only then SQLite runs in a thread,
- * which loads further sources.
+ * Creates the settings of the warm-up. The database is a file, because only then SQLite runs in a
+ * thread, which loads further sources.
  */
 function createEnvironment(folder: string): Readonly<Record<string, string>> {
   return {

@@ -1,15 +1,15 @@
 /**
- * Decides which web pages may call the gateway from a browser, as Open WebUI does for connections that
- * its users add. With API keys every page may: the key authenticates, and cookies are never read.
- * Without keys only pages of this machine may; `rejectForeignPages` rejects all others.
+ * Decides which web pages may call the gateway from a browser, as Open WebUI does for connections
+ * that its users add. With API keys every page may call it: the key authenticates, and cookies are
+ * never read. Without keys only pages of this machine may; `rejectForeignPages` rejects the others.
  */
 import { isLoopbackAddress } from '../runtime/is-loopback-address.ts'
 
 export type CorsHeaders = Readonly<Record<string, string>>
 
 /**
- * Creates the headers; returns null if the request comes from no web page, or from a page that may
- * not read the response.
+ * Creates the CORS headers. Returns null if the request does not come from a web page, or if the
+ * page may not read the response.
  */
 export function createCorsHeaders(origin: string | null, hasKeys: boolean): CorsHeaders | null {
   if (origin === null) return null
@@ -33,7 +33,7 @@ export function respondToPreflight(
     headers: {
       ...corsHeaders,
       'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
-      // Lists the headers by name, because a wildcard does not include `Authorization`.
+      // The headers are listed by name, because a wildcard does not include `Authorization`.
       'access-control-allow-headers': ['authorization', 'content-type', ...allowed].join(', '),
       'access-control-max-age': '7200',
     },
@@ -41,7 +41,7 @@ export function respondToPreflight(
 }
 
 /**
- * Matches the gateway's own headers, and those that OpenAI's SDK sends in a browser, e.g.
- * `x-stainless-os`.
+ * Matches request headers that a web page may send: the gateway's own, and those of OpenAI's SDK in
+ * a browser, e.g. `x-stainless-os`.
  */
 const ALLOWED_HEADERS = /^(?:x-backstory|x-stainless|openai)-[a-z-]+$/

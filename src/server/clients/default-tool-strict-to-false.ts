@@ -4,16 +4,20 @@
  * where a model then has to fill in every optional argument.
  * https://github.com/open-webui/open-webui/issues/27750
  */
+import { patchList, patchObject } from '../../core/json/patch-object.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
-/** Returns the body with `strict` set; the same object if every tool sets it already. */
+/**
+ * Returns the body with `strict` set in every function tool; returns the same object if every tool
+ * has it already.
+ */
 export function defaultToolStrictToFalse(body: JsonObject): JsonObject {
   const { tools } = body
   if (!Array.isArray(tools)) return body
-  const changed = (tools as readonly Json[]).map((tool) =>
+  const changedTools = patchList<Json>(tools, (tool) =>
     isObject(tool) && tool['type'] === 'function' && (tool['strict'] ?? null) === null
       ? { ...tool, strict: false }
       : tool,
   )
-  return changed.every((tool, index) => tool === tools[index]) ? body : { ...body, tools: changed }
+  return patchObject(body, { tools: changedTools })
 }

@@ -1,10 +1,10 @@
 /**
  * Detects the client program from a request, and derives how its answer must be adapted.
  *
- * Open WebUI is recognized by its own `X-OpenWebUI-…` headers, which it sends if it forwards users, or
- * by the `X-Backstory-…` headers of its connection, which it sends even when they are empty. Without
- * either, its task requests are recognized by their prompts, and `guess-open-webui-without-headers.ts` applies those
- * adaptations that do no harm to other clients.
+ * Open WebUI is recognized by its own `X-OpenWebUI-…` headers, which it sends if it forwards users,
+ * or by the `X-Backstory-…` headers of its connection, which it sends even when they are empty.
+ * Without either, its task requests are recognized by their prompts, and
+ * `guess-open-webui-without-headers.ts` enables adaptations that do no harm to other clients.
  */
 import type { ClientTraits } from '../../core/client/client-traits.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
@@ -35,12 +35,16 @@ export function detectClient(
 }
 
 /**
- * The headers that the README and `docker-compose.yml` configure for an Open WebUI connection, without
- * `x-backstory-user`, which any client may send.
+ * The headers that the README and `docker-compose.yml` configure for an Open WebUI connection,
+ * without `x-backstory-user`, which any client may send.
  */
-const CONNECTION_HEADERS: ReadonlySet<string> = new Set(
-  ['chat', 'message', 'user-message', 'user-parent', 'task'].map((name) => `x-backstory-${name}`),
-)
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  'x-backstory-chat',
+  'x-backstory-message',
+  'x-backstory-user-message',
+  'x-backstory-user-parent',
+  'x-backstory-task',
+])
 
 function hasOpenWebUiHeader(headers: Headers): boolean {
   for (const name of headers.keys()) {
@@ -55,8 +59,8 @@ function isTemporaryChatId(headers: Headers, name: string): boolean {
 }
 
 /**
- * True if the request asks for one answer as text. JSON cannot contain a marker, and several
- * answers (`n`) cannot share one.
+ * True if the client requests one answer as text. JSON cannot contain a marker, and several answers
+ * (`n`) cannot share one.
  */
 function requestsOneText({ n, response_format: format, text }: JsonObject): boolean {
   if (typeof n === 'number' && n > 1) return false

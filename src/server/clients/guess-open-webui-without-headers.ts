@@ -5,12 +5,18 @@
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
-/** True for aiohttp, which fails when it reads a stream line by line and a line is over 128 KiB. */
+/**
+ * True if the client uses aiohttp, which fails to read a stream line by line if a line is over 128
+ * KiB.
+ */
 export function needsShortLines(headers: Headers): boolean {
   return /^Python\/\S+ aiohttp\/\d/.test(headers.get('user-agent') ?? '')
 }
 
-/** True if a Responses body has the form that Open WebUI creates from a chat. */
+/**
+ * True if the client uses aiohttp and the Responses body has the form that Open WebUI creates from
+ * a chat.
+ */
 export function looksLikeOpenWebUiRequest(headers: Headers, body: JsonObject): boolean {
   if (!needsShortLines(headers) || FIELDS_NEVER_SENT.some((name) => body[name] !== undefined))
     return false
@@ -23,8 +29,8 @@ const FIELDS_NEVER_SENT =
   context_management service_tier safety_identifier`.split(/\s+/)
 
 /**
- * True if an item looks as Open WebUI sends it: with a `type`, with a list as `content`, and
- * without `id` and `status`.
+ * True if an item has the form that Open WebUI sends: a `type`, a list as `content`, and neither
+ * `id` nor `status`.
  */
 function looksLikeOpenWebUiItem(item: Json): boolean {
   if (!isObject(item) || item['id'] !== undefined || item['status'] !== undefined) return false

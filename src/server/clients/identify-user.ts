@@ -1,16 +1,17 @@
 /**
- * Identifies the user of a request. With `OPEN_WEBUI_JWT_SECRET`, only Open WebUI's signed token counts.
- * Without it, unsigned headers count only if the operator sets `TRUST_USER_HEADERS=on`.
+ * Identifies the user of a request. With `OPEN_WEBUI_JWT_SECRET`, only Open WebUI's signed token
+ * counts. Without it, unsigned headers count if the operator sets `TRUST_USER_HEADERS=on`.
  *
- * With a secret, a token is required on every route that uses stored data. If it were optional, an Open
- * WebUI that is not configured to sign would silently share one memory between all of its users. Other
- * routes (models, embeddings, speech) need none, because Open WebUI lists the models by itself when it
- * starts. A bad token is rejected there, too, so that Open WebUI's "Verify connection" reports it.
+ * With a secret, a token is required on every route that uses stored data. If it were optional, an
+ * Open WebUI that is not configured to sign would silently share one memory between all of its
+ * users. Other routes (models, embeddings, speech) need no token, because Open WebUI lists the
+ * models without a user when it starts. They still reject a bad token, so that Open WebUI's "Verify
+ * connection" reports it.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { readOptionalHeader } from './read-optional-header.ts'
-import { verifyOpenWebUiJwt, type IdentityFault } from './verify-open-webui-jwt.ts'
+import { verifyOpenWebUiJwt, type TokenFault } from './verify-open-webui-jwt.ts'
 
 export type UserIdentitySettings = Pick<Settings, 'OPEN_WEBUI_JWT_SECRET' | 'TRUST_USER_HEADERS'>
 
@@ -45,17 +46,15 @@ export function identifyUser(
 /** Rejects a user id that is too long, because it becomes part of database keys. */
 function checkLength(user: string | null): string | null {
   if (user === null || user.length <= MAX_CHARS) return user
-  throw new GatewayError(
-    'invalid_value',
-    `The id of a user has at most ${MAX_CHARS} characters, and this one has ${user.length}.`,
-  )
+  const message = `The id of a user has at most ${MAX_CHARS} characters, and this one has ${user.length}.`
+  throw new GatewayError('invalid_value', message)
 }
 
 const MAX_CHARS = 256
 
 const USER_TOKEN_HEADER = 'x-openwebui-user-jwt'
 
-const ERROR_MESSAGES: Readonly<Record<IdentityFault | 'missing', string>> = {
+const ERROR_MESSAGES: Readonly<Record<TokenFault | 'missing', string>> = {
   missing:
     'OPEN_WEBUI_JWT_SECRET is set, but the request has no signed user token. Give Open WebUI the same secret as FORWARD_USER_INFO_HEADER_JWT_SECRET, and set ENABLE_FORWARD_USER_INFO_HEADERS=true there.',
   forged:
@@ -64,6 +63,6 @@ const ERROR_MESSAGES: Readonly<Record<IdentityFault | 'missing', string>> = {
     'The signed user token (X-OpenWebUI-User-Jwt) has expired. Compare the clocks of Open WebUI and of this gateway.',
 }
 
-function createTokenError(fault: IdentityFault | 'missing'): GatewayError {
+function createTokenError(fault: TokenFault | 'missing'): GatewayError {
   return new GatewayError('invalid_user_signature', ERROR_MESSAGES[fault])
 }

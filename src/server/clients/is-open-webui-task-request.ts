@@ -9,12 +9,11 @@ import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 export function isOpenWebUiTaskRequest(body: JsonObject): boolean {
   const { tools } = body
   if (Array.isArray(tools) && tools.length > 0) return false
-  const texts = readFirstTexts(body)
+  const texts = readMessageTexts(body)
   if (texts === null) return false
-  // Checks this prompt first, because merging the answers of several models is the only task that
-  // is streamed.
+  // Merging the answers of several models is the only task that may be streamed.
   if (texts.some((text) => text.startsWith(MERGE_PROMPT))) return true
-  return body['stream'] !== true && (texts.some(startsLikeTask) || isToolChoice(texts))
+  return body['stream'] !== true && (texts.some(startsLikeTask) || isToolChoicePrompt(texts))
 }
 
 const MERGE_PROMPT = 'You have been provided with a set of responses from various models'
@@ -26,7 +25,7 @@ const PROMPT_STARTS: readonly string[] = [
   "You are Open WebUI's private memory reviewer",
 ]
 
-/** The beginning of a normal question about documents, which looks like the beginning of a task. */
+/** The beginning of an ordinary question about documents, which must not be mistaken for a task. */
 const DOCUMENT_QUESTION = '### Task:\nRespond to the user query'
 
 function startsLikeTask(text: string): boolean {
@@ -39,29 +38,28 @@ function startsLikeTask(text: string): boolean {
 }
 
 /**
- * True for the prompt with which Open WebUI lets a model choose a tool that has no native tool
- * calls.
+ * True for the prompt with which Open WebUI lets a model without native tool calls choose a tool.
  */
-function isToolChoice([first, second]: readonly string[]): boolean {
+function isToolChoicePrompt([first, second]: readonly string[]): boolean {
   return (
     first?.startsWith('Available Tools: ') === true && second?.startsWith('History:\n') === true
   )
 }
 
-/** Returns the text of each message, or null unless the request has one or two messages. */
-function readFirstTexts({
-  messages,
-  input: responsesInput,
-  instructions,
-}: JsonObject): readonly string[] | null {
-  const input = messages ?? responsesInput
+/**
+ * Returns the text of each message, after the instructions if there are any; null unless the
+ * request has one or two messages.
+ */
+function readMessageTexts(body: JsonObject): readonly string[] | null {
+  const { messages, instructions } = body
+  const input = messages ?? body['input']
   const list = typeof input === 'string' ? [{ content: input }] : input
   if (!Array.isArray(list) || list.length === 0 || list.length > 2) return null
   const texts = (list as readonly Json[]).map(readFirstText)
   return typeof instructions === 'string' ? [instructions, ...texts] : texts
 }
 
-/** Reads only the first text part: a task prompt is at the start of a message. */
+/** Returns the text of the first part, because a task prompt is at the start of a message. */
 function readFirstText(message: Json): string {
   const content = isObject(message) ? message['content'] : null
   if (typeof content === 'string') return content

@@ -1,29 +1,33 @@
 /**
  * Verifies the JSON Web Token with which Open WebUI identifies a user. The token is signed with
  * HMAC-SHA-256 and a secret that Open WebUI and the gateway share. A token that names another
- * algorithm is rejected, so that no token can choose a weaker one.
+ * algorithm is rejected, so that no client can choose a weaker one.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isObject, tryParseJsonObject } from '../../core/json/json.ts'
 
-export type VerifiedIdentity =
+export type TokenVerification =
   | { readonly user: string; readonly fault: null }
-  | { readonly user: null; readonly fault: IdentityFault }
+  | { readonly user: null; readonly fault: TokenFault }
 
 /**
- * The reason why a token is invalid. `expired` is separate, because the operator must correct a
- * clock, not the secret.
+ * The reason why a token is invalid. `expired` is separate, because then the operator must correct
+ * a clock, not the secret.
  */
-export type IdentityFault = 'forged' | 'expired'
+export type TokenFault = 'forged' | 'expired'
 
 /** Allowed difference between the clocks of the two machines. */
 const CLOCK_TOLERANCE_MS = 60_000
 const ISSUER = 'open-webui'
 
-const FORGED: VerifiedIdentity = { user: null, fault: 'forged' }
-const EXPIRED: VerifiedIdentity = { user: null, fault: 'expired' }
+const FORGED: TokenVerification = { user: null, fault: 'forged' }
+const EXPIRED: TokenVerification = { user: null, fault: 'expired' }
 
-export function verifyOpenWebUiJwt(token: string, secret: string, nowMs: number): VerifiedIdentity {
+export function verifyOpenWebUiJwt(
+  token: string,
+  secret: string,
+  nowMs: number,
+): TokenVerification {
   const parts = token.split('.')
   const [head = '', claims = '', signature = ''] = parts
   if (parts.length !== 3 || !isSigned(`${head}.${claims}`, signature, secret)) return FORGED

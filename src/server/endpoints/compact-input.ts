@@ -1,7 +1,7 @@
 /**
- * `POST /v1/responses/compact`: replaces a conversation by the user's messages and one compaction item.
- * The upstream's own endpoint makes the compaction if it has one; otherwise the model writes a summary.
- * Nothing is stored, so the returned id cannot be used as `previous_response_id`.
+ * `POST /v1/responses/compact`: replaces a conversation by the user's messages and one compaction
+ * item. If the upstream has such an endpoint, it creates the compaction; otherwise the model writes
+ * a summary. Nothing is stored, so the returned id cannot be used as `previous_response_id`.
  */
 import { createCompactionItem } from '../../core/items/compaction-item.ts'
 import { itemId, responseId } from '../../core/turn-derived-ids.ts'
@@ -52,13 +52,8 @@ export async function compactInput(
   const planned = planRequest(targets[0], { clientRequest, history }, ports)
   const complete = planWithoutWindows(planned, ports)
   if (hasResponsesEndpoint(complete.account, 'compact')) {
-    return callOtherEndpoint(
-      '/responses/compact',
-      COMPACT_FIELDS,
-      encodePlannedRequest(complete),
-      ports,
-      client.onCall,
-    )
+    const request = encodePlannedRequest(complete)
+    return callOtherEndpoint('/responses/compact', COMPACT_FIELDS, request, ports, client.onCall)
   }
   const plan = planConversationCompaction(complete, resolveContextWindow(complete))
   const { text, usage } = await requestSummary(plan, { targets, model, ...client }, ports)
@@ -76,7 +71,7 @@ export async function compactInput(
   }
 }
 
-/** The fields that are sent to the upstream's endpoint, which rejects others. */
+/** The fields that the upstream's endpoint accepts; it rejects others. */
 const COMPACT_FIELDS = [
   'model',
   'input',

@@ -18,7 +18,7 @@ export async function countTokens(
   ports: GatewayDependencies,
 ): Promise<JsonObject> {
   const body = await readJsonObject()
-  // `input` may be missing in a request that has only instructions or tools.
+  // `input` may be missing, because a request may have only instructions or tools.
   const dryRun = { ...body, input: body['input'] ?? [], stream: false }
   const clientRequest = parseRequestWithOverrides(responsesDialect, dryRun)
   const prepared = await prepareDryRun(clientRequest, caller, ports)
@@ -31,7 +31,7 @@ export async function countTokens(
   }
 }
 
-/** The fields that are sent to the upstream's endpoint, which rejects others. */
+/** The fields that the upstream's endpoint accepts; it rejects others. */
 const COUNTED_FIELDS = [
   'model',
   'input',
@@ -46,8 +46,8 @@ const COUNTED_FIELDS = [
 ]
 
 /**
- * Requests the count from the upstream. Resolves to null if the upstream fails; the caller then
- * estimates the count.
+ * Requests the token count from the upstream. Resolves to null if the upstream fails; the caller
+ * then estimates the count.
  */
 async function requestTokenCount(
   prepared: PreparedRequest,

@@ -9,8 +9,12 @@ import type { Caller } from '../../core/client/caller.ts'
 import type { TokenUsage } from '../../core/stream-event.ts'
 import { turnIdOfCompletion, turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { asString, readOptional } from '../../dialects/checks/check-json-types.ts'
-import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
+import {
+  asString,
+  createInvalidValueError,
+  readOptional,
+} from '../../dialects/checks/check-json-types.ts'
+import { createNotFoundError } from '../../core/errors/gateway-error.ts'
 import { loadSentRequest } from '../../explain/load-previous-request.ts'
 import { renderExplanation } from '../../explain/render-explanation-json.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
@@ -29,8 +33,8 @@ export async function explainAnswer(
   if (turnId === null) throw createNotStoredError(id)
   const parameter = new URL(request.url).searchParams.get('round')
   const requested = readOptional(asRound, parameter, 'round') ?? 0
-  // Loads the request first: this waits for pending writes, so that the turn that is loaded after
-  // it is complete.
+  // Loads the request before the turn: this waits for pending writes, so that the turn is complete
+  // when it is loaded.
   const last = await queryStoreOrThrow(() => loadSentRequest(turnId, caller, ports))
   const turn = await queryStoreOrThrow(() => ports.archive.loadTurn(caller, turnId))
   if (turn === null || turn.deletedAtMs !== null || last === undefined)
@@ -65,11 +69,7 @@ function asRound(value: unknown, path: string): number | 'last' {
   const text = asString(value, path)
   if (text === 'last') return text
   if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw new GatewayError(
-    'invalid_value',
-    `Invalid value for \`${path}\`: it must be a number from 0, or 'last'.`,
-    { param: path },
-  )
+  throw createInvalidValueError(path, "it must be a number from 0, or 'last'.")
 }
 
 function createUnknownRoundError(rounds: number) {
@@ -77,13 +77,8 @@ function createUnknownRoundError(rounds: number) {
   return createNotFoundError(`The answer was asked for in ${available}.`, 'round')
 }
 
-function renderAnswer({
-  state,
-  createdAtMs,
-  endedAtMs,
-  origin,
-  servedModel,
-}: StoredTurn): JsonObject {
+function renderAnswer(turn: StoredTurn): JsonObject {
+  const { state, createdAtMs, endedAtMs, origin, servedModel } = turn
   return {
     state,
     created_at: Math.floor(createdAtMs / 1000),
@@ -92,7 +87,7 @@ function renderAnswer({
   }
 }
 
-/** Renders the usage. A count that the provider did not report is null. */
+/** Renders the token usage. A count that the provider did not report is null. */
 function renderUsage(usage: TokenUsage | null, estimated: number): JsonObject {
   return {
     estimated_input_tokens: estimated,

@@ -40,8 +40,8 @@ export async function explainRequest(
 }
 
 /**
- * Returns the dialect that the field `api` names. Without it, a body with `messages` is Chat
- * Completions, and any other is Responses.
+ * Returns the dialect that the field `api` names, and the body without that field. Without `api`, a
+ * body with `messages` is Chat Completions, and any other is Responses.
  */
 export function detectDialect(requestBody: JsonObject) {
   const { api, ...body } = requestBody
@@ -50,8 +50,8 @@ export function detectDialect(requestBody: JsonObject) {
 }
 
 /**
- * Fits the prompt to the model's window without calling a model. If that requires a new summary or
- * a compaction, returns the prompt uncut, with a note.
+ * Fits the prompt to the model's context window without calling a model. If that requires a new
+ * summary or a compaction, returns the complete prompt with a note that announces it.
  */
 function fitWithoutSummarizing(
   prepared: PreparedRequest,

@@ -1,7 +1,7 @@
 /**
- * `GET /v1/conversations/{id}/summaries`: lists the stored summaries that cover a beginning of the
- * conversation, the longest first. Only the longest is active, that is, sent to models in place of the
- * items that it covers; the others are used when it is deleted.
+ * `GET /v1/conversations/{id}/summaries`: lists the stored summaries of the conversation, first the
+ * one that covers most. Only that one is active, that is, sent to models in place of the items that
+ * it covers; the others are used when it is deleted.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
@@ -27,7 +27,7 @@ export async function listSummaries(
 }
 
 /**
- * Renders a summary. `isActive` is true if models are sent this summary in place of the items that
+ * Renders a summary. `isActive` is true if models are sent the summary in place of the items that
  * it covers.
  */
 export function renderSummary({ stored }: ActiveSummary, isActive: boolean): JsonObject {

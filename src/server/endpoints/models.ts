@@ -22,7 +22,7 @@ export async function listModels(
   const aliases = Object.keys(ports.settings.MODELS).map((id) => createModelObject(id, 'backstory'))
   const lists = ports.accounts.map((account) => listAccountModels(account, ports, timeoutMs))
   const models = [aliases, ...(await Promise.all(lists))].flat()
-  // Keeps the first entry of a model, because the first account that serves the model receives its
+  // Keeps the first entry of each model, because the first account that serves a model receives its
   // requests.
   const byId = new Map<JsonObject['id'], JsonObject>()
   for (const model of models) if (!byId.has(model['id'])) byId.set(model['id'], model)
@@ -100,7 +100,7 @@ function createModelObject(id: string, owner: string): JsonObject {
   return { id, object: 'model', created: 0, owned_by: owner }
 }
 
-/** Copies only known fields, because unknown fields may be of any size. */
+/** Copies only known fields with a value, because unknown fields may be of any size. */
 function copyKnownFields(model: JsonObject): JsonObject {
   const known = ['created', 'owned_by', 'name', 'context_length', 'max_model_len']
   // Open WebUI leaves out a model whose name is null.

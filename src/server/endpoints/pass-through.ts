@@ -13,8 +13,8 @@ import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 /**
- * True for every path under `/v1/`. Without that prefix only paths of OpenAI's API are forwarded, so
- * that no upstream receives requests such as `GET /favicon.ico`.
+ * True for every path under `/v1/`. A path without that prefix must be one of OpenAI's API, so that
+ * no upstream receives requests such as `GET /favicon.ico`.
  */
 export function isPassThroughPath(path: string): boolean {
   return VERSION_PREFIX.test(path) || OPENAI_PATHS.has(path.split('/')[1] ?? '')
@@ -46,7 +46,7 @@ export async function forwardRequest(
   const reply = await call.reply
   const headers = filterHeaders(Object.entries(reply.headers))
   if (method === 'HEAD') {
-    // Ends the call here, because a reply to HEAD has no body.
+    // Ends the call to the upstream here, because a reply to HEAD has no body.
     call.cancel()
     return new Response(null, { status: reply.status, headers })
   }
@@ -54,8 +54,8 @@ export async function forwardRequest(
 }
 
 /**
- * Chooses the account by the model in the body. Without a model, returns the first account with a
- * wire of OpenAI.
+ * Returns the account that serves the model in the body. Without a model, returns the first account
+ * with the wire `chat` or `responses`, which are the APIs of OpenAI.
  */
 function chooseAccount(
   { method, url, headers }: AuthenticatedRequest,
@@ -65,10 +65,8 @@ function chooseAccount(
   const accounts = ports.accounts.filter(({ wire }) => wire === 'chat' || wire === 'responses')
   const [first] = accounts
   if (first === undefined) {
-    throw new GatewayError(
-      'not_found',
-      `No upstream serves ${method} ${new URL(url).pathname}. Add one with the wire "chat" or "responses" to UPSTREAMS.`,
-    )
+    const message = `No upstream serves ${method} ${new URL(url).pathname}. Add one with the wire "chat" or "responses" to UPSTREAMS.`
+    throw new GatewayError('not_found', message)
   }
   const model = findModelName(headers.get('content-type') ?? '', body)
   return model === null ? first : routeModel({ ...ports, accounts }, model, 'chat')[0].account
@@ -88,8 +86,8 @@ function findModelName(contentType: string, body: Uint8Array): string | null {
 }
 
 /**
- * Headers that are not forwarded, because they describe one connection or its body, contain a key
- * or a cookie, or identify the user.
+ * Matches headers that are not forwarded, because they describe one connection or its body, contain
+ * a key or a cookie, or identify the user.
  */
 const NOT_FORWARDED =
   /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|host|content-length|accept-encoding|authorization|api-key|x-api-key|cookie|set-cookie|expect|proxy-.*|origin|x-openwebui-.*|x-backstory-.*)$/

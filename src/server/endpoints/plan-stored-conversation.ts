@@ -1,4 +1,7 @@
-/** Plans the prompt that the next request of a stored conversation would send, without a new input. */
+/**
+ * Plans the prompt of a stored conversation as its next request would send it, but without new
+ * input.
+ */
 import type { Caller } from '../../core/client/caller.ts'
 import type { SummaryRules } from '../../core/context-policy.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
@@ -26,7 +29,7 @@ export type StoredConversationPorts = Ports<
   | 'store'
 >
 
-/** Plans the prompt; resolves to null if the conversation has no items yet. */
+/** Resolves to null if the conversation has no items yet. */
 export async function planStoredConversation(
   conversation: string,
   { model, summaries }: PlanOptions,

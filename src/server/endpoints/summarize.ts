@@ -1,7 +1,8 @@
 /**
- * `POST /v1/conversations/{id}/summarize` for a stored conversation, and `POST /v1/context/summarize`
- * for one that the client sends as a request of either API. Both summarize at once all items that are
- * older than the policy's `keepTurns` and `keepTokens`, and return the covered turns and the saved tokens.
+ * `POST /v1/conversations/{id}/summarize` for a stored conversation, and `POST
+ * /v1/context/summarize` for one that the client sends as a request of either API. Both immediately
+ * summarize all items that are older than the policy's `keepTurns` and `keepTokens`, and return the
+ * covered turns and the saved tokens.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -72,15 +73,16 @@ export async function summarizeContext(
 }
 
 function createNotStoredError(): GatewayError {
-  return new GatewayError(
-    'invalid_value',
-    'A summary is stored for later requests, so it cannot be made with `store: false`.',
-    { param: 'store' },
-  )
+  const message =
+    'A summary is stored for later requests, so it cannot be made with `store: false`.'
+  return new GatewayError('invalid_value', message, { param: 'store' })
 }
 
 interface SummaryOptions {
-  /** True to write a new summary even if a stored one covers the same turns, for example with a `focus`. */
+  /**
+   * True if a new summary is written even if a stored one covers the same turns, for example with a
+   * `focus`.
+   */
   readonly isReplacing: boolean
   readonly caller: Caller
   readonly exchange: HttpExchange
@@ -102,23 +104,15 @@ async function createSummary(
   >,
 ): Promise<JsonObject> {
   const options = { replacesExisting: isReplacing, ...cancelOnDisconnect(exchange) }
-  const { result, conversationRounds, conversationItems } = await summarizeOnRequest(
-    plan,
-    caller,
-    options,
-    ports,
-  )
-  if (result === null)
-    return { ...NO_SUMMARY, kept: { turns: conversationRounds, items: conversationItems } }
+  const requested = await summarizeOnRequest(plan, caller, options, ports)
+  const { result, conversationRounds: turns, conversationItems: items } = requested
+  if (result === null) return { ...NO_SUMMARY, kept: { turns, items } }
   const { summary, usage } = result
   const isActive = areSummariesEnabled(plan.policy.summaries)
   return {
     ...renderSummary(summary, isActive),
     created: usage !== null,
-    kept: {
-      turns: conversationRounds - summary.prefix.rounds,
-      items: conversationItems - summary.prefix.endIndex,
-    },
+    kept: { turns: turns - summary.prefix.rounds, items: items - summary.prefix.endIndex },
     usage: usage === null ? null : renderResponsesUsage(usage),
   }
 }

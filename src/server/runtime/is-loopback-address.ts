@@ -11,8 +11,8 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Removes the port. Only a single colon precedes a port, because an IPv6 address has several
- * colons.
+ * Removes the port. A colon precedes a port only if it is the only one: an IPv6 address has
+ * several.
  */
 function removePort(address: string): string {
   const colon = address.indexOf(':')

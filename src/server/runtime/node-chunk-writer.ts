@@ -32,7 +32,7 @@ export function createNodeChunkWriter(
     if (buffered === '') return
     const text = buffered
     buffered = ''
-    // If the buffer was full before, a drain listener is already set.
+    // A drain listener is already set if the socket's buffer was full before.
     if (writeChunk(outgoing, text, encoding) || isFull) return
     isFull = true
     // Listens to the socket, because the response emits no `drain` for data that was written
@@ -55,7 +55,7 @@ export function createNodeChunkWriter(
         if (typeof piece === 'string') buffer(piece, 'utf8')
         else buffer(decodeLatin1(piece), 'latin1')
       } else {
-        // Lets Node write the first piece, together with the headers.
+        // Node writes the first piece itself, together with the headers.
         hasStarted = true
         isFull = !outgoing.write(piece)
       }

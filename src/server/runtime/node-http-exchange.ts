@@ -1,6 +1,6 @@
 /**
- * Implements HttpExchange with Node's request and response objects, because Web Streams take more
- * time for each token.
+ * Implements HttpExchange with Node's request and response objects, which take less time for each
+ * token than Web Streams.
  */
 import type { IncomingMessage } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
@@ -18,7 +18,7 @@ export function createNodeHttpExchange(
 ): HttpExchange {
   const isDisconnected = (): boolean => outgoing.destroyed && !outgoing.writableFinished
   const onDisconnect = (callback: () => void): void => {
-    // Calls a later listener at once, because `close` is emitted only once.
+    // `close` is emitted only once, so a listener that is added after it is called immediately.
     if (isDisconnected()) return callback()
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) callback()
@@ -47,8 +47,8 @@ export function createNodeHttpExchange(
         isDisconnected,
       }
       run(client)
-      // Sends the headers with the first bytes, or alone if no bytes are written in this pass of
-      // the event loop.
+      // Headers are sent with the first bytes, or alone if no bytes are written in this pass of the
+      // event loop.
       setImmediate(() => {
         if (!writer.hasStarted()) outgoing.flushHeaders()
       })
@@ -59,7 +59,7 @@ export function createNodeHttpExchange(
   }
 }
 
-/** True if the request comes from this machine and names it in its `host` header. */
+/** True if the request comes from this machine and its `host` header names this machine. */
 export function isLocalRequest({ socket, headers }: IncomingMessage): boolean {
   return isLoopbackAddress(socket.remoteAddress ?? '') && isLoopbackAddress(headers.host ?? '')
 }
@@ -79,7 +79,7 @@ function readIncoming(incoming: IncomingMessage, limitBytes: number): Promise<Ui
     incoming.on('data', collect)
     const fail = (): void => reject(createAbortedRequestError())
     incoming.once('end', () => {
-      // Removes the listeners, which would keep the chunks in memory until the answer ends.
+      // Listeners that stay would keep the chunks in memory until the answer ends.
       incoming.off('data', collect)
       incoming.off('error', fail)
       resolve(concatBytes(chunks))

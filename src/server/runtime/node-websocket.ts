@@ -22,20 +22,21 @@ export interface UpgradeBindings {
 }
 
 export interface WebSocketConnections {
-  /** Closes each connection after the answer that is in progress. */
-  readonly leave: () => void
+  /** Closes each connection after its current answer; an idle connection immediately. */
+  readonly closeAfterAnswers: () => void
   readonly terminate: () => void
 }
 
 export interface UpgradeOptions {
   readonly handle: (request: Request, bindings: UpgradeBindings) => Response | Promise<Response>
   readonly maxBytes: number
-  /** Time between pings. A client that misses two pings in a row is disconnected. */
+  /** Time between two pings. A client that misses two pings in a row is disconnected. */
   readonly pingMs: number
 }
 
 /**
- * True for an upgrade to a WebSocket. A server may ignore other upgrades, such as `h2c` (HTTP/2).
+ * True for an upgrade to a WebSocket. Other upgrades, such as `h2c` (HTTP/2), are ignored, as HTTP
+ * allows.
  */
 export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
@@ -68,7 +69,7 @@ export function acceptUpgrades(
     )
   })
   return {
-    leave() {
+    closeAfterAnswers() {
       for (const listener of listeners.values()) listener.onShutdown()
     },
     terminate() {
@@ -78,7 +79,10 @@ export function acceptUpgrades(
   }
 }
 
-/** Marks an accepted upgrade: the connection is no longer HTTP, so no response is written. */
+/**
+ * The response of an accepted upgrade. It is never written, because the connection is no longer
+ * HTTP.
+ */
 const ACCEPTED = new Response(null)
 
 export function createUpgradeHttpExchange(
@@ -114,7 +118,7 @@ function attachListener(
     listener.onMessage(isBinary ? null : data.toString(), data.length),
   )
   socket.once('close', () => listener.onClosed())
-  // Ignores errors: after an error, `ws` closes the socket with a code for the reason.
+  // Errors need no handling: after an error, `ws` closes the socket with a code for the reason.
   socket.on('error', () => undefined)
   return listener
 }

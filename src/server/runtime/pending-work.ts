@@ -9,7 +9,7 @@ export function trackPendingWork(): PendingWork {
   const pending = new Set<Promise<unknown>>()
   return {
     waitUntil(work) {
-      // Ignores errors of the work, because the code that started it logs them.
+      // Errors of the work are ignored, because the code that started it logs them.
       const done = work.catch(() => undefined).finally(() => pending.delete(done))
       pending.add(done)
     },

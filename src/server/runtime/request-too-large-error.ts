@@ -5,7 +5,7 @@ export function createRequestTooLargeError(limitBytes: number): GatewayError {
   return new GatewayError(
     'request_too_large',
     `The request body is larger than ${megabytes} MB. Send less, or raise MAX_BODY_MB.`,
-    // Closes the connection, which is cheaper than reading the rest of the body.
+    // Closing the connection is cheaper than reading the rest of the body.
     { headers: { connection: 'close' } },
   )
 }

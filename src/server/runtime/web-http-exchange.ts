@@ -25,8 +25,8 @@ export function createWebHttpExchange(
 }
 
 /**
- * Calls the callback when the signal is aborted; at once if it was aborted before, because it then
- * emits no event.
+ * Calls the callback when the signal is aborted. A signal that was aborted before emits no event,
+ * so the callback is then called immediately.
  */
 function onAbort(signal: AbortSignal, callback: () => void): void {
   if (signal.aborted) callback()
@@ -47,8 +47,8 @@ async function readBody(request: Request, limitBytes: number): Promise<Uint8Arra
 }
 
 /**
- * Creates a client stream whose data is read from a Web Stream. It counts as full while one piece
- * is unread.
+ * Creates a client stream and the Web Stream from which its data is read. The stream counts as full
+ * while one piece is unread.
  */
 function createStreamClient(signal: AbortSignal) {
   const utf8 = new TextEncoder()

@@ -1,11 +1,14 @@
 /**
  * Serves WebSockets on Cloudflare Workers. The runtime does not report how much unsent data it
- * buffers, so `send` always reports that the buffer has room.
+ * buffers, so `send` always returns true (the buffer has room).
  */
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import type { ClientWebSocket, AcceptUpgrade } from '../../gateway/websocket-interface.ts'
 
-/** Returns the method that accepts the upgrade; `{}` for a request without `Upgrade: websocket`. */
+/**
+ * Returns the exchange's method that accepts the upgrade; `{}` for a request without `Upgrade:
+ * websocket`.
+ */
 export function createWorkersUpgrade(request: Request): Pick<HttpExchange, 'upgradeToWebSocket'> {
   const isUpgrade = request.headers.get('upgrade')?.toLowerCase() === 'websocket'
   return isUpgrade ? { upgradeToWebSocket } : {}

@@ -1,12 +1,10 @@
-/**
- * Routes of background responses: streaming the events of a running response, and cancelling it.
- */
+/** Routes of background responses: stream the events of a running response, and cancel it. */
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import type { BackgroundRuns } from '../../background/background-runs.ts'
 import { requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
 
 export interface BackgroundRunRoute extends Pick<StoredObjectRoute, 'method' | 'path'> {
-  /** Serves a request; resolves to null to leave it to the routes of stored responses. */
+  /** Serves a request. Resolves to null to leave the request to the routes of stored responses. */
   readonly handle: (request: AuthenticatedRequest) => Promise<Response | null>
 }
 

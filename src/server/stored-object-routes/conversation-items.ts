@@ -11,7 +11,7 @@ import type { Caller } from '../../core/client/caller.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import { convertToStoredTurn } from '../convert-to-stored-turn.ts'
 import { parseAddedItems, createItemOnlyTurn } from './create-item-only-turn.ts'
-import { readConversationId, renderConversationOrThrow } from './conversations.ts'
+import { readConversationId, renderConversation } from './conversations.ts'
 import { listTurnItems, type ListedItem } from './list-turn-items.ts'
 import { renderList, renderPage, readPaging } from './paging.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
@@ -58,15 +58,10 @@ async function addItems(
     if (items.length === 0) return renderList([], false)
     const turn = createItemOnlyTurn(items, { id, conversation, chain }, caller, ports)
     if (!(await ports.conversations.appendItems(turn))) throw createConversationLockedError()
-    const all = listTurnItems(
-      [...chain, convertToStoredTurn(turn, turn.createdAtMs)],
-      'answer',
-      readInclude(query),
-    )
-    return renderList(
-      all.slice(-items.length).map((item) => item.render()),
-      false,
-    )
+    const newChain = [...chain, convertToStoredTurn(turn, turn.createdAtMs)]
+    const added = listTurnItems(newChain, 'answer', readInclude(query)).slice(-items.length)
+    const rendered = added.map((item) => item.render())
+    return renderList(rendered, false)
   } finally {
     await lock.release()
   }
@@ -74,7 +69,10 @@ async function addItems(
 
 interface ConversationItems {
   readonly conversation: JsonObject
-  /** All items of the conversation, oldest first, including removed items (`isHidden`). */
+  /**
+   * All items of the conversation, oldest first, including those that a client removed
+   * (`isHidden`).
+   */
   readonly items: readonly ListedItem[]
 }
 
@@ -87,7 +85,7 @@ async function loadItems(
   if (conversation === null) throw createConversationNotFoundError(id, null)
   const chain = await loadChain(conversation.head, request.caller, ports)
   return {
-    conversation: renderConversationOrThrow(conversation, id),
+    conversation: renderConversation(conversation),
     items: listTurnItems(chain, 'answer', readInclude(request.query)),
   }
 }

@@ -1,13 +1,13 @@
 /**
  * Routes for a conversation's policy overrides and for its reset. The overrides have the JSON
- * format of a request's field `backstory`. After a reset, models are sent only later items, but
- * lists still contain all items.
+ * format of a request's field `backstory`. After a reset, models are sent only items that came
+ * later, but lists still contain all items.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { createConversationNotFoundError } from '../../gateway/history/lock-conversation.ts'
 import type { Conversation } from '../../store/conversations/conversation-store-interface.ts'
-import { checkContextOverrides, readConversationId } from './conversations.ts'
+import { checkConversationOverrides, readConversationId } from './conversations.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { shortenForError, type StoredObjectRoute } from './route-interface.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
@@ -26,7 +26,7 @@ async function setContext(
   request: AuthenticatedRequest,
   { conversations }: Ports<'conversations'>,
 ) {
-  const context = checkContextOverrides(await request.readJsonValue(), 'context')
+  const context = checkConversationOverrides(await request.readJsonValue(), 'context')
   return renderContext(request, (id) => conversations.setContext(request.caller, id, context))
 }
 
@@ -40,11 +40,8 @@ async function resetConversation(
 }
 
 function createUnknownFieldError(param: string): GatewayError {
-  return new GatewayError(
-    'unknown_parameter',
-    `Unknown parameter: '${param}'. A reset has no parameters; it applies to the complete conversation so far.`,
-    { param },
-  )
+  const message = `Unknown parameter: '${param}'. A reset has no parameters; it applies to the complete conversation so far.`
+  return new GatewayError('unknown_parameter', message, { param })
 }
 
 async function renderContext(

@@ -39,7 +39,7 @@ async function createConversation(
     user: caller.user,
     metadata,
     createdAtMs: ports.nowMs(),
-    context: checkContextOverrides(body['backstory'], 'backstory'),
+    context: checkConversationOverrides(body['backstory'], 'backstory'),
   }
   const position = { conversation: conversation.id, chain: [], id: ports.newTurnId() }
   const turn = items.length === 0 ? null : createItemOnlyTurn(items, position, caller, ports)
@@ -80,7 +80,7 @@ export function readConversationId({ getPathParameter }: AuthenticatedRequest): 
   return requireIdPrefix(getPathParameter('id'), 'conv', 'conversation_id')
 }
 
-/** Loads a conversation; throws if the caller has none with this id. */
+/** Loads a conversation. Throws an error if the caller has none with this id. */
 export async function requireConversation(
   id: string,
   param: string | null,
@@ -92,25 +92,21 @@ export async function requireConversation(
   return conversation
 }
 
-export function renderConversationOrThrow(
-  conversation: Conversation | null,
-  id: string,
-): JsonObject {
+function renderConversationOrThrow(conversation: Conversation | null, id: string): JsonObject {
   if (conversation === null) throw createConversationNotFoundError(id, null)
   return renderConversation(conversation)
 }
 
 /**
- * Checks the policy overrides of a conversation and returns the JSON to store: null for none, an
- * object of the client unchanged, and an equivalent object for the name of a policy such as
- * `"lean"`.
+ * Checks the policy overrides of a conversation and returns the JSON to store: null for none, the
+ * client's object unchanged, or for a policy's name such as `"lean"` an equivalent object.
  */
-export function checkContextOverrides(value: unknown, path: string): JsonObject | null {
+export function checkConversationOverrides(value: unknown, path: string): JsonObject | null {
   if (value === null || value === undefined) return null
   const overrides = readPolicyOverrides(value, path)
   return isObject(value) ? value : formatPolicyOverrides(overrides)
 }
 
-function renderConversation({ id, createdAtMs, metadata }: Conversation): JsonObject {
+export function renderConversation({ id, createdAtMs, metadata }: Conversation): JsonObject {
   return { id, object: 'conversation', created_at: Math.floor(createdAtMs / 1000), metadata }
 }

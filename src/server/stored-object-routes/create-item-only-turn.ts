@@ -1,4 +1,7 @@
-/** Parses items that a client adds to a conversation, and creates a turn with them and no answer. */
+/**
+ * Parses the items that a client adds to a conversation, and creates a turn that contains them and
+ * no answer.
+ */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import { parseItems } from '../../dialects/responses/parse/parse-items.ts'
@@ -48,8 +51,8 @@ export function createItemOnlyTurn(
     origin: NO_ORIGIN,
     createdAtMs: nowMs(),
     request: {},
-    // The turn gets the digests of its parent's large request fields, e.g. tools, so that the next
-    // turn does not store the same fields again.
+    // The digests identify large request fields, e.g. tools. The turn gets those of its parent, so
+    // that the turn after it does not store the same fields again.
     ...(head === undefined ? {} : { digests: head.digests }),
     input: items,
   }

@@ -1,5 +1,5 @@
 /**
- * Routes that delete a summary. Afterwards models are sent the original items again that it
+ * Routes that delete a summary. Later requests contain the original items again that the summary
  * replaced.
  */
 import { createNotFoundError } from '../../core/errors/gateway-error.ts'

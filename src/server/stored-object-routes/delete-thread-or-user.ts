@@ -1,14 +1,15 @@
 /**
- * Routes that delete all stored data of a conversation or of a user at once, including data that is
- * being written at that moment. A request with a user may delete only that user's data.
+ * Routes that delete all stored data of a conversation or of a user immediately, including data
+ * that is being written at that moment. A request with a user may delete only that user's data.
  *
  * A conversation is deleted with all of its branches. A cloned chat looks like a regenerated
- * branch, so the turns that it shares are deleted too, and it continues with the text that its
- * client sends.
+ * branch, so the turns that it shares with its original are deleted, too. The clone continues with
+ * the text that its client sends.
  */
 import { responseId, turnIdOfCompletion, turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
+import { createInvalidFieldError } from '../../dialects/checks/check-json-types.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { shortenForError, type StoredObjectRoute } from './route-interface.ts'
@@ -43,27 +44,21 @@ async function deleteUser(
 }
 
 /**
- * Returns the turn id in a response id (`resp_…`), a chat completion id (`chatcmpl-…`) or a marker
- * of 20 characters.
+ * Returns the turn id that a response id (`resp_…`), a chat completion id (`chatcmpl-…`) or a
+ * marker of 20 characters contains.
  */
 export function parseTurnId(id: string, param = 'id'): string {
   const turnId = turnIdOfResponse(id) ?? turnIdOfCompletion(id) ?? turnIdOfResponse(responseId(id))
   if (turnId !== null) return turnId
-  throw new GatewayError(
-    'invalid_value',
-    `Invalid '${param}': '${shortenForError(id)}'. Expected the ID of a response ('resp_…'), of a chat completion ('chatcmpl-…'), or the 20 characters of a marker.`,
-    { param },
-  )
+  const reason = `'${shortenForError(id)}'. Expected the ID of a response ('resp_…'), of a chat completion ('chatcmpl-…'), or the 20 characters of a marker.`
+  throw createInvalidFieldError(param, reason)
 }
 
 function readPermittedUser({ getPathParameter, caller }: AuthenticatedRequest): string {
   const user = getPathParameter('user')
   if (caller.user === null || caller.user === user) return user
-  throw new GatewayError(
-    'insufficient_permissions',
-    'You can only delete the stored data of your own user.',
-    { param: 'user' },
-  )
+  const message = 'You can only delete the stored data of your own user.'
+  throw new GatewayError('insufficient_permissions', message, { param: 'user' })
 }
 
 const MAY_BE_INCOMPLETE =

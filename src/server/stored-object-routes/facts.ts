@@ -7,11 +7,12 @@ import { extractSearchTerms } from '../../core/text/search-terms.ts'
 import {
   asNumber,
   asString,
+  createInvalidFieldError,
   readOptional,
   rejectUnknownFields,
 } from '../../dialects/checks/check-json-types.ts'
 import { asDecimalBetween, asTextOfLength } from '../../dialects/checks/check-value-limits.ts'
-import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
+import { createNotFoundError, type GatewayError } from '../../core/errors/gateway-error.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import { requireConversation } from './conversations.ts'
 import {
@@ -86,22 +87,21 @@ const asImportance = asDecimalBetween(0, 1)
 const asArea = asTextOfLength(1, MAX_FACT_AREA_CHARS)
 
 function asFactText(value: unknown, path: string): string {
-  const text = asTextOfLength(FACT_CHAR_LIMITS.min, FACT_CHAR_LIMITS.max)(
-    typeof value === 'string' ? value.trim() : value,
-    path,
-  )
+  const trimmed = typeof value === 'string' ? value.trim() : value
+  const text = asTextOfLength(FACT_CHAR_LIMITS.min, FACT_CHAR_LIMITS.max)(trimmed, path)
   if (hasSearchTerms(text)) return text
-  throw createInvalidError(
-    path,
-    'it contains no searchable words, so the fact could not be found again.',
-  )
+  const reason = 'it contains no searchable words, so the fact could not be found again.'
+  throw createInvalidFieldError(path, reason)
 }
 
-/** Converts `valid_until`, in seconds since 1970 like all times of this API, to milliseconds. */
+/**
+ * Converts `valid_until` to milliseconds. Like all times of this API, it is in seconds since 1970.
+ */
 function convertToFutureMs(seconds: number, nowMs: number): number {
   const ms = Math.floor(seconds * 1000)
   if (ms > nowMs && Number.isSafeInteger(ms)) return ms
-  throw createInvalidError('valid_until', 'expected a time in the future, in seconds since 1970.')
+  const reason = 'expected a time in the future, in seconds since 1970.'
+  throw createInvalidFieldError('valid_until', reason)
 }
 
 async function loadScope(
@@ -123,30 +123,27 @@ async function listFacts(request: AuthenticatedRequest, { facts }: Ports<'facts'
     const last = await queryStoreOrThrow(() => facts.findFact(owner, after))
     if (last === null) throw createUnknownCursorError(after)
   }
-  const page = await queryStoreOrThrow(() =>
-    facts.listFacts(owner, { after, order, limit: limit + 1 }),
-  )
+  const options = { after, order, limit: limit + 1 }
+  const page = await queryStoreOrThrow(() => facts.listFacts(owner, options))
   return renderList(page.slice(0, limit).map(renderFact), page.length > limit)
 }
 
-/** Returns one page of matching facts, in the order in which a model would be sent them. */
+/** Returns one page of matching facts, ordered as a model would be sent them. */
 async function searchFacts(
   request: AuthenticatedRequest,
   ports: Ports<'conversations' | 'facts' | 'nowMs'>,
 ) {
   const { query } = request
   const terms = extractSearchTerms(query.get('query') ?? '', MAX_SEARCH_TERMS)
-  if (terms.length === 0) throw createInvalidError('query', 'it contains no searchable words.')
-  if (query.has('after')) throw createInvalidError('after', 'a search returns only one page.')
+  if (terms.length === 0) throw createInvalidFieldError('query', 'it contains no searchable words.')
+  if (query.has('after')) throw createInvalidFieldError('after', 'a search returns only one page.')
   const { limit } = readPaging(query, 'desc')
   const scope = await loadScope(query.get('conversation'), request, ports)
   const nowMs = ports.nowMs()
   const search = { scopes: [scope], words: terms, nowMs, limit: MAX_CANDIDATES }
   const found = await queryStoreOrThrow(() => ports.facts.searchFacts(request.caller, search))
-  return renderList(
-    rankFacts(found, { searchTerms: terms, nowMs, maxFacts: limit }).map(renderFact),
-    false,
-  )
+  const ranked = rankFacts(found, { searchTerms: terms, nowMs, maxFacts: limit })
+  return renderList(ranked.map(renderFact), false)
 }
 
 const MAX_SEARCH_TERMS = 64
@@ -158,10 +155,6 @@ function readFactId({ getPathParameter }: AuthenticatedRequest): string {
 
 function createFactNotFoundError(id: string): GatewayError {
   return createNotFoundError(`Fact with id '${shortenForError(id)}' not found.`)
-}
-
-function createInvalidError(param: string, why: string): GatewayError {
-  return new GatewayError('invalid_value', `Invalid '${param}': ${why}`, { param })
 }
 
 function renderFact(fact: StoredFact): JsonObject {

@@ -1,8 +1,8 @@
 /** Reads paging parameters (`after`, `limit`, `order`) from a query, and renders a page of a list. */
 import type { JsonObject } from '../../core/json/json.ts'
-import { asOneOf } from '../../dialects/checks/check-json-types.ts'
+import { asOneOf, createInvalidFieldError } from '../../dialects/checks/check-json-types.ts'
 import { asIntegerBetween } from '../../dialects/checks/check-value-limits.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { GatewayError } from '../../core/errors/gateway-error.ts'
 import { shortenForError } from './route-interface.ts'
 
 export interface Paging {
@@ -34,11 +34,11 @@ function convertDigits(text: string): number | string {
 
 export interface PageEntry {
   readonly id: string
-  /** True for an entry that is not listed, although `after` may name it. */
+  /** True if the entry is left out of every page, although `after` may name it. */
   readonly isHidden?: boolean
 }
 
-/** Renders one page of a list. Expects `all` in ascending order. */
+/** Renders one page of the list `all`, which must be in ascending order. */
 export function renderPage<Entry extends PageEntry>(
   all: readonly Entry[],
   { after, limit, order }: Paging,
@@ -58,16 +58,15 @@ function findPosition(after: string, ordered: readonly PageEntry[]): number {
 }
 
 export function createUnknownCursorError(after: string): GatewayError {
-  return new GatewayError(
-    'invalid_value',
-    `Invalid 'after': there is no '${shortenForError(after)}' in this list. Use the \`last_id\` of the page before.`,
-    { param: 'after' },
+  return createInvalidFieldError(
+    'after',
+    `there is no '${shortenForError(after)}' in this list. Use the \`last_id\` of the page before.`,
   )
 }
 
 /**
- * Renders a list. If it is empty, its first and last id are `""`, because strict clients reject
- * null.
+ * Renders a list. The ids of its first and last entry are `""` if it is empty, because strict
+ * clients reject null.
  */
 export function renderList(data: readonly JsonObject[], hasMore: boolean): JsonObject {
   const idOf = (entry: JsonObject | undefined) => entry?.['id'] ?? ''

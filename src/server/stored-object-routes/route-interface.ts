@@ -1,7 +1,10 @@
-/** A route for stored data, and the checks of ids and queries that such routes share. */
-import { GatewayError } from '../../core/errors/gateway-error.ts'
+/** Defines a route for stored data, and the checks of ids and queries that such routes share. */
 import type { JsonObject } from '../../core/json/json.ts'
-import { createMissingFieldError, readOptional } from '../../dialects/checks/check-json-types.ts'
+import {
+  createInvalidFieldError,
+  createMissingFieldError,
+  readOptional,
+} from '../../dialects/checks/check-json-types.ts'
 import { asMetadata } from '../../dialects/checks/check-value-limits.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
@@ -10,10 +13,12 @@ export interface StoredObjectRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** The path without `/v1`, with parameters, for example `/responses/:id`. */
   readonly path: string
-  /** Serves a request; resolves to null to leave it to the next route with the same path. */
+  /**
+   * Serves a request. Resolves to null to leave the request to the next route with the same path.
+   */
   readonly handle: (
     request: AuthenticatedRequest,
-    world: GatewayDependencies,
+    ports: GatewayDependencies,
   ) => Promise<JsonObject | null>
 }
 
@@ -25,24 +30,24 @@ export async function readMetadata({ readJsonObject }: AuthenticatedRequest): Pr
 }
 
 /**
- * Returns the id, or rejects an id of another kind with status 400, e.g. `conv_1` for the prefix
- * `resp`.
+ * Returns the id if it begins with the prefix. Otherwise throws an error with status 400, e.g. for
+ * `conv_1` with the prefix `resp`.
  */
 export function requireIdPrefix(id: string, prefix: string, param: string): string {
   if (id.startsWith(`${prefix}_`)) return id
-  throw new GatewayError(
-    'invalid_value',
-    `Invalid '${param}': '${shortenForError(id)}'. Expected an ID that begins with '${prefix}'.`,
-    { param },
-  )
+  const reason = `'${shortenForError(id)}'. Expected an ID that begins with '${prefix}'.`
+  throw createInvalidFieldError(param, reason)
 }
 
-/** Cuts an id after 80 characters, so that an error message stays readable. */
+/** Truncates an id after 80 characters, so that an error message stays readable. */
 export function shortenForError(id: string): string {
   return id.length > 80 ? `${id.slice(0, 80)}…` : id
 }
 
-/** Reads the list `include` in each form that clients use: `include=a`, `include[]=a`, `include[0]=a`. */
+/**
+ * Returns the values of `include` in each form that clients use: `include=a`, `include[]=a`,
+ * `include[0]=a`.
+ */
 export function readInclude(query: URLSearchParams): readonly string[] {
   return [...query].flatMap(([name, value]) => (/^include(\[\d*\])?$/.test(name) ? [value] : []))
 }

@@ -61,7 +61,7 @@ async function listCompletions(request: AuthenticatedRequest, { archive }: Ports
   return renderList(turns.slice(0, paging.limit).map(renderCompletion), turns.length > paging.limit)
 }
 
-/** Reads filters such as `metadata[topic]=weather`. */
+/** Reads filters such as `metadata[topic]=weather` from the query. */
 function readMetadataFilter(query: URLSearchParams): Readonly<Record<string, string>> {
   const entries = [...query].flatMap(([name, value]) => {
     const key = /^metadata\[(.+)\]$/s.exec(name)?.[1]
@@ -70,7 +70,7 @@ function readMetadataFilter(query: URLSearchParams): Readonly<Record<string, str
   return asMetadata(Object.fromEntries(entries), 'metadata') as Readonly<Record<string, string>>
 }
 
-/** Lists all messages of the chat before the answer, without the answer itself. */
+/** Lists all messages of the chat that came before the answer. */
 async function listMessages(request: AuthenticatedRequest, { store }: Ports<'store'>) {
   const paging = readPaging(request.query, 'asc')
   const { id, turnId } = readCompletionId(request)
@@ -95,13 +95,9 @@ function renderCompletion(turn: StoredTurn): JsonObject {
   const { request, metadata, id: turnId, createdAtMs } = turn
   const body = { model: request['model'] ?? turn.origin.model, messages: PLACEHOLDER_MESSAGES }
   const clientRequest = parseRequestWithOverrides(chatDialect, body)
+  const answerContext = { clientRequest, turnId, createdAtMs, isStored: true }
   return {
-    ...chatDialect.renderBody(buildOutcomeFromTurn(turn), {
-      clientRequest,
-      turnId,
-      createdAtMs,
-      isStored: true,
-    }),
+    ...chatDialect.renderBody(buildOutcomeFromTurn(turn), answerContext),
     request_id: `req_${turnId}`,
     metadata: metadata ?? {},
     temperature: request['temperature'] ?? 1,
@@ -132,7 +128,8 @@ function readCompletionId({ getPathParameter }: AuthenticatedRequest) {
 }
 
 /**
- * Returns the turn. Throws if it is no chat completion, is deleted, or did not end successfully.
+ * Returns the turn. Throws an error if it is not a chat completion, was deleted, or did not end
+ * successfully.
  */
 function requireCompletion(turn: StoredTurn | null, id: string): StoredTurn {
   const isStored = turn !== null && turn.dialect === 'chat' && turn.deletedAtMs === null

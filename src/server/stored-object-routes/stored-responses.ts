@@ -41,11 +41,8 @@ async function deleteResponse(
 
 async function listInputItems(request: AuthenticatedRequest, ports: Ports<'store'>) {
   const paging = readPaging(request.query, 'desc')
-  const items = listTurnItems(
-    await loadChain(request, ports),
-    'question',
-    readInclude(request.query),
-  )
+  const chain = await loadChain(request, ports)
+  const items = listTurnItems(chain, 'question', readInclude(request.query))
   return renderPage(items, paging, (item) => item.render())
 }
 
@@ -67,8 +64,8 @@ async function loadChain(
 }
 
 /**
- * Returns the turn. Throws if it is deleted, or if it is a chat completion, which is stored in the
- * same table.
+ * Returns the turn. Throws an error if it was deleted, or if it is a chat completion, which is
+ * stored in the same table.
  */
 function requireResponse(turn: StoredTurn | null, id: string): StoredTurn {
   if (turn === null || turn.dialect !== 'responses' || turn.deletedAtMs !== null) {
@@ -82,9 +79,6 @@ function createResponseNotFoundError(id: string): GatewayError {
 }
 
 function createStillRunningError(): GatewayError {
-  return new GatewayError(
-    'invalid_value',
-    'Cannot delete an in-flight response. Cancel it, or wait until it is over.',
-    { param: 'response_id' },
-  )
+  const message = 'Cannot delete an in-flight response. Cancel it, or wait until it is over.'
+  return new GatewayError('invalid_value', message, { param: 'response_id' })
 }

@@ -1,6 +1,6 @@
 /**
- * Routes to read, replace and delete working memory: of a conversation, of the thread of a response, or
- * of the requesting user. A model receives the new content with the next question.
+ * Routes to read, replace and delete working memory: of a conversation, of the thread of a
+ * response, or of the requesting user. Models are sent the new content with the next question.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
@@ -62,7 +62,7 @@ async function deleteMemory(
   return { object: 'memory.working.deleted', ...subject, deleted }
 }
 
-/** The owner of a working memory, as a field of the response. */
+/** The owner of a working memory, as a field of the HTTP response. */
 type MemorySubject =
   | { readonly conversation: string }
   | { readonly response: string }
@@ -106,10 +106,9 @@ async function loadTarget(
   if (conversation !== null) return loadConversationTarget(conversation, caller, ports)
   if (response !== null) return loadResponseTarget(response, caller, ports)
   if (user !== null) return { key: createLayerKey(caller, null), subject: { user }, round: 0 }
-  throw createInvalidError(
-    'conversation',
-    'Choose a working memory with `?conversation=conv_…` or `?response=resp_…`. Without either, the request needs a user, whose working memory is then used.',
-  )
+  const message =
+    'Choose a working memory with `?conversation=conv_…` or `?response=resp_…`. Without either, the request needs a user, whose working memory is then used.'
+  throw createInvalidError('conversation', message)
 }
 
 async function loadConversationTarget(

@@ -1,6 +1,6 @@
 /**
- * Queues the messages of a connection: at most 16, with a total size of at most one maximum
- * message. An error takes the place of a message beyond these limits and is sent to the client when
+ * Queues the messages of a connection: at most 16, with a total size of at most the maximum size of
+ * one message. A message beyond these limits is replaced by an error, which the client is sent when
  * its turn comes.
  */
 import { createRequestTooLargeError } from '../runtime/request-too-large-error.ts'
@@ -27,43 +27,29 @@ const MAX_REJECTED = 256
 
 export function createMessageQueue(maxBytes: number): MessageQueue {
   const queue: (QueuedMessage | GatewayError)[] = []
-  let bytes = 0
-  let messages = 0
-  const checkLimits = (message: QueuedMessage): GatewayError | null => {
-    if (message.bytes > maxBytes) return createRequestTooLargeError(maxBytes)
-    const fits = messages === 0 || bytes + message.bytes <= maxBytes
-    return fits && messages < MAX_WAITING ? null : createQueueFullError()
+  const checkLimits = ({ bytes }: QueuedMessage, waiting: readonly QueuedMessage[]) => {
+    if (bytes > maxBytes) return createRequestTooLargeError(maxBytes)
+    const totalBytes = waiting.reduce((sum, message) => sum + message.bytes, bytes)
+    const fits = waiting.length === 0 || totalBytes <= maxBytes
+    return fits && waiting.length < MAX_WAITING ? null : createQueueFullError()
   }
   return {
     add(message) {
-      if (queue.length - messages >= MAX_REJECTED) return false
-      const error = checkLimits(message)
-      queue.push(error ?? message)
-      if (error === null) {
-        bytes += message.bytes
-        messages += 1
-      }
+      const waiting = queue.filter(isMessage)
+      if (queue.length - waiting.length >= MAX_REJECTED) return false
+      queue.push(checkLimits(message, waiting) ?? message)
       return true
     },
-    take() {
-      const next = queue.shift()
-      if (next !== undefined && !(next instanceof GatewayError)) {
-        bytes -= next.bytes
-        messages -= 1
-      }
-      return next
-    },
-    clear() {
-      queue.length = 0
-      bytes = 0
-      messages = 0
-    },
+    take: () => queue.shift(),
+    clear: () => void (queue.length = 0),
   }
 }
 
+function isMessage(entry: QueuedMessage | GatewayError): entry is QueuedMessage {
+  return !(entry instanceof GatewayError)
+}
+
 function createQueueFullError(): GatewayError {
-  return new GatewayError(
-    'rate_limit_exceeded',
-    `At most ${MAX_WAITING} requests can wait on a connection, and together they cannot be larger than one. Wait for an answer before you send more.`,
-  )
+  const message = `At most ${MAX_WAITING} requests can wait on a connection, and together they cannot be larger than one. Wait for an answer before you send more.`
+  return new GatewayError('rate_limit_exceeded', message)
 }

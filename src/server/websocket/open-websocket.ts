@@ -10,14 +10,11 @@ export function openWebSocket(
 ): Response {
   const { upgradeToWebSocket } = exchange
   if (upgradeToWebSocket === undefined) {
-    throw new GatewayError(
-      'method_not_allowed',
-      'GET /v1/responses opens a WebSocket: send `Upgrade: websocket`, or use POST.',
-      { headers: { allow: 'POST' } },
-    )
+    const message = 'GET /v1/responses opens a WebSocket: send `Upgrade: websocket`, or use POST.'
+    throw new GatewayError('method_not_allowed', message, { headers: { allow: 'POST' } })
   }
   const isBeta = /responses_websockets/.test(headers.get('openai-beta') ?? '')
   return upgradeToWebSocket((socket) =>
-    serveConnection(socket, { ...exchange, caller, world: ports, isBeta }),
+    serveConnection(socket, { ...exchange, caller, ports: ports, isBeta }),
   )
 }

@@ -1,24 +1,19 @@
 /**
- * Reads a client's message: `response.create` with the fields of a request. Rejects fields that
- * make sense only over HTTP. All functions throw a GatewayError for invalid input.
+ * Reads a client's message: `response.create` with the fields of a request. Fields that make sense
+ * only over HTTP are rejected. All functions throw a GatewayError for invalid input.
  */
-import { isObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
-import {
-  asString,
-  readOptional,
-  createMissingFieldError,
-} from '../../dialects/checks/check-json-types.ts'
-import { rejectDeepNesting } from '../../dialects/checks/reject-deep-nesting.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
+import { asOneOf, asString, readOptional } from '../../dialects/checks/check-json-types.ts'
+import { rejectDeepNesting } from '../parse-json-body.ts'
 
 export function readClientMessage(text: string | null): JsonObject {
   const json = text === null ? null : tryParseJson(text)
   rejectDeepNesting(json)
   if (isObject(json)) return json
-  throw new GatewayError(
-    'invalid_json',
-    'We could not parse the JSON of your message. It must be a text with a JSON object.',
-  )
+  const message =
+    'We could not parse the JSON of your message. It must be a text with a JSON object.'
+  throw new GatewayError('invalid_json', message)
 }
 
 /** Reads the optional `stream_id`, which all events of the answer repeat. */
@@ -32,31 +27,20 @@ export function readStreamId(message: JsonObject): string | null {
  */
 export function readRequestBody(message: JsonObject, isBeta: boolean): JsonObject {
   const { type, stream_id: _streamId, stream, stream_options: options, ...fields } = message
-  if (type !== 'response.create') throw createUnknownTypeError(type)
+  asMessageType(type, 'type')
   if (hasValue(stream) && !(isBeta && stream === true)) throw createHttpOnlyFieldError('stream')
   if (hasValue(options) && !isBeta) throw createHttpOnlyFieldError('stream_options')
   if (hasValue(fields['background'])) throw createHttpOnlyFieldError('background')
   return { ...fields, stream: true }
 }
 
+const asMessageType = asOneOf(['response.create'])
+
 function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-function createUnknownTypeError(type: JsonObject[string]): GatewayError {
-  if (type === undefined) return createMissingFieldError('type')
-  const shown = typeof type === 'string' ? `'${type.slice(0, 40)}'` : typeof type
-  return new GatewayError(
-    'invalid_value',
-    `Invalid value for \`type\`: ${shown}. Supported values are: 'response.create'.`,
-    { param: 'type' },
-  )
-}
-
 function createHttpOnlyFieldError(field: string): GatewayError {
-  return new GatewayError(
-    'unsupported_parameter',
-    `Unsupported parameter: '${field}' is not supported over a WebSocket, where every answer is streamed and ends with its connection.`,
-    { param: field },
-  )
+  const message = `Unsupported parameter: '${field}' is not supported over a WebSocket, where every answer is streamed and ends with its connection.`
+  return new GatewayError('unsupported_parameter', message, { param: field })
 }

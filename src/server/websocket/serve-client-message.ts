@@ -24,21 +24,21 @@ export interface ConnectionContext extends Pick<HttpExchange, 'isLocal' | 'waitU
   readonly socket: ClientWebSocket
   readonly cache: UnstoredAnswerCache
   readonly caller: Caller
-  readonly world: GatewayDependencies
-  /** True if the client uses the beta of the protocol (header `OpenAI-Beta`). */
+  readonly ports: GatewayDependencies
+  /** True if the client uses the beta of the WebSocket protocol (header `OpenAI-Beta`). */
   readonly isBeta: boolean
 }
 
 /**
- * Serves a message. Resolves when the answer has ended, and never rejects. `onStart` receives the
- * exchange of the answer.
+ * Serves a message. Resolves when the answer has ended, and never rejects. `onStart` is called with
+ * the exchange of the answer.
  */
 export async function serveClientMessage(
   message: QueuedMessage | GatewayError,
   connection: ConnectionContext,
   onStart: (started: WebSocketHttpExchange) => void,
 ): Promise<void> {
-  const { socket, cache, caller, world, isBeta } = connection
+  const { socket, cache, caller, ports, isBeta } = connection
   let streamId: string | null = null
   let stream: StreamAnswerCache | null = null
   let previousId: string | null = null
@@ -63,12 +63,12 @@ export async function serveClientMessage(
         turnStore,
         recordForConnection,
       },
-      world,
+      ports,
     )
     await started.whenEnded
   } catch (error) {
     stream?.evict(previousId)
-    sendErrorMessage(socket, convertUnexpectedError(error, world.log), streamId)
+    sendErrorMessage(socket, convertUnexpectedError(error, ports.log), streamId)
   }
 }
 

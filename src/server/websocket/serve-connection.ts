@@ -1,7 +1,7 @@
 /**
  * Serves one WebSocket connection. A client sends `response.create` and receives the events of the
- * answer, one in each message. Requests are answered one after the other and wait in a queue.
- * Invalid messages are answered with an error message and do not close the connection.
+ * answer, one in each message. Requests wait in a queue and are answered one after the other. An
+ * invalid message is answered with an error message and does not close the connection.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { ClientWebSocket, WebSocketListener } from '../../gateway/websocket-interface.ts'
@@ -20,18 +20,21 @@ export function serveConnection(
   socket: ClientWebSocket,
   options: ConnectionOptions,
 ): WebSocketListener {
-  const { world, waitUntil } = options
-  const { MAX_BODY_MB, WEBSOCKET_MINUTES } = world.settings
+  const { ports, waitUntil } = options
+  const { MAX_BODY_MB, WEBSOCKET_MINUTES } = ports.settings
   const queue = createMessageQueue(MAX_BODY_MB * 1024 * 1024)
   const context = {
     ...options,
     socket,
-    cache: createUnstoredAnswerCache(world.store, world.nowMs),
+    cache: createUnstoredAnswerCache(ports.store, ports.nowMs),
   }
   let running: WebSocketHttpExchange | null = null
   let isBusy = false
   let isClosed = false
-  /** If set, no further request is started, and the connection closes after the current answer. */
+  /**
+   * Once this is set, no further request is started, and the connection closes after its current
+   * answer.
+   */
   let closeReason: CloseReason | null = null
 
   const handleClosed = (): void => {

@@ -4,7 +4,9 @@
  */
 import { createSseDecoder } from '../../core/stream/sse.ts'
 
-/** Adds `stream_id` to every message, if the client sent a `streamId`. */
+/**
+ * Creates a converter. If the client sent a `stream_id`, the converter adds it to every message.
+ */
 export function createSseToMessageConverter(
   streamId: string | null,
 ): (written: string | Uint8Array) => readonly string[] {
@@ -22,7 +24,10 @@ export function createSseToMessageConverter(
 
 const NO_MESSAGES: readonly string[] = []
 
-/** Splits text that the gateway wrote: always complete events, as `core/stream/sse.ts` formats them. */
+/**
+ * Splits text that the gateway wrote, which contains only complete events in the format of
+ * `core/stream/sse.ts`.
+ */
 function splitEvents(text: string): readonly string[] {
   return text.split('\n\n').flatMap((event) => {
     const start = event.startsWith('data: ') ? 0 : event.indexOf('\ndata: ') + 1

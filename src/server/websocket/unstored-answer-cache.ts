@@ -2,8 +2,8 @@
  * Caches the latest answer with `store: false` of each stream of a connection. The next request on
  * this connection may continue the answer with `previous_response_id`, as if it were stored.
  *
- * Wraps the store for one request at a time. A stored turn never refers to a cached turn: if its
- * parent is cached, it is stored with the complete conversation as its input.
+ * Wraps the turn store for one request at a time. A stored turn never refers to a cached turn: if
+ * its parent is cached, it is stored with the complete conversation as its input.
  */
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { Item, Origin } from '../../core/item.ts'
@@ -17,13 +17,14 @@ import type { RecordForConnection } from '../../gateway/record/choose-recorder.t
 export interface StreamAnswerCache {
   readonly store: TurnStore
   readonly recordForConnection: RecordForConnection
-  /** Removes an answer if the request that continues it has failed. */
+  /** Removes the answer with this id, because a request that continues it has failed. */
   readonly evict: (responseId: string | null) => void
 }
 
 export interface UnstoredAnswerCache {
   /**
-   * Opens a stream. Throws a GatewayError if the connection has more than 32 values of `stream_id`.
+   * Opens the stream of a `stream_id`. Throws a GatewayError if the connection already has 32
+   * others.
    */
   readonly openStream: (name: string | null) => StreamAnswerCache
 }
@@ -85,7 +86,9 @@ function includeParentItems(turn: NewTurn, parent: StoredTurn | null): NewTurn {
   return { ...turn, parent: null, depth: 0, input }
 }
 
-/** Creates one turn with the complete conversation, so that its parents need not be cached. */
+/**
+ * Creates one turn that contains the complete conversation, so that its parents need not be cached.
+ */
 function createCachedTurn(
   turn: NewTurn,
   conversation: readonly Item[],
@@ -107,9 +110,6 @@ function createCachedTurn(
 }
 
 function createTooManyStreamsError(): GatewayError {
-  return new GatewayError(
-    'websocket_stream_limit_reached',
-    `A connection can have at most ${MAX_STREAMS} values of 'stream_id'. Use one of those, or another connection.`,
-    { param: 'stream_id' },
-  )
+  const message = `A connection can have at most ${MAX_STREAMS} values of 'stream_id'. Use one of those, or another connection.`
+  return new GatewayError('websocket_stream_limit_reached', message, { param: 'stream_id' })
 }

@@ -7,7 +7,7 @@ export interface WebSocketHttpExchange {
   readonly exchange: HttpExchange
   /** Resolves when the answer has ended or the client has disconnected. */
   readonly whenEnded: Promise<void>
-  /** Must be called when the connection was closed. */
+  /** Must be called when the connection has been closed. */
   readonly disconnect: () => void
 }
 

@@ -95,8 +95,8 @@ function bytesOf(events: readonly StreamEvent[], body: JsonObject = {}): Uint8Ar
   return new TextEncoder().encode(lines.join(''))
 }
 
-describe('any rendered chat answer', () => {
-  test('any chat answer is read correctly by the OpenAI SDK', async () => {
+describe('laws of rendered chat answers', () => {
+  test('the OpenAI SDK reads any rendered chat answer correctly', async () => {
     await fc.assert(
       fc.asyncProperty(answer, async (events) => {
         expect(findEventFaults(events)).toEqual([])
@@ -122,7 +122,7 @@ describe('any rendered chat answer', () => {
     )
   })
 
-  test("any chat answer is read correctly by the gateway's decoder, at any split of its bytes", () => {
+  test("the gateway's decoder reads any rendered chat answer correctly, however its bytes are split", () => {
     fc.assert(
       fc.property(answer, fc.integer({ min: 1, max: 5000 }), (events, size) => {
         const bytes = bytesOf(events)
@@ -148,7 +148,7 @@ describe('any rendered chat answer', () => {
     )
   })
 
-  test('any chat answer never has a line longer than 64 KiB (C127)', () => {
+  test('no rendered chat answer has a line longer than 64 KiB (C127)', () => {
     fc.assert(
       fc.property(answer, (events) => {
         for (const { data } of renderStream(events)) {

@@ -81,7 +81,7 @@ test('Open WebUI gets reasoning details after the reasoning text', () => {
   ])
 })
 
-test('reasoning details are delayed until there is reasoning text, and dropped if there is none', () => {
+test('Open WebUI gets reasoning details only after some reasoning text, and none in an answer without such text', () => {
   expect(deltas(answer(ONLY_DETAILS, assistant('So')))).toEqual([{ content: 'So' }])
   const delayed = deltas(
     answer(ONLY_DETAILS, assistant('So'), withDetails(reasoning('Hm'), DETAIL)),
@@ -93,7 +93,7 @@ test('reasoning details are delayed until there is reasoning text, and dropped i
   ])
 })
 
-test('an object that is too long for a line is dropped, and the answer continues (C127)', () => {
+test('an object that is too long for a line of a stream to Open WebUI is dropped, and the answer continues (C127)', () => {
   const huge = withDetails(reasoning('Hm'), { ...DETAIL, data: 'x'.repeat(70_000) })
   const image: Item = {
     type: 'message',
@@ -116,7 +116,7 @@ describe('generated images for Open WebUI', () => {
     return 64_000 - (line?.data.length ?? 0) + 1000
   })()
 
-  test('a generated image is sent if its line is not too long', () => {
+  test('a generated image is sent to Open WebUI if its line is not too long', () => {
     const url = `data:image/webp;base64,${'A'.repeat(maxChars)}`
     expect(deltas(answer(assistant('So'), createImage(maxChars)))).toEqual([
       { content: 'So' },
@@ -124,7 +124,7 @@ describe('generated images for Open WebUI', () => {
     ])
   })
 
-  test('a generated image is replaced with a status message if its line is too long', () => {
+  test('a generated image is replaced with a status message for Open WebUI if its line is too long', () => {
     expect(deltas(answer(createImage(maxChars + 1), assistant('So')))).toEqual([{ content: 'So' }])
     const statuses = chunks(answer(createImage(maxChars + 1), assistant('So'))).filter(isStatus)
     const description = expect.stringMatching(/not shown.* 48 KB /) as string
@@ -132,7 +132,7 @@ describe('generated images for Open WebUI', () => {
   })
 })
 
-test('no chunk has a field that Open WebUI reserves for its own server (C127)', () => {
+test('no chat chunk has a field that Open WebUI reserves for its own server (C127)', () => {
   for (const chunk of chunks(answer(reasoning('Hm'), assistant('So'), call('x')))) {
     expect(Object.keys(chunk)).not.toContain('event')
     expect(Object.keys(chunk)).not.toContain('sources')
@@ -141,12 +141,12 @@ test('no chunk has a field that Open WebUI reserves for its own server (C127)', 
   }
 })
 
-test('<think> tags in the text are sent unchanged', () => {
+test('<think> tags in the text of an answer are sent to Open WebUI unchanged', () => {
   const text = 'Write `<think>` and `</think>`.'
   expect(deltas(answer(assistant(text)))).toEqual([{ content: text }])
 })
 
-test('a non-streamed answer has reasoning details only with reasoning text', () => {
+test('a non-streamed answer to Open WebUI has reasoning details only together with reasoning text', () => {
   const message = (...items: readonly Item[]) => {
     const body = chatDialect.renderBody(
       foldOutcome(answer(...items)),

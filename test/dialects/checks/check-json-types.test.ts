@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import {
   asBoolean,
   asInteger,
@@ -11,14 +12,13 @@ import {
   asString,
   asNonBlankString,
 } from '../../../src/dialects/checks/check-json-types.ts'
-import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import {
   asDecimalBetween,
   asIntegerBetween,
   asMetadata,
   asTextOfLength,
+  asStopSequences,
 } from '../../../src/dialects/checks/check-value-limits.ts'
-import { asStopSequences } from '../../../src/dialects/checks/read-stop-sequences.ts'
 
 const CHECKS = {
   asString,
@@ -67,7 +67,7 @@ test('asOneOf lists the supported values for an unknown text and for another typ
   )
 })
 
-test('rejects a number that JSON.parse returns as Infinity', () => {
+test('a number that JSON.parse returns as Infinity is rejected', () => {
   const infinite: unknown = JSON.parse('1e999')
   expect(readFailure(asDecimalBetween(0, 2), infinite)).toMatchObject({
     code: 'invalid_type',
@@ -77,7 +77,7 @@ test('rejects a number that JSON.parse returns as Infinity', () => {
   expect(readFailure(asInteger, -Infinity)?.message).toContain('got a number that is not finite')
 })
 
-describe('asObjectWith checks the fields of an object', () => {
+describe('the checks of asObjectWith', () => {
   const read = asObjectWith({ name: asString, ages: asListOf(asInteger) })
 
   test('asObjectWith leaves out fields that are absent or null', () => {

@@ -10,11 +10,11 @@ import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 
 const read = (value: unknown) => readPolicyOverrides(value, 'backstory')
 
-test('policy overrides may be the name of a policy', () => {
+test('the name of a policy is accepted as policy overrides', () => {
   expect(read('lean')).toEqual({ policy: 'lean' })
 })
 
-test('policy fields are read by names with underscores', () => {
+test('policy overrides are read with underscores in their field names', () => {
   expect(read({ policy: 'retain', outputs: { keep_turns: 3 }, window: { turns: null } })).toEqual({
     policy: 'retain',
     outputs: { keepTurns: 3 },
@@ -22,7 +22,7 @@ test('policy fields are read by names with underscores', () => {
   })
 })
 
-test('policy fields and sections that are not set are left out', () => {
+test('a section of policy overrides that is absent or null is left out of the result', () => {
   expect(read({})).toEqual({})
   expect(read({ window: null, media: {} })).toEqual({ media: {} })
 })
@@ -41,7 +41,7 @@ test('a valid JSON Schema of working memory is returned unchanged', () => {
   expect(read({ layers: { schema: null } })).toEqual({ layers: { schema: null } })
 })
 
-describe('invalid policy overrides are rejected with their path', () => {
+describe('rejection of invalid policy overrides', () => {
   test.each([
     ['frugal', 'backstory', 'invalid_value'],
     [7, 'backstory', 'invalid_type'],
@@ -100,7 +100,7 @@ describe('invalid policy overrides are rejected with their path', () => {
       'invalid_value',
     ],
     [{ budget: { window: 1000, reserve: 1000 } }, 'backstory.budget.reserve', 'invalid_value'],
-  ])('rejects the policy overrides %j', (value, param, code) => {
+  ])('the policy overrides %j are rejected with the path of the fault', (value, param, code) => {
     const fault = readFault(value)
     expect(fault?.failure).toMatchObject({ status: 400, param, code })
     expect(fault?.message).toContain(param)
@@ -117,7 +117,7 @@ describe('invalid policy overrides are rejected with their path', () => {
   })
 })
 
-test('one error lists all faults, with the path of the first as its param', () => {
+test('one error lists all faults of policy overrides, and its param is the path of the first', () => {
   const fault = readFault({ outputs: { step: 0, nope: 1 }, media: { images: -3 }, more: 1 })
   expect(fault?.failure).toMatchObject({ status: 400, param: 'backstory.outputs.step' })
   for (const path of ['outputs.step', 'outputs.nope', 'media.images', 'more']) {
@@ -125,7 +125,7 @@ test('one error lists all faults, with the path of the first as its param', () =
   }
 })
 
-test('contradicting numbers are accepted from different sources, and if they are stored', () => {
+test('contradicting numbers in policy overrides are accepted if they have different sources or were stored', () => {
   const [ofSetting, ofRequest] = [{ budget: { window: 1000 } }, { budget: { reserve: 5000 } }].map(
     read,
   )

@@ -52,7 +52,7 @@ describe('the field `backstory` of an item', () => {
     expect(JSON.stringify(body)).not.toContain('backstory')
   })
 
-  test('the body is serialized without the field `backstory` on demand, and only once', () => {
+  test("a request body is serialized without the items' field `backstory` on demand, and only once", () => {
     let serializations = 0
     const label = { toJSON: () => `${(serializations += 1)}` }
     const messages = [{ role: 'user', content: 'hi', backstory: field }]
@@ -62,7 +62,7 @@ describe('the field `backstory` of an item', () => {
     expect(serializations).toBe(1)
   })
 
-  test('the same body and bytes are returned if no item has the field `backstory`', () => {
+  test('the same request body and bytes are returned if no item has the field `backstory`', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'backstory' }] }
     const bytes = () => new Uint8Array(1)
     const clientRequest = parseRequestWithOverrides(chatDialect, body, bytes)
@@ -94,29 +94,32 @@ test.each([
   ['lean', 'backstory', 'invalid_type'],
   [{ compaction: true }, 'backstory.compaction', 'unknown_parameter'],
   [{ note: true }, 'backstory.note', 'unknown_parameter'],
-])('rejects the field `backstory` %j with its path', (backstory, path, code) => {
-  const readFailure = (parse: () => unknown) => {
-    try {
-      parse()
-    } catch (error) {
-      if (error instanceof GatewayError) return error.failure
-      throw error
+])(
+  'the field `backstory` %j of an item is rejected with the path of the fault',
+  (backstory, path, code) => {
+    const readFailure = (parse: () => unknown) => {
+      try {
+        parse()
+      } catch (error) {
+        if (error instanceof GatewayError) return error.failure
+        throw error
+      }
+      return null
     }
-    return null
-  }
-  const message = { role: 'user', content: 'hi', backstory }
-  const first = { role: 'user', content: 'hi' }
-  expect(readFailure(() => parseChat({ model: 'm', messages: [first, message] }))).toMatchObject({
-    status: 400,
-    code,
-    param: `messages[1].${path}`,
-  })
-  expect(readFailure(() => parseResponses({ model: 'm', input: [message] }))).toMatchObject({
-    status: 400,
-    code,
-    param: `input[0].${path}`,
-  })
-})
+    const message = { role: 'user', content: 'hi', backstory }
+    const first = { role: 'user', content: 'hi' }
+    expect(readFailure(() => parseChat({ model: 'm', messages: [first, message] }))).toMatchObject({
+      status: 400,
+      code,
+      param: `messages[1].${path}`,
+    })
+    expect(readFailure(() => parseResponses({ model: 'm', input: [message] }))).toMatchObject({
+      status: 400,
+      code,
+      param: `input[0].${path}`,
+    })
+  },
+)
 
 test('a client cannot mark an item as a compaction or a summary of the gateway', () => {
   const native = { backstory: { compaction: true, summary: true } }

@@ -18,7 +18,7 @@ function expectParsedOrRejected(body: JsonObject): void {
 
 const anything = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<never>
 
-test('any object is parsed as a Responses request or rejected', () => {
+test('any object is parsed as a Responses request, or rejected with a GatewayError', () => {
   fc.assert(fc.property(fc.dictionary(fc.string(), anything), expectParsedOrRejected))
 })
 
@@ -96,11 +96,11 @@ function replaceAt(
   return copy
 }
 
-test('the request with all fields is parsed', () => {
+test('a Responses request with all fields is parsed', () => {
   expect(parseBody(FULL_REQUEST).items).toHaveLength(8)
 })
 
-test('a request with one random value in any place is parsed or rejected', () => {
+test('a Responses request with one random value in any place is parsed, or rejected with a GatewayError', () => {
   const wrong = fc.tuple(fc.constantFrom(...listPaths(FULL_REQUEST)), anything)
   fc.assert(
     fc.property(wrong, ([path, value]) =>
@@ -110,8 +110,8 @@ test('a request with one random value in any place is parsed or rejected', () =>
   )
 })
 
-describe.skipIf(!sharedExists)('requests of recorded Responses clients', () => {
-  test('all requests of the recorded client are parsed', () => {
+describe.skipIf(!sharedExists)('recorded Responses requests of Open WebUI', () => {
+  test('every recorded Responses request of Open WebUI is parsed into items', () => {
     const requests = readShared('fixtures/open-webui/requests.jsonl')
       .toString()
       .split('\n')

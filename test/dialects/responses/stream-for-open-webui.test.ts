@@ -67,7 +67,7 @@ const lastResponse = (messages: readonly SseMessage[]): JsonObject => {
 const events = (messages: readonly SseMessage[]) => messages.slice(0, -1).map(jsonOf)
 const typesOf = (messages: readonly SseMessage[]) => events(messages).map(({ type }) => type)
 
-test('the stream for Open WebUI has the progress of the answer, and no fields of the request (C127)', () => {
+test('a Responses stream for Open WebUI contains the progress of the answer, and no fields of the request (C127)', () => {
   const messages = renderFor([STARTED, ...itemEvents(assistant('Hello')), ENDED])
   for (const { response } of events(messages)) {
     if (!isObject(response)) continue
@@ -85,7 +85,7 @@ test('the stream for Open WebUI has the progress of the answer, and no fields of
   expect(messages.at(-1)).toEqual({ data: '[DONE]' })
 })
 
-test('an answer that was cut off ends with response.completed and the status incomplete', () => {
+test('a Responses stream for Open WebUI that was cut off ends with response.completed and the status incomplete', () => {
   const cut: StreamEvent = { type: 'answer-ended', finish: 'length', usage: USAGE }
   const messages = renderFor([STARTED, ...itemEvents(assistant('Hel')), cut])
   expect(typesOf(messages).at(-1)).toBe('response.completed')
@@ -97,7 +97,7 @@ test('an answer that was cut off ends with response.completed and the status inc
   })
 })
 
-test('a failure is sent in the format of a chat, and then as a response (C127)', () => {
+test('Open WebUI is sent a failure in the format of a chat stream, and then as a response (C127)', () => {
   const failure = createFailure('upstream_broken', 'It broke.')
   const messages = renderFor([
     STARTED,
@@ -113,12 +113,12 @@ test('a failure is sent in the format of a chat, and then as a response (C127)',
   expect(typesOf(messages)).not.toContain('error')
 })
 
-test('an empty answer has no output, which would delete the text before it', () => {
+test('an empty answer to Open WebUI has no output, because an empty output would delete the text before it', () => {
   const messages = renderFor([STARTED, ENDED])
   expect(lastResponse(messages)).not.toHaveProperty('output')
 })
 
-describe('no line for Open WebUI is too long', () => {
+describe('the line length of a Responses stream for Open WebUI', () => {
   const LONG = '"Grüße" '.repeat(20_000)
 
   test('no line for Open WebUI is too long if a long text comes in one delta', () => {
@@ -181,7 +181,7 @@ describe('no line for Open WebUI is too long', () => {
   })
 })
 
-test('the output of a tool is always a list of parts (C127)', () => {
+test('Open WebUI is sent tool outputs always as lists of parts (C127)', () => {
   const call: Item = { type: 'function_call', call_id: 'c', name: 'search', arguments: '{}' }
   const output: Item = { type: 'function_call_output', call_id: 'c', output: '4 degrees' }
   const messages = renderFor([STARTED, ...itemEvents(call, output), ENDED])
@@ -194,7 +194,7 @@ test('the output of a tool is always a list of parts (C127)', () => {
   expect(lastResponse(messages)['output']).toMatchObject([{}, { output: parts }])
 })
 
-test('other clients get the complete stream', () => {
+test('clients other than Open WebUI get the complete Responses stream', () => {
   const cut: StreamEvent = { type: 'answer-ended', finish: 'length', usage: USAGE }
   const messages = renderFor([STARTED, ...itemEvents(assistant('Hel')), cut], {})
   expect(typesOf(messages).at(-1)).toBe('response.incomplete')

@@ -16,8 +16,8 @@ async function run(args: readonly string[], changes: Partial<ExplainEnvironment>
   const output = { printed: '', errors: '' }
   const code = await runExplainCommand(args, {
     environment: { DATABASE_URL: 'sqlite::memory:', ...DEMO },
-    configFile: () => ({}),
-    read: () => {
+    readConfigFile: () => ({}),
+    readFile: () => {
       throw new Error('no such file')
     },
     readInput: () => Promise.resolve(''),
@@ -30,10 +30,10 @@ async function run(args: readonly string[], changes: Partial<ExplainEnvironment>
 
 const CHAT = { model: 'demo', messages: [{ role: 'user', content: 'Hello there.' }] }
 
-describe('C145: explain', () => {
-  test('explains what would be sent for a request of either API, from a file or from standard input', async () => {
+describe('the command `explain` (C145)', () => {
+  test('the command `explain` explains what would be sent for a request of either API, from a file or from standard input', async () => {
     const files = new Map([['chat.json', JSON.stringify(CHAT)]])
-    const result = await run(['chat.json'], { read: (path) => files.get(path) ?? '' })
+    const result = await run(['chat.json'], { readFile: (path) => files.get(path) ?? '' })
     expect(result).toMatchObject({ code: 0, errors: '' })
     expect(result.printed).toMatch(/^demo at demo \(demo\) +dry run\n/)
     expect(result.printed).toMatch(/^= +0  user +Hello there\./m)
@@ -48,7 +48,7 @@ describe('C145: explain', () => {
     )
   })
 
-  test('explains what was sent for a stored answer, only to its tenant and user', async () => {
+  test('the command `explain` explains what was sent for a stored answer, only to its tenant and user', async () => {
     const environment = {
       ...DEMO,
       DATABASE_URL: `sqlite:${join(folder, 'memory.db')}`,
@@ -105,13 +105,16 @@ describe('C145: explain', () => {
       { readInput: readInput('{}'), environment: { PORT: 'x' } },
       'The settings have faults:',
     ],
-  ])('reports what is wrong with %j, and exits with 1: %#', async (args, changes, message) => {
-    const { code, printed, errors } = await run(args, changes)
-    expect({ code, printed }).toEqual({ code: 1, printed: '' })
-    expect(errors).toContain(message)
-  })
+  ])(
+    'the command `explain` reports what is wrong with %j, and exits with 1 (case %#)',
+    async (args, changes, message) => {
+      const { code, printed, errors } = await run(args, changes)
+      expect({ code, printed }).toEqual({ code: 1, printed: '' })
+      expect(errors).toContain(message)
+    },
+  )
 
-  test('runs as a command of the program', () => {
+  test('the command `explain` runs as a command of the program', () => {
     const start = new URL('../../../src/main/start.js', import.meta.url).pathname
     const { status, stdout, stderr } = spawnSync(process.execPath, [start, 'explain', '-'], {
       input: JSON.stringify(CHAT),
@@ -122,7 +125,7 @@ describe('C145: explain', () => {
     expect(stdout).toContain('Hello there.')
   })
 
-  test('prints its usage with --help', async () => {
+  test('the command `explain` prints its usage with --help', async () => {
     const { code, printed } = await run(['--help'])
     expect(code).toBe(0)
     expect(printed).toMatch(/^Usage: npm start -- explain/)

@@ -14,22 +14,22 @@ function createTerminal(changes: Partial<CommandEnvironment> = {}) {
   const output = { printed: '', errors: '', progress: [] as string[], files: new Map() }
   const terminal: CommandEnvironment = {
     environment: {},
-    configFile: () => ({}),
-    read: () => {
+    readConfigFile: () => ({}),
+    readFile: () => {
       throw new Error('no such file')
     },
-    write: (path, text) => output.files.set(path, text),
+    writeFile: (path, text) => output.files.set(path, text),
     print: (text) => (output.printed += text),
     printError: (line) => (output.errors += line),
-    progress: (line) => output.progress.push(line),
+    printProgress: (line) => output.progress.push(line),
     columns: 80,
     ...changes,
   }
   return { terminal, output }
 }
 
-describe('C145: simulate', () => {
-  test('plays generated conversations, shows its progress, and writes a chart', async () => {
+describe('the command `simulate` (C145)', () => {
+  test('the command `simulate` plays generated conversations, shows its progress, and writes a chart', async () => {
     const { terminal, output } = createTerminal()
     const code = await runSimulateCommand(
       ['--seeds', '4', '--policies', 'lean', '--svg', 'a.svg'],
@@ -42,12 +42,12 @@ describe('C145: simulate', () => {
     expect(output.files.get('a.svg')).toMatch(/^<svg/)
   })
 
-  test('plays conversations recorded in a file, and prints figures', async () => {
+  test('the command `simulate` plays conversations recorded in a file, and prints figures', async () => {
     const read = (path: string) => {
       expect(path).toBe('chats.json')
       return JSON.stringify([[{ role: 'user', content: 'hello' }], { input: 'hello' }])
     }
-    const { terminal, output } = createTerminal({ read })
+    const { terminal, output } = createTerminal({ readFile: read })
     expect(await runSimulateCommand(['--from', 'chats.json', '--json'], terminal)).toBe(0)
     const figures = JSON.parse(output.printed) as SimulationNumbers
     expect(figures.conversations).toBe(2)
@@ -56,7 +56,7 @@ describe('C145: simulate', () => {
     }
   })
 
-  test('plays a stored conversation and the chain of a response', async () => {
+  test('the command `simulate` plays a stored conversation, and the turns up to a stored response', async () => {
     const environment = {
       DATABASE_URL: `sqlite:${join(folder, 'memory.db')}`,
       ...upstreams({ name: 'demo', wire: 'demo', baseUrl: 'http://demo', models: ['*'] }),
@@ -88,7 +88,7 @@ describe('C145: simulate', () => {
     )
   })
 
-  test('requires --tenant if there are several keys', async () => {
+  test('the command `simulate` requires --tenant for a stored conversation if there are several keys', async () => {
     const environment = { DATABASE_URL: 'sqlite::memory:', BACKSTORY_KEYS: 'a:key1,b:key2' }
     const { terminal, output } = createTerminal({ environment })
     expect(await runSimulateCommand(['--conversation', 'conv_1'], terminal)).toBe(2)
@@ -98,14 +98,17 @@ describe('C145: simulate', () => {
   test.each([
     [['--seeds', 'x'], '"x" is none'],
     [['--from', 'missing.json'], '--from names missing.json, which cannot be read.'],
-  ])('reports what is wrong with %j, and exits with 2', async (args, message) => {
-    const { terminal, output } = createTerminal()
-    expect(await runSimulateCommand(args, terminal)).toBe(2)
-    expect(output.errors).toContain(message)
-    expect(output.printed).toBe('')
-  })
+  ])(
+    'the command `simulate` reports what is wrong with %j, and exits with 2',
+    async (args, message) => {
+      const { terminal, output } = createTerminal()
+      expect(await runSimulateCommand(args, terminal)).toBe(2)
+      expect(output.errors).toContain(message)
+      expect(output.printed).toBe('')
+    },
+  )
 
-  test('prints its usage with --help', async () => {
+  test('the command `simulate` prints its usage with --help', async () => {
     const { terminal, output } = createTerminal()
     expect(await runSimulateCommand(['--help'], terminal)).toBe(0)
     expect(output.printed).toMatch(/^Usage: npm run simulate/)

@@ -9,7 +9,7 @@ test('a request without an origin gets no CORS headers', () => {
   expect(createCorsHeaders(null, false)).toBeNull()
 })
 
-test('with keys, every page is allowed, but no cookies', () => {
+test('with keys, CORS headers allow every web page, but no cookies', () => {
   const headers = createCorsHeaders(PAGE, true)
   expect(headers).toMatchObject({ 'access-control-allow-origin': '*' })
   expect(headers).not.toHaveProperty('access-control-allow-credentials')
@@ -21,7 +21,7 @@ test.each([
   [PAGE, false],
   ['null', false],
   ['http://localhost.example.com', false],
-])('without keys, a page of %s is allowed: %s', (origin, isAllowed) => {
+])('without keys, CORS headers allow a web page of %s: %s', (origin, isAllowed) => {
   expect(createCorsHeaders(origin, false)?.['access-control-allow-origin']).toBe(
     isAllowed ? origin : undefined,
   )

@@ -4,7 +4,7 @@ import { defaultToolStrictToFalse } from '../../../src/server/clients/default-to
 
 const LOOK = { type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }
 
-test('`strict: false` is set on functions without `strict`, and the order of tools is kept', () => {
+test('defaultToolStrictToFalse sets `strict: false` on functions without `strict`, and keeps the order of tools', () => {
   const tools = [LOOK, { ...LOOK, strict: true }, { type: 'web_search' }, { ...LOOK, strict: null }]
   const body = { model: 'm', tools, input: 'hi' }
   expect(defaultToolStrictToFalse(body)).toEqual({
@@ -22,6 +22,6 @@ test.each([
   [{ tools: 'none' }],
   [{ tools: [7, { type: 'web_search' }] }],
   [{ tools: [{ ...LOOK, strict: false }] }],
-])('the tools %j are returned unchanged', (body) => {
+])('defaultToolStrictToFalse returns the tools %j unchanged', (body) => {
   expect(defaultToolStrictToFalse(body)).toBe(body)
 })

@@ -46,7 +46,7 @@ describe('recognizing Open WebUI by its headers', () => {
   })
 })
 
-describe('whether an answer gets a marker', () => {
+describe('clients and requests whose answers get markers', () => {
   test.each<readonly [Markers, Pairs, boolean]>([
     ['auto', {}, false],
     ['auto', OPEN_WEBUI, true],
@@ -54,7 +54,7 @@ describe('whether an answer gets a marker', () => {
     ['never', OPEN_WEBUI, false],
     ['always', { 'x-backstory-task': 'title_generation' }, false],
   ])(
-    'MARKERS=%s, client with headers %j: markers in answers %s',
+    'with MARKERS=%s, a client with the headers %j receives markers: %s',
     (markers, headers, receivesMarkers) => {
       expect(client(headers, HI, markers).receivesMarkers).toBe(receivesMarkers)
     },
@@ -68,13 +68,16 @@ describe('whether an answer gets a marker', () => {
     ['several answers', { n: 2 }, false],
     ['plain text', { n: 1, response_format: { type: 'text' }, text: { verbosity: 'low' } }, true],
     ['fields that are null', { n: null, response_format: null, text: null }, true],
-  ])('markers are written in an answer with %s', (_, more, receivesMarkers) => {
-    expect(client(OPEN_WEBUI, { ...HI, ...more }).receivesMarkers).toBe(receivesMarkers)
-  })
+  ])(
+    'the client of a request for %s (fields %j) receives markers: %s',
+    (_, more, receivesMarkers) => {
+      expect(client(OPEN_WEBUI, { ...HI, ...more }).receivesMarkers).toBe(receivesMarkers)
+    },
+  )
 })
 
 describe('recognizing task requests of Open WebUI', () => {
-  test('task requests are recognized by X-Backstory-Task, whatever their body (C128)', () => {
+  test('a task request is recognized by X-Backstory-Task, whatever its body (C128)', () => {
     const headers = { 'X-Backstory-Task': 'my_own_task' }
     expect(client(headers)).toMatchObject({
       isTask: true,
@@ -83,7 +86,7 @@ describe('recognizing task requests of Open WebUI', () => {
     })
   })
 
-  test('task requests are not recognized by an empty header or an unfilled template', () => {
+  test('a task request is not recognized by an empty X-Backstory-Task header or an unfilled template', () => {
     expect(client({ 'X-Backstory-Task': '' }).isTask).toBe(false)
     expect(client({ 'X-Backstory-Task': '{{TASK}}' }).isTask).toBe(false)
   })
@@ -141,7 +144,7 @@ describe('recognizing task requests of Open WebUI', () => {
       'a review, as a response',
       { instructions: "You are Open WebUI's private memory reviewer.", input: 'hi' },
     ],
-  ])('task requests are recognized by their prompt: %s', (_, body) => {
+  ])('a task request is recognized by its prompt: %s', (_, body) => {
     expect(client({}, body).isTask).toBe(true)
   })
 
@@ -164,12 +167,12 @@ describe('recognizing task requests of Open WebUI', () => {
     ['an empty body', {}],
     ['values of wrong types', { messages: [7, null], input: {}, instructions: 5 }],
     ['parts of wrong types', { messages: [{ content: [null] }, { content: [{ text: 5 }] }] }],
-  ])('task requests are not confused with %s', (_, body) => {
+  ])('a request is not recognized as a task request if it is %s', (_, body) => {
     expect(client({}, body).isTask).toBe(false)
   })
 })
 
-test('a temporary chat is recognized by its id', () => {
+test('a temporary chat of Open WebUI is recognized by its id', () => {
   expect(client({ 'X-OpenWebUI-Chat-Id': 'local:s1' }).isTemporary).toBe(true)
   expect(client({ 'X-Backstory-Chat': 'local:s1' }).isTemporary).toBe(true)
   expect(client({ 'X-Backstory-Chat': 'channel:c1' }).isTemporary).toBe(false)
@@ -182,7 +185,7 @@ interface RecordedRequest {
   readonly body: JsonObject | null
 }
 
-describe.skipIf(!sharedExists)('recorded requests of Open WebUI are detected', () => {
+describe.skipIf(!sharedExists)('detection of recorded requests of Open WebUI', () => {
   const recorded = sharedExists
     ? readShared('fixtures/open-webui/requests.jsonl')
         .toString()
@@ -194,32 +197,35 @@ describe.skipIf(!sharedExists)('recorded requests of Open WebUI are detected', (
   const isIdentifyingHeader = ([name]: readonly [string, string]) =>
     /^x-(gw|openwebui)-/i.test(name)
 
-  test.each(recorded)('$kind', ({ kind, headers, body }) => {
-    const isTask = kind.includes('task:')
-    const isTemporary = kind.includes('temporary')
-    const allHeaders = headers.map(([name, value]): [string, string] => [
-      name.replace('X-Gw-', 'X-Backstory-'),
-      value,
-    ])
-    const otherHeaders = headers.filter((header) => !isIdentifyingHeader(header))
-    expect(
-      detectClient(new Headers(allHeaders), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' }),
-    ).toEqual({
-      isOpenWebUi: true,
-      dropsLongLines: true,
-      isTask,
-      isTemporary,
-      receivesMarkers: !isTask,
-    })
-    const byPrompt = detectClient(new Headers(otherHeaders), body ?? {}, {
-      MARKERS: 'auto',
-      REMEMBER: 'on',
-    })
-    expect(byPrompt).toEqual({ ...DEFAULT_CLIENT_TRAITS, dropsLongLines: true, isTask })
-  })
+  test.each(recorded)(
+    'the recorded Open WebUI request "$kind" is detected',
+    ({ kind, headers, body }) => {
+      const isTask = kind.includes('task:')
+      const isTemporary = kind.includes('temporary')
+      const allHeaders = headers.map(([name, value]): [string, string] => [
+        name.replace('X-Gw-', 'X-Backstory-'),
+        value,
+      ])
+      const otherHeaders = headers.filter((header) => !isIdentifyingHeader(header))
+      expect(
+        detectClient(new Headers(allHeaders), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' }),
+      ).toEqual({
+        isOpenWebUi: true,
+        hasShortLines: true,
+        isTask,
+        isTemporary,
+        receivesMarkers: !isTask,
+      })
+      const byPrompt = detectClient(new Headers(otherHeaders), body ?? {}, {
+        MARKERS: 'auto',
+        REMEMBER: 'on',
+      })
+      expect(byPrompt).toEqual({ ...DEFAULT_CLIENT_TRAITS, hasShortLines: true, isTask })
+    },
+  )
 })
 
-test('REMEMBER=off writes no markers', () => {
+test('no client receives markers with REMEMBER=off', () => {
   const headers = new Headers({ 'x-backstory-chat': 'c' })
   const settings = { MARKERS: 'always', REMEMBER: 'off' } as const
   expect(detectClient(headers, { messages: [] }, settings).receivesMarkers).toBe(false)

@@ -24,7 +24,7 @@ const REQUEST: JsonObject = {
   instructions: 'SYS',
 }
 
-test('lines are shortened for any client with aiohttp, which changes nothing else', () => {
+test('a client that uses aiohttp gets short lines, and no other adaptation', () => {
   const settings = { MARKERS: 'auto', REMEMBER: 'on' } as const
   const detect = (headers: Record<string, string>) =>
     detectClient(new Headers(headers), REQUEST, settings)

@@ -63,8 +63,8 @@ function getRejection(run: () => unknown) {
   throw new Error('It was not rejected.')
 }
 
-describe('with OPEN_WEBUI_JWT_SECRET', () => {
-  test('with OPEN_WEBUI_JWT_SECRET, the gateway returns the user of the signed token (C129)', () => {
+describe('identifying users with OPEN_WEBUI_JWT_SECRET', () => {
+  test('with OPEN_WEBUI_JWT_SECRET, the gateway uses the user id of the signed token (C129)', () => {
     expect(signed(token())).toBe('user-1')
   })
 
@@ -108,7 +108,7 @@ describe('with OPEN_WEBUI_JWT_SECRET', () => {
   })
 })
 
-describe('without OPEN_WEBUI_JWT_SECRET', () => {
+describe('identifying users without OPEN_WEBUI_JWT_SECRET', () => {
   test('without OPEN_WEBUI_JWT_SECRET, the gateway ignores all user headers, signed or not (C129)', () => {
     const headers = {
       'X-OpenWebUI-User-Jwt': token(),

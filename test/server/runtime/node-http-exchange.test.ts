@@ -42,7 +42,7 @@ function get(): Promise<{ head: IncomingMessage; text: Promise<string> }> {
   })
 }
 
-test('texts and bytes arrive in the order in which they were written', async () => {
+test('the client receives texts and bytes in the order in which the Node exchange writes them', async () => {
   run = (client) => {
     client.write('Grüß ')
     client.write(utf8.encode('Gött '))
@@ -57,7 +57,7 @@ test('texts and bytes arrive in the order in which they were written', async () 
   expect(await text).toBe(`Grüß Gött 🙂 ${'ü'.repeat(70_000)}.`)
 })
 
-test('pieces written in one turn of the event loop become one HTTP chunk', async () => {
+test('pieces that are written in one pass of the event loop become one HTTP chunk', async () => {
   run = (client) => {
     client.write('a')
     setTimeout(() => {
@@ -74,7 +74,7 @@ test('pieces written in one turn of the event loop become one HTTP chunk', async
   expect(body).toBe('\r\n7\r\nbü🙂\r\n2\r\ncd\r\n1\r\ne\r\n0\r\n\r\n')
 })
 
-test('headers arrive before the first piece of the body', async () => {
+test('the headers of a streamed answer arrive before the first piece of its body', async () => {
   let say = (): void => undefined
   run = (client) => void (say = () => client.end('late'))
   const { head, text } = await get()
@@ -83,7 +83,7 @@ test('headers arrive before the first piece of the body', async () => {
   expect(await text).toBe('late')
 })
 
-test('an aborted answer cannot be mistaken for a complete one', async () => {
+test('a client cannot mistake an aborted HTTP answer for a complete one', async () => {
   run = (client) => {
     client.write('half')
     setTimeout(client.abort, 10)
@@ -105,7 +105,7 @@ test('an HTTP/1.0 client gets a body without chunks', async () => {
   expect(answer).toMatch(/\r\n\r\nabc$/)
 })
 
-test('write returns false when the buffer is full, and onDrain reports when it has room', async () => {
+test("`write` returns false when the socket's buffer is full, and `onDrain` is called when it has room again", async () => {
   let writes = 0
   let drains = 0
   const over = new Promise<void>((resolve) => {
@@ -131,7 +131,7 @@ test('write returns false when the buffer is full, and onDrain reports when it h
   expect(drains).toBeGreaterThan(3)
 })
 
-test('many answers over one connection leave no listeners on it', async () => {
+test('many answers over one HTTP connection leave no listeners on its socket', async () => {
   const warnings: Error[] = []
   const warned = (warning: Error): void => void warnings.push(warning)
   process.on('warning', warned)
@@ -147,7 +147,7 @@ test('many answers over one connection leave no listeners on it', async () => {
   expect(warnings).toEqual([])
 })
 
-test('a request body is released after it was read', async () => {
+test('the memory of a request body is released after the body was read', async () => {
   const read = new Promise<{ size: number; holders: number }>((resolve) => {
     const listener = getRequestListener(async (_, env) => {
       const { incoming } = env as HttpBindings

@@ -50,7 +50,7 @@ describe.each([
     ['limit=1.5', 400, 'invalid_type', 'limit', /expected an integer/],
     ['order=sideways', 400, 'invalid_value', 'order', /'sideways'.*'asc', 'desc'/],
     ['after=unknown', 400, 'invalid_value', 'after', /there is no 'unknown' in this list/],
-  ])('a page of stored objects with %s is rejected', async (query, ...refusal) => {
+  ])('a list of stored objects with the query %s is rejected', async (query, ...refusal) => {
     await expectRejection('GET', `${path}?${query}`, undefined, refusal)
   })
 })
@@ -87,7 +87,7 @@ test.each<[string, string, ...Refusal]>([
   ['GET', `/chat/completions/chatcmpl-${unknownId}`, 404, null, null, NO_CHAT],
   ['DELETE', `/chat/completions/chatcmpl-${unknownId}`, 404, null, null, NO_CHAT],
   ['GET', `/chat/completions/chatcmpl-${unknownId}/messages`, 404, null, null, NO_CHAT],
-])('%s %s is rejected', async (method, path, ...refusal) => {
+])('the request %s %s for a stored object is rejected', async (method, path, ...refusal) => {
   await expectRejection(method, path, undefined, refusal)
 })
 
@@ -236,11 +236,11 @@ test.each<[string, object, ...Refusal]>([
     'previous_response_id',
     /^Previous response with id '.*' not found\.$/,
   ],
-])('POST %s with %j is rejected', async (path, body, ...refusal) => {
+])('the request POST %s with %j is rejected', async (path, body, ...refusal) => {
   await expectRejection('POST', path, body, refusal)
 })
 
-test('a body that is not JSON is rejected', async () => {
+test('a request for a stored object with a body that is not JSON is rejected', async () => {
   const answer = await fetch(`${gateway.url}/v1/conversations`, { method: 'POST', body: '{' })
   expect(answer.status).toBe(400)
   expect(await answer.json()).toMatchObject({ error: { code: 'invalid_json' } })

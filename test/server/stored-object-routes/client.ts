@@ -12,7 +12,7 @@ import {
   type Conversation,
   type Line,
   type Model,
-} from './model.ts'
+} from './stored-objects-model.ts'
 
 export interface Client {
   readonly ask: (previous: Answer | null) => Promise<void>

@@ -46,7 +46,7 @@ async function saveTurn(fields: Partial<NewTurn> = {}): Promise<NewTurn> {
 const isStored = async (turn: NewTurn) =>
   (await gateway.dependencies.store.loadChain(turn, turn.id)) !== null
 
-describe('DELETE /v1/memory/turns/{id} deletes a thread', () => {
+describe('DELETE /v1/memory/turns/{id}', () => {
   test.each([
     ['a response', responseId],
     ['a chat completion', completionId],
@@ -63,7 +63,7 @@ describe('DELETE /v1/memory/turns/{id} deletes a thread', () => {
     },
   )
 
-  test('deleting a thread deletes branches and clones, too, and counts them', async () => {
+  test('deleting a thread deletes its branches and clones, too, and returns the number of deleted turns', async () => {
     const next = (turn: NewTurn) =>
       saveTurn(nextTurn(turn, { id: gateway.dependencies.newTurnId() }))
     const first = await saveTurn()
@@ -74,7 +74,7 @@ describe('DELETE /v1/memory/turns/{id} deletes a thread', () => {
     expect(await Promise.all(all.map(isStored))).toEqual(all.map(() => false))
   })
 
-  test('deleting a thread makes a deleted response return 404', async () => {
+  test('a response whose thread was deleted returns status 404', async () => {
     const headers = { authorization: 'Bearer key-1' }
     const created = await gateway.post('/v1/responses', { model: 'demo', input: 'hi' }, headers)
     const { id } = (await created.json()) as { readonly id: string }
@@ -100,7 +100,7 @@ describe('DELETE /v1/memory/turns/{id} deletes a thread', () => {
     '01k9z6n1n0zzzzzzzzzz',
     '01K9Z6N1N0ZZZZZZZZZZX',
     'resp_chatcmpl-01K9Z6N1N0ZZZZZZZZZZ',
-  ])('an id of an unknown kind is rejected: %s', async (id) => {
+  ])('DELETE /v1/memory/turns rejects an id of an unknown kind: %s', async (id) => {
     const { status, body } = await remove(`turns/${id}`)
     expect(status).toBe(400)
     expect(body).toEqual({
@@ -114,8 +114,8 @@ describe('DELETE /v1/memory/turns/{id} deletes a thread', () => {
   })
 })
 
-describe('DELETE /v1/memory/users/{user} deletes a user', () => {
-  test('deleting a user deletes all turns of the user and none of others', async () => {
+describe('DELETE /v1/memory/users/{user}', () => {
+  test('deleting a user deletes all turns of that user, and no others', async () => {
     const user = 'a/b c@d.e?%ü'
     const own = [await saveTurn({ user }), await saveTurn({ user })]
     const others = [
@@ -152,7 +152,7 @@ describe('deletion requests of a caller with a user', () => {
     expect([await isStored(own), await isStored(other)]).toEqual([false, true])
   })
 
-  test('a caller with a user finds only turns of its user', async () => {
+  test('a caller with a user can delete only threads of that user', async () => {
     const [own, other, withoutUser] = [
       await saveTurn({ user: 'ann' }),
       await saveTurn({ user: 'bob' }),
@@ -167,7 +167,7 @@ describe('deletion requests of a caller with a user', () => {
     expect(await isStored(other)).toBe(true)
   })
 
-  test('a caller with a user gets status 503 if the store fails', async () => {
+  test('a request to delete stored data gets status 503 if the database fails', async () => {
     const recall = { deleteUser: () => Promise.reject(new Error('The connection was lost.')) }
     const withFailingStore = { ...gateway.dependencies, recall } as unknown as GatewayDependencies
     await expect(

@@ -46,8 +46,8 @@ interface Body {
 const CAT = 'The cat is called Tom'
 const textsOf = ({ body }: { readonly body: Body }) => body.data.map(({ text }) => text)
 
-describe('creating, reading and deleting a fact', () => {
-  test('C59: a fact is created, read and deleted', async () => {
+describe('requests to create, read and delete a fact', () => {
+  test('a fact can be created, read and deleted (C59)', async () => {
     const until = Math.floor(Date.now() / 1000) + 1000
     const said = { text: ` ${CAT} `, area: 'pets', importance: 0.7, valid_until: until }
     const { status, body } = await send('POST', '', said)
@@ -75,7 +75,7 @@ describe('creating, reading and deleting a fact', () => {
     expect((await send('DELETE', `/${body.id}`)).status).toBe(404)
   })
 
-  test('C59: a fact that is stored already is renewed', async () => {
+  test('a fact that is created again is renewed instead of stored twice (C59)', async () => {
     const { body } = await send('POST', '', { text: CAT })
     const again = await send('POST', '', { text: 'The CAT is called Tom!', importance: 1 })
     expect(again.body).toMatchObject({ id: body.id, text: CAT, importance: 1 })
@@ -96,8 +96,8 @@ describe('creating, reading and deleting a fact', () => {
   })
 })
 
-describe('listing and searching facts', () => {
-  test('a list of facts has pages', async () => {
+describe('requests to list and search facts', () => {
+  test('facts are listed in pages', async () => {
     const texts = ['One cat is black', 'Two dogs are brown', 'Three birds sing']
     for (const text of texts) await send('POST', '', { text })
     const first = await send('GET', '?limit=2&order=asc')
@@ -109,7 +109,7 @@ describe('listing and searching facts', () => {
     expect(textsOf(await send('GET', ''))).toEqual(texts.toReversed())
   })
 
-  test('a list of facts has the best matches of a search first', async () => {
+  test('a search for facts returns the best matches first', async () => {
     const texts = ['The dog is called Rex', 'The cat is called Tom', 'It rains in Graz']
     for (const text of texts) await send('POST', '', { text })
     const found = textsOf(await send('GET', '?query=what+is+the+cat+called'))
@@ -118,7 +118,7 @@ describe('listing and searching facts', () => {
     expect(textsOf(await send('GET', '?query=cat+dog&limit=1'))).toHaveLength(1)
   })
 
-  test('a list of facts can be deleted completely', async () => {
+  test('all facts of a user can be deleted with one request', async () => {
     await send('POST', '', { text: CAT })
     await send('POST', '', { text: CAT }, { user: `${user}-2` })
     const deleted = await send('DELETE', '')
@@ -128,7 +128,7 @@ describe('listing and searching facts', () => {
   })
 })
 
-describe('invalid requests about facts are rejected and store nothing', () => {
+describe('rejection of invalid requests about facts', () => {
   test.each([
     [{}, 'text', 'missing_required_parameter'],
     [{ text: 7 }, 'text', 'invalid_type'],
@@ -165,17 +165,17 @@ describe('invalid requests about facts are rejected and store nothing', () => {
     ['?query=cat&limit=101', 'limit'],
     ['?query=cat&conversation=1', 'conversation'],
     ['/resp_1', 'id'],
-  ])('GET %s is rejected', async (path, param) => {
+  ])('the request GET %s for facts is rejected', async (path, param) => {
     expect(await send('GET', path)).toMatchObject({ status: 400, body: { error: { param } } })
   })
 
-  test('a fact of an unknown conversation is rejected', async () => {
+  test('a new fact for an unknown conversation is rejected', async () => {
     const { status } = await send('POST', '', { text: CAT, conversation: 'conv_1' })
     expect(status).toBe(404)
   })
 })
 
-test('C42: facts of another user get the same error as facts that never existed', async () => {
+test('facts of another user get the same error as facts that never existed (C42)', async () => {
   const { body } = await send('POST', '', { text: CAT })
   for (const who of [{ user: 'somebody' }, { user: null }, { key: 'key-2' }]) {
     for (const method of ['GET', 'DELETE']) {
@@ -191,7 +191,7 @@ test('C42: facts of another user get the same error as facts that never existed'
   expect(textsOf(await send('GET', ''))).toEqual([CAT])
 })
 
-test('facts are deleted with their user', async () => {
+test("deleting a user deletes the user's facts", async () => {
   await send('POST', '', { text: CAT })
   const headers = { authorization: 'Bearer key-1' }
   await fetch(`${gateway.url}/v1/memory/users/${user}`, { method: 'DELETE', headers })

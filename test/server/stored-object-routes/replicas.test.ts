@@ -18,7 +18,7 @@ describe.each(DATABASES)('replicas on one database, over %s', (_, open) => {
     await database.drop()
   })
 
-  test('a conversation is locked and released on all replicas', async () => {
+  test('a conversation that one replica locks or releases is locked or released on all replicas', async () => {
     const { id } = await one.openai.conversations.create()
     const ask = (input: string) =>
       other.openai.responses.create({ model: 'demo', input, conversation: id })
@@ -40,7 +40,7 @@ describe.each(DATABASES)('replicas on one database, over %s', (_, open) => {
     ).toContain('I remember 1 earlier')
   })
 
-  test('a follow-up on another replica sees the complete answer right after its last event', async () => {
+  test('a follow-up request to another replica sees the complete answer right after its last event', async () => {
     let previous: string | null = null
     for (let at = 0; at < 25; at++) {
       const [here, there] = at % 2 === 0 ? [one, other] : [other, one]

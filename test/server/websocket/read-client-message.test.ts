@@ -15,7 +15,7 @@ function getRejection(run: () => unknown): string {
   return 'not refused'
 }
 
-test('a message is converted to a request body without its type and stream id', () => {
+test('a WebSocket message is converted to a request body without its type and stream id', () => {
   const frame = readClientMessage(
     '{"type":"response.create","model":"m","stream_id":"a","input":"hi"}',
   )
@@ -23,14 +23,14 @@ test('a message is converted to a request body without its type and stream id', 
   expect(readRequestBody(frame, false)).toEqual({ model: 'm', input: 'hi', stream: true })
 })
 
-test('only JSON objects are accepted as messages', () => {
+test('only JSON objects are accepted as WebSocket messages', () => {
   for (const text of [null, '', 'hi', '[]', '4', 'null', '{', '\u0000']) {
     expect(getRejection(() => readClientMessage(text))).toBe('invalid_json null')
   }
   expect(getRejection(() => readStreamId({ stream_id: 4 }))).toBe('invalid_type stream_id')
 })
 
-describe('invalid WebSocket messages', () => {
+describe('rejection of invalid WebSocket messages', () => {
   const create = { type: 'response.create' }
   test.each([
     ['missing_required_parameter type', {}],
@@ -40,12 +40,12 @@ describe('invalid WebSocket messages', () => {
     ['unsupported_parameter stream', { ...create, stream: false }],
     ['unsupported_parameter stream_options', { ...create, stream_options: {} }],
     ['unsupported_parameter background', { ...create, background: false }],
-  ])('a message is rejected with %s: %j', (refusal, frame) => {
+  ])('a WebSocket message is rejected with %s: %j', (refusal, frame) => {
     expect(getRejection(() => readRequestBody(frame, false))).toBe(refusal)
   })
 })
 
-test('fields that are null are ignored, and stream: true is accepted in the beta', () => {
+test('null fields of a WebSocket message are ignored, and stream: true is accepted in the beta', () => {
   const nulls = { stream: null, stream_options: null, background: null }
   expect(getRejection(() => readRequestBody({ type: 'response.create', ...nulls }, false))).toBe(
     'not refused',

@@ -44,7 +44,7 @@ function openConnection(): TestConnection {
     },
     {
       caller: { tenant: 'local', user: null },
-      world: dependencies,
+      ports: dependencies,
       isBeta: false,
       isLocal: () => true,
       waitUntil: () => undefined,
@@ -79,7 +79,7 @@ test('simultaneous WebSocket requests are answered one after the other', async (
   expect(told.flatMap(findAnswerFaults)).toEqual([])
 })
 
-test('an idle connection gets an error at its age limit and is closed', () => {
+test('an idle WebSocket connection gets an error at its age limit and is closed', () => {
   vi.useFakeTimers()
   const { frames, closes } = openConnection()
   vi.advanceTimersByTime(60 * 60_000 - 1)
@@ -91,7 +91,7 @@ test('an idle connection gets an error at its age limit and is closed', () => {
   expect(closes).toEqual(['1000 websocket_connection_limit_reached'])
 })
 
-test('a stopping gateway finishes the current answer and starts no other', async () => {
+test('a gateway that stops finishes the current answer of a WebSocket connection and starts no other', async () => {
   const { listener, say, frames, closes, answers } = openConnection()
   say(create('/say one'))
   say(create('/say two'))
@@ -104,7 +104,7 @@ test('a stopping gateway finishes the current answer and starts no other', async
   ])
 })
 
-test('a client that disconnects cancels its answer and its waiting requests', async () => {
+test('a WebSocket client that disconnects cancels its current answer and its waiting requests', async () => {
   const { listener, say, frames } = openConnection()
   say(create('/say one two three\n/hang'))
   say(create('/say next'))
@@ -117,7 +117,7 @@ test('a client that disconnects cancels its answer and its waiting requests', as
   expect(frames.length).toBe(length)
 })
 
-test('a client that ignores all errors is disconnected', () => {
+test('a WebSocket client that ignores all errors is disconnected', () => {
   const { say, closes, listener } = openConnection()
   for (let at = 0; at < 300; at += 1) say('x')
   expect(closes).toEqual(['1008 Too many messages.'])
@@ -166,7 +166,7 @@ function messageOf(one: Message, previous: string | null): JsonObject | string {
   })
 }
 
-test('any messages that are sent at once get one valid answer each, in order', async () => {
+test('WebSocket messages that are sent at once get one valid answer each, in order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(said, { minLength: 1, maxLength: 8 }), async (list) => {
       const { say, frames, answers, listener } = openConnection()
@@ -184,7 +184,7 @@ test('any messages that are sent at once get one valid answer each, in order', a
   )
 })
 
-test('exactly the answers that a simple model predicts can be continued', async () => {
+test('a WebSocket client can continue exactly those answers that a simple model of the cache predicts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(said, { minLength: 2, maxLength: 8 }), async (list) => {
       const { ask, listener } = openConnection()

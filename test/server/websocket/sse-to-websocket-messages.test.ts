@@ -9,21 +9,21 @@ const EVENTS = [
 ]
 const FRAMES = ['{"type":"response.created"}', '{"type":"x",\n"text":"data: y\\n\\n"}']
 
-test('each server-sent event becomes one message, and comments and [DONE] are dropped', () => {
+test('each server-sent event becomes one WebSocket message, and comments and [DONE] are dropped', () => {
   const framed = createSseToMessageConverter(null)
   expect(framed(formatSseMessages(EVENTS))).toEqual(FRAMES)
   expect(framed(': ping\n\n')).toEqual([])
   expect(framed('')).toEqual([])
 })
 
-test('all kinds of line ends are accepted in the bytes of an upstream', () => {
+test('all kinds of line ends are accepted in the server-sent events of an upstream', () => {
   const framed = createSseToMessageConverter(null)
   const written = new TextEncoder().encode('data:{"type":"a"}\r\nevent: a\r\n\r\n: ping\r\n\r\n')
   expect(framed(written)).toEqual(['{"type":"a"}'])
   expect(framed(formatSseMessages(EVENTS))).toEqual(FRAMES)
 })
 
-test('every message gets the stream id, whatever characters it has', () => {
+test('every WebSocket message gets the stream id, whatever characters the id contains', () => {
   const framed = createSseToMessageConverter('a "lane"\n')
   const [frame = ''] = framed(formatSseMessages(EVENTS))
   expect(JSON.parse(frame)).toEqual({ type: 'response.created', stream_id: 'a "lane"\n' })

@@ -4,7 +4,7 @@
  * `call_1`), and the outputs with an empty id are matched to such calls in order.
  */
 export interface ToolOutputMatcher {
-  /** Returns the client's id of the call, or a generated id if that is empty. */
+  /** Returns the call's id: the client's, or a generated one if the client's is empty. */
   readonly registerCall: (call: RegisteredToolCall) => string
   readonly matchOutput: (clientId: string) => MatchedToolCall
   /**

@@ -10,8 +10,12 @@ import {
   createMissingFieldError,
   type JsonReader,
 } from '../../checks/check-json-types.ts'
-import { asDecimalBetween, asIntegerBetween } from '../../checks/check-value-limits.ts'
-import { asStopSequences } from '../../checks/read-stop-sequences.ts'
+import {
+  asDecimalBetween,
+  asIntegerBetween,
+  asStopSequences,
+  asPositiveInteger,
+} from '../../checks/check-value-limits.ts'
 import {
   parseLegacyFunctionChoice,
   parseLegacyFunctions,
@@ -25,10 +29,10 @@ export function parseChatParameters(body: JsonObject): PromptParameters {
   const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {}
   const logprobs = read('logprobs', asBoolean) === true
   const topLogprobs = read('top_logprobs', asIntegerBetween(0, 20))
-  const legacyLimit = read('max_tokens', asTokenLimit)
+  const legacyLimit = read('max_tokens', asPositiveInteger)
   const format = parseFormat(body['response_format'])
-  // `n` and the next two parameters are only checked here. As part of `extra` they are forwarded
-  // unchanged.
+  // Checks three parameters that the result does not contain by name: `n` and `logit_bias` are
+  // forwarded unchanged in `extra`, and the stream renderer reads `stream_options` from the body.
   read('n', asIntegerBetween(1, 128))
   read('logit_bias', asObject)
   read('stream_options', asObject)
@@ -41,7 +45,7 @@ export function parseChatParameters(body: JsonObject): PromptParameters {
     parallelToolCalls: read('parallel_tool_calls', asBoolean),
     temperature: read('temperature', asDecimalBetween(0, 2)),
     topP: read('top_p', asDecimalBetween(0, 1)),
-    maxOutputTokens: read('max_completion_tokens', asTokenLimit) ?? legacyLimit,
+    maxOutputTokens: read('max_completion_tokens', asPositiveInteger) ?? legacyLimit,
     stop: read('stop', asStopSequences) ?? [],
     seed: read('seed', asInteger),
     presencePenalty: read('presence_penalty', asDecimalBetween(-2, 2)),
@@ -60,8 +64,6 @@ export function parseChatParameters(body: JsonObject): PromptParameters {
   }
 }
 
-const asTokenLimit = asIntegerBetween(1, Number.MAX_SAFE_INTEGER)
-
 function parseModel(value: unknown): string {
   const model = asString(value, 'model')
   if (model === '') throw createMissingFieldError('model')
@@ -69,8 +71,8 @@ function parseModel(value: unknown): string {
 }
 
 /**
- * Parses `response_format`. Returns `null` also for an unknown type of format, which is forwarded
- * unchanged as part of `extra`.
+ * Parses `response_format`. Returns `null` if it is absent, and if its type is unknown: such a
+ * format is forwarded unchanged in `extra`.
  */
 function parseFormat(value: unknown): OutputFormat | null {
   const format = readOptional(asObject, value, 'response_format')
@@ -98,8 +100,8 @@ function readText(object: JsonObject, name: string): string | null {
 }
 
 /**
- * Fields that are not part of `extra`, because PromptParameters, StorageOptions or the stream
- * renderer handle them.
+ * Fields of a request that `extra` (the unknown fields, which are forwarded unchanged) never
+ * contains, because PromptParameters, StorageOptions or the stream renderer handle them.
  */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(
   `model messages tools functions tool_choice function_call parallel_tool_calls temperature top_p

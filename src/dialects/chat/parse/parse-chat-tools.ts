@@ -12,16 +12,13 @@ import {
   asOneOf,
   asString,
   readOptional,
+  type JsonReader,
 } from '../../checks/check-json-types.ts'
 
-export function parseChatTools(value: unknown, path: string): readonly Tool[] {
-  return asListOf(parseTool)(value, path)
-}
+export const parseChatTools: JsonReader<readonly Tool[]> = asListOf(parseTool)
 
 /** Parses `functions`, the predecessor of `tools`. */
-export function parseLegacyFunctions(value: unknown, path: string): readonly Tool[] {
-  return asListOf(parseFunction)(value, path)
-}
+export const parseLegacyFunctions: JsonReader<readonly Tool[]> = asListOf(parseFunction)
 
 function parseTool(value: unknown, path: string): Tool {
   const raw = asObject(value, path)
@@ -62,40 +59,31 @@ export function parseChatToolChoice(value: unknown, path: string): ToolChoice {
   if (typeof value === 'string') return { type: asOneOf(['none', 'auto', 'required'])(value, path) }
   const choice = asObject(value, path)
   const type = asString(choice['type'], `${path}.type`)
-  switch (type) {
-    case 'function':
-    case 'custom': {
-      const chosen = asObject(choice[type], `${path}.${type}`)
-      return { type, name: asString(chosen['name'], `${path}.${type}.name`) }
-    }
-    case 'allowed_tools':
-      return (
-        parseAllowedTools(choice['allowed_tools'], `${path}.allowed_tools`) ?? opaqueChoice(choice)
-      )
-    default:
-      return opaqueChoice(choice)
+  if (type === 'function' || type === 'custom') {
+    return { type, name: readToolName(choice, type, path) }
   }
+  if (type !== 'allowed_tools') return { type: 'opaque', raw: choice }
+  return parseAllowedTools(choice, `${path}.allowed_tools`)
 }
 
-function opaqueChoice(raw: JsonObject): ToolChoice {
-  return { type: 'opaque', raw }
+function readToolName(tool: JsonObject, type: 'function' | 'custom', path: string): string {
+  return asString(asObject(tool[type], `${path}.${type}`)['name'], `${path}.${type}.name`)
 }
 
 /**
- * Parses a choice with `allowed_tools`. Returns `null` if an allowed tool has no name, e.g. a
- * hosted tool.
+ * Parses `allowed_tools`, a list of tools among which the model may choose. Returns the choice
+ * unchanged if the list contains a hosted tool, which has no name.
  */
-function parseAllowedTools(value: unknown, path: string): ToolChoice | null {
-  const allowed = asObject(value, path)
+function parseAllowedTools(choice: JsonObject, path: string): ToolChoice {
+  const allowed = asObject(choice['allowed_tools'], path)
   const mode = asOneOf(['auto', 'required'])(allowed['mode'], `${path}.mode`)
   const names: string[] = []
   for (const [index, entry] of asList(allowed['tools'], `${path}.tools`).entries()) {
     const toolPath = `${path}.tools[${index}]`
     const tool = asObject(entry, toolPath)
     const type = asString(tool['type'], `${toolPath}.type`)
-    if (type !== 'function' && type !== 'custom') return null
-    const named = asObject(tool[type], `${toolPath}.${type}`)
-    names.push(asString(named['name'], `${toolPath}.${type}.name`))
+    if (type !== 'function' && type !== 'custom') return { type: 'opaque', raw: choice }
+    names.push(readToolName(tool, type, toolPath))
   }
   return { type: 'allowed', mode, names }
 }

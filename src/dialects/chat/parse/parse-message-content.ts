@@ -2,6 +2,7 @@
 import type { Part } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import {
+  asListOf,
   asObject,
   asString,
   readOptional,
@@ -12,45 +13,48 @@ import { pickUnknownFields } from './pick-unknown-fields.ts'
 export interface ParsedContent {
   readonly parts: readonly Part[]
   /**
-   * The unknown fields of each part, by the index of the part. Also set if several text parts have
-   * no such fields, so that the parts are rendered separately again.
+   * The unknown fields of each part (`null` for none), by index; `undefined` if no part has any. A
+   * list of several texts always gets them, e.g. `[null, null]`, which records that the texts were
+   * sent as separate parts.
    */
-  readonly extras: readonly (JsonObject | null)[] | undefined
+  readonly unknownFields: readonly (JsonObject | null)[] | undefined
 }
 
 type TextType = 'input_text' | 'output_text'
 
-export function parseMessageContent(value: unknown, path: string, text: TextType): ParsedContent {
-  if (typeof value === 'string') return { parts: [{ type: text, text: value }], extras: undefined }
+export function parseMessageContent(
+  value: unknown,
+  path: string,
+  textType: TextType,
+): ParsedContent {
+  if (typeof value === 'string')
+    return { parts: [{ type: textType, text: value }], unknownFields: undefined }
   if (!Array.isArray(value)) throw createWrongTypeError(value, path, 'a string or an array')
-  const parts: Part[] = []
-  const extras: (JsonObject | null)[] = []
-  for (const [index, entry] of (value as readonly unknown[]).entries()) {
-    const partPath = `${path}[${index}]`
-    const { part, extra } = parsePart(asObject(entry, partPath), partPath, text)
-    parts.push(part)
-    extras.push(extra)
-  }
-  const hasSeparateTexts = parts.length > 1 && parts.every((part) => part.type === text)
-  const hasExtras = extras.some((extra) => extra !== null)
-  return { parts, extras: hasSeparateTexts || hasExtras ? extras : undefined }
+  const asPart = (entry: unknown, partPath: string) =>
+    parsePart(asObject(entry, partPath), partPath, textType)
+  const parsed = asListOf(asPart)(value, path)
+  const parts = parsed.map(({ part }) => part)
+  const fields = parsed.map(({ unknownFields }) => unknownFields)
+  const hasSeparateTexts = parts.length > 1 && parts.every((part) => part.type === textType)
+  const isNeeded = hasSeparateTexts || fields.some((unknown) => unknown !== null)
+  return { parts, unknownFields: isNeeded ? fields : undefined }
 }
 
 interface ParsedPart {
   readonly part: Part
-  readonly extra: JsonObject | null
+  readonly unknownFields: JsonObject | null
 }
 
-function parsePart(raw: JsonObject, path: string, text: TextType): ParsedPart {
+function parsePart(raw: JsonObject, path: string, textType: TextType): ParsedPart {
   const type = asString(raw['type'], `${path}.type`)
   switch (type) {
     case 'text': {
-      const part = { type: text, text: asString(raw['text'], `${path}.text`) }
-      return { part, extra: pickUnknownFields(raw, TEXT_FIELDS) }
+      const part = { type: textType, text: asString(raw['text'], `${path}.text`) }
+      return { part, unknownFields: pickUnknownFields(raw, TEXT_FIELDS) }
     }
     case 'refusal': {
       const refusal = asString(raw['refusal'], `${path}.refusal`)
-      return { part: { type: 'refusal', refusal }, extra: null }
+      return { part: { type: 'refusal', refusal }, unknownFields: null }
     }
     case 'image_url':
       return parseImage(raw, path)
@@ -59,7 +63,7 @@ function parsePart(raw: JsonObject, path: string, text: TextType): ParsedPart {
     case 'file':
       return parseFile(raw, path)
     default:
-      return { part: { type: 'opaque', raw }, extra: null }
+      return { part: { type: 'opaque', raw }, unknownFields: null }
   }
 }
 
@@ -72,7 +76,7 @@ function parseImage(raw: JsonObject, path: string): ParsedPart {
   const detail = readOptional(asString, image['detail'], `${objectPath}.detail`)
   return {
     part: { type: 'input_image', image_url, ...(detail === null ? {} : { detail }) },
-    extra: pickExtra(raw, 'image_url', IMAGE_FIELDS),
+    unknownFields: pickPartFields(raw, 'image_url', IMAGE_FIELDS),
   }
 }
 
@@ -85,7 +89,7 @@ function parseAudio(raw: JsonObject, path: string): ParsedPart {
   const format = asString(audio['format'], `${objectPath}.format`)
   return {
     part: { type: 'input_audio', input_audio: { data, format } },
-    extra: pickExtra(raw, 'input_audio', AUDIO_FIELDS),
+    unknownFields: pickPartFields(raw, 'input_audio', AUDIO_FIELDS),
   }
 }
 
@@ -104,18 +108,22 @@ function parseFile(raw: JsonObject, path: string): ParsedPart {
       ...(file_id === null ? {} : { file_id }),
       ...(filename === null ? {} : { filename }),
     },
-    extra: pickExtra(raw, 'file', FILE_FIELDS),
+    unknownFields: pickPartFields(raw, 'file', FILE_FIELDS),
   }
 }
 
 const FILE_FIELDS = new Set(['file_data', 'file_id', 'filename'])
 
 /**
- * Returns the unknown fields of a part. If the object in its field `name` has unknown fields, that
- * object is included completely.
+ * Returns the unknown fields of a part. The part's nested object, e.g. `image_url`, is returned
+ * completely if it contains an unknown field.
  */
-function pickExtra(raw: JsonObject, name: string, known: ReadonlySet<string>): JsonObject | null {
-  const extra = pickUnknownFields(raw, new Set(['type', name]))
-  const nested = pickUnknownFields(asObject(raw[name], name), known)
-  return nested === null ? extra : { ...extra, [name]: raw[name] }
+function pickPartFields(
+  part: JsonObject,
+  objectName: string,
+  knownInObject: ReadonlySet<string>,
+): JsonObject | null {
+  const unknown = pickUnknownFields(part, new Set(['type', objectName]))
+  const nested = pickUnknownFields(asObject(part[objectName], objectName), knownInObject)
+  return nested === null ? unknown : { ...unknown, [objectName]: part[objectName] }
 }

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../../core/json/json.ts'
 
 interface ParsedReasoning {
   readonly item: Reasoning | null
-  /** Names of the message's fields that the reasoning item contains. */
+  /** Names of the fields whose content the reasoning item contains. */
   readonly usedFields: readonly string[]
 }
 
@@ -28,7 +28,8 @@ export function parseMessageReasoning(message: JsonObject): ParsedReasoning {
 
   const value = field === undefined ? '' : message[field]
   const text = typeof value === 'string' ? value : ''
-  // Removes both fields if they have the same text, as some services and clients send it.
+  // Both fields count as used if they have the same text, which some services and clients send
+  // twice.
   const textFields = TEXT_FIELDS.filter((name) => field !== undefined && message[name] === text)
   const content = text === '' ? collectTexts(details, 'text') : [text]
   const native: ChatOnlyFields = {
@@ -37,10 +38,7 @@ export function parseMessageReasoning(message: JsonObject): ParsedReasoning {
   }
   const item: Reasoning = {
     type: 'reasoning',
-    summary: collectTexts(details, 'summary').map((summary) => ({
-      type: 'summary_text',
-      text: summary,
-    })),
+    summary: collectTexts(details, 'summary').map((part) => ({ type: 'summary_text', text: part })),
     ...(content.length === 0
       ? {}
       : { content: content.map((part) => ({ type: 'reasoning_text', text: part })) }),

@@ -37,8 +37,8 @@ export function parseMessages(value: unknown): readonly Item[] {
 }
 
 /**
- * Removes the gateway's own fields from a message. Usually there are none, and the same object is
- * returned.
+ * Removes `backstory` and internal fields of the gateway, e.g. `$parts`. Returns the same message
+ * if it has none of them.
  */
 function removeGatewayFields(message: JsonObject): JsonObject {
   let removed: Record<string, undefined> | null = null
@@ -47,13 +47,13 @@ function removeGatewayFields(message: JsonObject): JsonObject {
     removed ??= {}
     removed[name] = undefined
   }
-  // Removes all fields in one patch, because each patch copies the message.
+  // Removes all fields with one patch, because each patch copies the message.
   return removed === null ? message : patchObject(message, removed)
 }
 
 /**
- * Sets the options of a message on all items that it was parsed into; `reset` only on the first of
- * them.
+ * Sets the options in a message's field `backstory` on all items that the message became, but
+ * `reset` only on the first of them.
  */
 function setItemOptions({ reset, ...options }: JsonObject, items: Item[], firstIndex: number) {
   for (const [offset, item] of items.slice(firstIndex).entries()) {
@@ -97,10 +97,7 @@ function readAssistantMessage({ message, path, items, outputMatcher }: MessageCo
   const { item: reasoning, usedFields } = parseMessageReasoning(message)
   const calls = parseToolCalls(message, path, outputMatcher)
   const content = parseAssistantContent(message, path)
-  const rest = pickUnknownFields(
-    message,
-    usedFields.length === 0 ? ASSISTANT_FIELDS : new Set([...ASSISTANT_FIELDS, ...usedFields]),
-  )
+  const rest = pickUnknownFields(message, new Set([...ASSISTANT_FIELDS, ...usedFields]))
   const hasNoText = content.parts.every((part) => part.type === 'output_text' && part.text === '')
 
   if (reasoning !== null) items.push(reasoning)
@@ -114,7 +111,7 @@ function readAssistantMessage({ message, path, items, outputMatcher }: MessageCo
   }
 }
 
-const ASSISTANT_FIELDS = new Set(['role', 'content', 'refusal', 'tool_calls', 'function_call'])
+const ASSISTANT_FIELDS = ['role', 'content', 'refusal', 'tool_calls', 'function_call']
 
 function parseAssistantContent(message: JsonObject, path: string): ParsedContent {
   const value = message['content'] ?? []
@@ -135,7 +132,8 @@ function readToolOutput({ message, path, items, outputMatcher }: MessageContext)
 const OUTPUT_FIELDS = new Set(['role', 'content', 'tool_call_id'])
 
 /**
- * Reads a legacy output (role `function`), which has the name of its function instead of a call id.
+ * Reads a message with the legacy role `function`: a tool output that names its function instead of
+ * the id of its call.
  */
 function readLegacyOutput({ message, path, items, outputMatcher }: MessageContext): void {
   const name = asString(message['name'], `${path}.name`)
@@ -151,21 +149,21 @@ function parseOutput(message: JsonObject, path: string, known: ReadonlySet<strin
   const { content } = message
   const rest = pickUnknownFields(message, known)
   if (typeof content === 'string') return { output: content, native: createNative(rest, undefined) }
-  const { parts, extras } = parseMessageContent(content, `${path}.content`, 'input_text')
-  return { output: parts, native: createNative(rest, extras) }
+  const { parts, unknownFields } = parseMessageContent(content, `${path}.content`, 'input_text')
+  return { output: parts, native: createNative(rest, unknownFields) }
 }
 
 function createMessage(
   role: Role,
-  { parts, extras }: ParsedContent,
+  { parts, unknownFields }: ParsedContent,
   rest: JsonObject | null,
 ): Message {
-  return { type: 'message', role, content: parts, ...createNative(rest, extras) }
+  return { type: 'message', role, content: parts, ...createNative(rest, unknownFields) }
 }
 
-function createNative(rest: JsonObject | null, extras: ParsedContent['extras']) {
-  if (rest === null && extras === undefined) return undefined
-  const chat: ChatOnlyFields = { ...rest, ...(extras === undefined ? {} : { $parts: extras }) }
+function createNative(rest: JsonObject | null, $parts: ParsedContent['unknownFields']) {
+  if (rest === null && $parts === undefined) return undefined
+  const chat: ChatOnlyFields = { ...rest, ...($parts === undefined ? {} : { $parts }) }
   return { native: { chat } }
 }
 

@@ -42,7 +42,7 @@ function parseToolCall(value: unknown, path: string, outputMatcher: ToolOutputMa
   return { type: 'function_call', call_id, name, arguments: text, ...native }
 }
 
-// `index` is a known field, so it is not stored: clients copy it from the deltas of a stream.
+// `index` counts as known, so it is not stored: clients copy it from the deltas of a stream.
 const KNOWN_FIELDS = new Set(['id', 'type', 'function', 'custom', 'index'])
 
 function parseLegacyCall(

@@ -1,10 +1,9 @@
-/** Picks the fields of a client's JSON object that the gateway does not know, e.g. `cache_control`. */
+/**
+ * Picks the fields of a client's JSON object that the gateway does not know, e.g. `cache_control`.
+ */
 import type { JsonObject } from '../../../core/json/json.ts'
 
-/**
- * Returns the unknown fields whose value is not `null`. Usually there are none, and `null` is
- * returned.
- */
+/** Returns the unknown fields whose value is not `null`; returns `null` if there are none. */
 export function pickUnknownFields(
   object: JsonObject,
   known: ReadonlySet<string>,

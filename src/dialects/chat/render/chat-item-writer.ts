@@ -9,10 +9,10 @@ import type { Json } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 import { createNonTextDeltaWriter } from './non-text-delta-writer.ts'
 import { createToolCallWriter } from './tool-call-writer.ts'
-import type { ChunkWriter } from './chunk-writer.ts'
+import type { ChunkRenderer } from './chunk-renderer.ts'
 import { MESSAGE_SEPARATOR, joinVisibleReasoning } from './join-visible-text.ts'
 
-/** Writes the items of an answer. `index` is the index of the item in the answer. */
+/** Writes an answer item by item. `index` is the index of the item in the answer. */
 export interface ChatItemWriter {
   readonly startItem: (index: number, item: Item) => void
   readonly writeText: (index: number, text: string, logprobs?: readonly Json[]) => void
@@ -24,18 +24,18 @@ export interface ChatItemWriter {
 }
 
 export function createChatItemWriter(
-  writer: ChunkWriter,
+  chunks: ChunkRenderer,
   isOpenWebUi: boolean,
   send: (message: SseMessage) => void,
 ): ChatItemWriter {
-  const content = createJoinedTextWriter('content', MESSAGE_SEPARATOR, writer, send)
-  const refusal = createJoinedTextWriter('refusal', '', writer, send)
-  const reasoning = createJoinedTextWriter('reasoning_content', MESSAGE_SEPARATOR, writer, send)
-  const calls = createToolCallWriter(writer, send)
-  const nonText = createNonTextDeltaWriter(writer, isOpenWebUi, send)
+  const content = createJoinedTextWriter('content', MESSAGE_SEPARATOR, chunks, send)
+  const refusal = createJoinedTextWriter('refusal', '', chunks, send)
+  const reasoning = createJoinedTextWriter('reasoning_content', MESSAGE_SEPARATOR, chunks, send)
+  const calls = createToolCallWriter(chunks, send)
+  const writeNonText = createNonTextDeltaWriter(chunks, isOpenWebUi, send)
   /**
-   * The channel (summary or raw text) that is shown of each reasoning item: the first one with a
-   * delta. The other channel has the same content.
+   * The channel of each reasoning item that is shown, `summary` or `content`: the first that had a
+   * delta. Deltas of the other channel are dropped, because they repeat the same reasoning.
    */
   const shownChannels = new Map<number, ReasoningDelta['channel']>()
 
@@ -48,14 +48,14 @@ export function createChatItemWriter(
 
   return {
     startItem(index, item) {
-      // A tool call is announced with its name. If the name is not known yet, the call is announced
-      // when its item ends.
+      // A tool call starts with its name. If the name is not known yet, the call is written when
+      // its item ends.
       if (isToolCall(item) && item.name !== '') calls.startCall(index, item)
     },
     writeText(index, text, logprobs) {
       content.write(index, 0, text)
       if (logprobs === undefined || logprobs.length === 0) return
-      for (const message of writer.logprobs(logprobs)) send(message)
+      for (const message of chunks.renderLogprobs(logprobs)) send(message)
     },
     writeRefusal: (index, text) => refusal.write(index, 0, text),
     writeReasoning({ index, channel, part, text }) {
@@ -72,40 +72,34 @@ export function createChatItemWriter(
       } else if (isToolCall(item)) {
         calls.endCall(index, item)
       }
-      nonText.endItem(item, reasoning.hasText())
+      writeNonText(item, reasoning.hasText())
     },
-    hasCalls: () => calls.count() > 0,
+    hasCalls: () => calls.countCalls() > 0,
   }
 }
 
-interface JoinedTextWriter {
-  readonly write: (index: number, part: number, text: string) => void
-  readonly hasTextOf: (index: number) => boolean
-  readonly hasText: () => boolean
-}
-
 /**
- * Creates a writer that joins the texts of several items in one field, with `separator` before each
- * new item or part.
+ * Creates a writer that joins the texts of several items in one field. `separator` comes before
+ * each new item or part, except the first.
  */
 function createJoinedTextWriter(
   field: 'content' | 'refusal' | 'reasoning_content',
   separator: string,
-  writer: ChunkWriter,
+  chunks: ChunkRenderer,
   send: (message: SseMessage) => void,
-): JoinedTextWriter {
+) {
   const before = `{"${field}":`
-  /** The part that was written last, by item. */
+  /** The index of the part that was written last, by the index of its item. */
   const lastParts = new Map<number, number>()
   return {
-    write(index, part, text) {
+    write(index: number, part: number, text: string): void {
       if (text === '') return
       const isNewPart = lastParts.get(index) !== part
       const separated = isNewPart && lastParts.size > 0 ? separator + text : text
       if (isNewPart) lastParts.set(index, part)
-      for (const message of writer.text(before, separated, '}')) send(message)
+      for (const message of chunks.renderText(before, separated, '}')) send(message)
     },
-    hasTextOf: (index) => lastParts.has(index),
+    hasTextOf: (index: number) => lastParts.has(index),
     hasText: () => lastParts.size > 0,
   }
 }

@@ -10,29 +10,24 @@
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
-import { exceedsByteLimit, MAX_LINE_BYTES } from '../../exceeds-line-byte-limit.ts'
 import { createOmittedImageStatus, collectGeneratedImages } from '../../collect-generated-images.ts'
-import { splitLongText } from '../../split-long-text.ts'
-import { groupByLineLength, type ChunkWriter } from './chunk-writer.ts'
-import { readReasoningDetails, renderAnnotation } from './render-finish-usage-and-annotations.ts'
+import { exceedsByteLimit, MAX_LINE_BYTES, splitLongText } from '../../stream-line-limits.ts'
+import { groupByLineLength, type ChunkRenderer } from './chunk-renderer.ts'
+import { readReasoningDetails, renderAnnotations } from './render-finish-usage-and-annotations.ts'
 
-export interface NonTextDeltaWriter {
-  /**
-   * Writes the parts of an item. `hasReasoningText` is true if the client was sent reasoning as
-   * text.
-   */
-  readonly endItem: (item: Item, hasReasoningText: boolean) => void
-}
-
+/**
+ * Creates a function that writes the citations, images and reasoning details of an item when it
+ * ends. `hasReasoningText` is true if the client was already sent reasoning as text.
+ */
 export function createNonTextDeltaWriter(
-  writer: ChunkWriter,
+  chunks: ChunkRenderer,
   isOpenWebUi: boolean,
   send: (message: SseMessage) => void,
-): NonTextDeltaWriter {
+): (item: Item, hasReasoningText: boolean) => void {
   let delayedDetails: readonly JsonObject[] = []
   /**
-   * Writes a list as a field of a delta. If the line is too long, writes the result of
-   * `createReplacement`, which gets the length, or nothing without it.
+   * Writes a list as a field of a delta. For Open WebUI, the message that `createReplacement`
+   * returns replaces a line that is too long. Without `createReplacement`, such a line is dropped.
    */
   const sendList = (
     field: string,
@@ -40,42 +35,34 @@ export function createNonTextDeltaWriter(
     createReplacement?: (chars: number) => SseMessage,
   ): void => {
     for (const line of groupByLineLength(list)) {
-      const message = writer.delta({ [field]: line })
+      const message = chunks.renderDelta({ [field]: line })
       if (!isOpenWebUi || !exceedsByteLimit(message.data, MAX_LINE_BYTES)) send(message)
       else if (createReplacement !== undefined) send(createReplacement(message.data.length))
     }
   }
-  return {
-    endItem(item, hasReasoningText) {
-      if (item.type === 'message') {
-        const annotations = item.content.flatMap((part) =>
-          part.type === 'output_text' ? (part.annotations ?? []).map(renderAnnotation) : [],
-        )
-        sendList(
-          'annotations',
-          annotations.filter((annotation) => annotation !== null),
-        )
-      }
-      sendList('images', collectGeneratedImages(item), createOmittedImageMessage)
-      delayedDetails = [...delayedDetails, ...readReasoningDetails(item)]
-      // Delays details until there is reasoning text, and drops them if there is none: Open WebUI
-      // shows details without text as an empty block, even in the middle of the answer.
-      if (delayedDetails.length === 0 || (isOpenWebUi && !hasReasoningText)) return
-      sendList('reasoning_details', delayedDetails.flatMap(splitDetail))
-      delayedDetails = []
-    },
+  return (item, hasReasoningText) => {
+    if (item.type === 'message') sendList('annotations', renderAnnotations(item.content))
+    sendList('images', collectGeneratedImages(item), createOmittedImageMessage)
+    delayedDetails = [...delayedDetails, ...readReasoningDetails(item)]
+    // Open WebUI gets reasoning details only after reasoning text: it would show details without
+    // text as an empty block, even in the middle of the answer.
+    if (delayedDetails.length === 0 || (isOpenWebUi && !hasReasoningText)) return
+    sendList('reasoning_details', delayedDetails.flatMap(splitDetail))
+    delayedDetails = []
   }
 }
 
 function createOmittedImageMessage(chars: number): SseMessage {
   // Base64 encodes 3 bytes as 4 characters.
   const kilobytes = Math.floor((chars * 3) / 4 / 1000)
-  return createOmittedImageStatus(
-    `of ${kilobytes} KB it is too large for Open WebUI to take in a stream`,
-  )
+  const why = `of ${kilobytes} KB it is too large for Open WebUI to take in a stream`
+  return createOmittedImageStatus(why)
 }
 
-/** Splits a detail with a long text into several details, which clients join again by `index`. */
+/**
+ * Splits a reasoning detail with a long text into several details, which clients join again by
+ * `index`.
+ */
 function splitDetail(detail: JsonObject): readonly JsonObject[] {
   const name = typeof detail['text'] === 'string' ? 'text' : 'summary'
   const text = detail[name]
@@ -83,6 +70,6 @@ function splitDetail(detail: JsonObject): readonly JsonObject[] {
   if (pieces.length < 2) return [detail]
   const { type, index } = detail
   const first = pieces.slice(0, -1).map((piece): JsonObject => ({ type, index, [name]: piece }))
-  // Sends the other fields, e.g. a signature, once: with the last piece.
+  // The last piece has the other fields, e.g. a signature, so that they are sent only once.
   return [...first, { ...detail, [name]: pieces.at(-1) }]
 }

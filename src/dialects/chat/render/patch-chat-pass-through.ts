@@ -1,22 +1,28 @@
 /**
- * Patches the answer of an upstream with the Chat Completions API that is passed through: inserts
+ * Patches a chat answer that is passed through, that is, forwarded as the upstream sent it. Inserts
  * the gateway's id, and removes fields with which a hostile upstream could attack Open WebUI, which
- * runs scripts from the field `event`. A message is parsed only if its text may contain such a
- * field. Text of the model is not mistaken for a field, because its quotes are escaped in JSON.
+ * runs scripts from the field `event`.
+ *
+ * A message is parsed only if its text may contain such a field. Text of the model is not mistaken
+ * for a field, because its quotes are escaped in JSON.
  */
 import { completionId } from '../../../core/turn-derived-ids.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
 import { isDoneMarker, type TextDeltaPattern } from '../../../core/stream/stage.ts'
 import type { AnswerContext, PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
-import { createMessageParser, HOSTILE_FIELDS } from '../../pass-through-json.ts'
+import { createCachingMessageParser, WITHOUT_HOSTILE_FIELDS } from '../../pass-through-json.ts'
 import { renderStreamError } from './render-stream-error.ts'
 import { fillStreamToolCallIds, fillBodyToolCallIds } from './insert-recorded-call-ids.ts'
 
 export function createChatPassThroughPatcher(answerContext: AnswerContext): PassThroughPatcher {
   /** The gateway's id; `null` for an answer that is not stored, which keeps the upstream's id. */
   const id = answerContext.isStored ? completionId(answerContext.turnId) : null
-  const parse = createMessageParser()
-  /** The upstream's id as JSON, and the JSON that replaces it. */
+  const parse = createCachingMessageParser()
+  /**
+   * The JSON texts to replace in each message; empty until a message has contained the upstream's
+   * id.
+   */
   let knownReplacements: readonly IdReplacement[] = []
   let hasEnding = false
 
@@ -34,10 +40,11 @@ export function createChatPassThroughPatcher(answerContext: AnswerContext): Pass
       const { id: upstreamId } = json
       const patchParsed = () => ({ ...message, data: JSON.stringify(patchJson(json, id)) })
       if (isHostile(json)) return patchParsed()
-      if (id === null) return message
-      if (typeof upstreamId !== 'string' || (upstreamId === '' && !isEmptyList(json['choices']))) {
-        return message
-      }
+      if (id === null || typeof upstreamId !== 'string') return message
+      // Replaces an empty id only in a chunk without choices, because the first `"id":""` in the text
+      // of other chunks may be that of a tool call.
+      const hasNoChoices = Array.isArray(json['choices']) && json['choices'].length === 0
+      if (upstreamId === '' && !hasNoChoices) return message
       const replacements = listIdReplacements(upstreamId, id)
       if (upstreamId !== '') knownReplacements = replacements
       const data = replaceId(message.data, replacements)
@@ -51,8 +58,7 @@ export function createChatPassThroughPatcher(answerContext: AnswerContext): Pass
     },
     patchBody(upstreamBody, outcome) {
       const body = fillBodyToolCallIds(upstreamBody, outcome?.items ?? [])
-      const needsId = id !== null && Array.isArray(body['choices'])
-      return needsId || isHostile(body) ? patchJson(body, id) : body
+      return patchJson(body, Array.isArray(body['choices']) || isHostile(body) ? id : null)
     },
     renderFailure: renderStreamError,
   }
@@ -64,8 +70,8 @@ interface IdReplacement {
 }
 
 /**
- * Lists the texts to replace: services write JSON without spaces, or with one space after the
- * colon.
+ * Returns the replacement of `"id":"chatcmpl-1"`, and the same with a space after the colon,
+ * because services write either form.
  */
 function listIdReplacements(upstreamId: string, id: string): readonly IdReplacement[] {
   return ['', ' '].map((space) => ({
@@ -74,7 +80,7 @@ function listIdReplacements(upstreamId: string, id: string): readonly IdReplacem
   }))
 }
 
-/** Replaces the id in `data`; returns `null` if `data` contains none of the texts. */
+/** Applies the first replacement whose text occurs in `data`; returns `null` if none does. */
 function replaceId(data: string, replacements: readonly IdReplacement[]): string | null {
   for (const { from, to } of replacements) {
     const start = data.indexOf(from)
@@ -92,8 +98,8 @@ const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|"response\.|\\u00/
 const MAY_BE_ENDING = /"finish_reason": ?"|"error"/
 
 /**
- * Matches a message with one delta that contains only text. Other messages are parsed one by one:
- * those with further fields in the delta, with logprobs or several choices, and those that may be
+ * Matches a message with one delta that contains only text. All other messages are parsed: those
+ * with further fields in the delta, with logprobs or several choices, and those that may be
  * hostile.
  */
 const PLAIN_TEXT_DELTA: TextDeltaPattern = {
@@ -106,10 +112,6 @@ const PLAIN_TEXT_DELTA: TextDeltaPattern = {
   ],
 }
 
-function isHostile(json: JsonObject): boolean {
-  return HOSTILE_FIELDS.some((name) => json[name] !== undefined) || isResponsesEvent(json)
-}
-
 /**
  * True for an event of the Responses API. Open WebUI accepts such events in any stream, and would
  * run a tool call in them.
@@ -118,18 +120,22 @@ function isResponsesEvent({ type }: JsonObject): boolean {
   return typeof type === 'string' && type.startsWith('response.')
 }
 
+function isHostile(json: JsonObject): boolean {
+  return patchJson(json, null) !== json
+}
+
+/** Sets the id unless it is `null`, and removes hostile fields. */
 function patchJson(json: JsonObject, id: string | null): JsonObject {
-  const dropsType = isResponsesEvent(json)
-  const entries = Object.entries(json).filter(
-    ([name]) =>
-      !HOSTILE_FIELDS.some((hostile) => hostile === name) && !(dropsType && name === 'type'),
-  )
-  const rest = Object.fromEntries(entries)
-  return id !== null && typeof json['id'] === 'string' ? { ...rest, id } : rest
+  return patchObject(json, {
+    ...WITHOUT_HOSTILE_FIELDS,
+    ...(isResponsesEvent(json) ? { type: undefined } : {}),
+    ...(id !== null && typeof json['id'] === 'string' ? { id } : {}),
+  })
 }
 
 /**
- * True for an error, and for a finish reason of the first choice, the only choice that is recorded.
+ * True if a message contains an error, or a finish reason of the first choice, which is the only
+ * one that the gateway records.
  */
 function isEnding(json: JsonObject | null): boolean {
   if (json === null) return false
@@ -143,8 +149,4 @@ function isEnding(json: JsonObject | null): boolean {
       typeof choice['finish_reason'] === 'string' &&
       choice['finish_reason'] !== '',
   )
-}
-
-function isEmptyList(value: Json | undefined): boolean {
-  return Array.isArray(value) && value.length === 0
 }

@@ -10,7 +10,7 @@ import { joinVisibleReasoning, joinVisibleText } from './join-visible-text.ts'
 import {
   renderFinishReason,
   readReasoningDetails,
-  renderAnnotation,
+  renderAnnotations,
   renderChatUsage,
 } from './render-finish-usage-and-annotations.ts'
 
@@ -58,15 +58,12 @@ export function renderAssistantMessage(items: readonly Item[]): JsonObject {
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    annotations: parts
-      .flatMap((part) => (part.type === 'output_text' ? (part.annotations ?? []) : []))
-      .map(renderAnnotation)
-      .filter((annotation) => annotation !== null),
+    annotations: renderAnnotations(parts),
     ...(images.length === 0 ? {} : { images }),
   }
 }
 
-function renderToolCall(item: Item): JsonObject | null {
+export function renderToolCall(item: Item): JsonObject | null {
   if (item.type === 'function_call') {
     const { call_id: id, name, arguments: text } = item
     return { id, type: 'function', function: { name, arguments: text } }

@@ -13,7 +13,7 @@ import { isObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import { NO_OUTPUT, type SseMessage } from '../../../core/stream/stage.ts'
 import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
-import { createChunkWriter, type ChunkWriter } from './chunk-writer.ts'
+import { createChunkRenderer, type ChunkRenderer } from './chunk-renderer.ts'
 import { renderStreamError } from './render-stream-error.ts'
 import { createChatItemWriter, type ChatItemWriter } from './chat-item-writer.ts'
 import { renderChatUsage, renderFinishReason } from './render-finish-usage-and-annotations.ts'
@@ -25,19 +25,19 @@ export function createChatStreamRenderer(answerContext: AnswerContext): AnswerRe
   const { isOpenWebUi } = clientRequest.client
   const sendsUsage = announcesUsage || isOpenWebUi
   let pending: SseMessage[] = []
-  let started: { readonly writer: ChunkWriter; readonly items: ChatItemWriter } | null = null
+  let started: { readonly chunks: ChunkRenderer; readonly items: ChatItemWriter } | null = null
 
   const start = (model: string | null) => {
     if (started !== null) return started
-    const writer = createChunkWriter({
+    const chunks = createChunkRenderer({
       id: completionId(turnId),
       createdAtMs,
       model: model ?? clientRequest.params.model,
       announcesUsage,
     })
-    pending.push(writer.delta({ role: 'assistant', content: '' }))
-    const items = createChatItemWriter(writer, isOpenWebUi, (message) => pending.push(message))
-    started = { writer, items }
+    pending.push(chunks.renderDelta({ role: 'assistant', content: '' }))
+    const items = createChatItemWriter(chunks, isOpenWebUi, (message) => pending.push(message))
+    started = { chunks, items }
     return started
   }
   const takePending = (): readonly SseMessage[] => {
@@ -48,12 +48,12 @@ export function createChatStreamRenderer(answerContext: AnswerContext): AnswerRe
   }
   const finish = (outcome: Outcome): void => {
     const hadNoEvents = started === null
-    const { writer, items } = start(outcome.model)
-    // If no event came before the end of the answer, all items are written here.
+    const { chunks, items } = start(outcome.model)
+    // Writes the items here if no event came before the end of the answer.
     if (hadNoEvents) for (const [index, item] of outcome.items.entries()) items.endItem(index, item)
-    pending.push(writer.finish(renderFinishReason(outcome.finish, items.hasCalls())))
+    pending.push(chunks.renderFinish(renderFinishReason(outcome.finish, items.hasCalls())))
     if (sendsUsage && outcome.usage !== null) {
-      pending.push(writer.usage(renderChatUsage(outcome.usage)))
+      pending.push(chunks.renderUsage(renderChatUsage(outcome.usage)))
     }
     pending.push({ data: '[DONE]' })
   }
@@ -93,8 +93,8 @@ function writeItemEvent(event: ItemEvent, items: ChatItemWriter): void {
       return items.startItem(event.index, event.item)
     case 'item-ended':
       return items.endItem(event.index, event.item)
-    // Writes nothing: clients keep only the last list of annotations, so all annotations are sent
-    // together when the item ends.
+    // Writes nothing, because clients keep only the last list of annotations: the complete list is
+    // sent when the item ends.
     case 'annotation-added':
   }
 }

@@ -4,7 +4,7 @@
  */
 import { readChatOnlyFields, filterObjects } from '../../../core/items/chat-only-fields.ts'
 import type { AnswerFinishReason, TokenUsage } from '../../../core/stream-event.ts'
-import type { Item } from '../../../core/item.ts'
+import type { Item, Part } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 
 export function renderFinishReason(finish: AnswerFinishReason | null, hasCalls: boolean): string {
@@ -13,10 +13,13 @@ export function renderFinishReason(finish: AnswerFinishReason | null, hasCalls: 
   return hasCalls ? 'tool_calls' : 'stop'
 }
 
-/** Renders an annotation; returns `null` for a type that Chat Completions does not have. */
-export function renderAnnotation(annotation: JsonObject): JsonObject | null {
-  const { type, ...citation } = annotation
-  return type === 'url_citation' ? { type, url_citation: citation } : null
+/** Renders the annotations of a type that Chat Completions has, that is, citations of web pages. */
+export function renderAnnotations(parts: readonly Part[]): readonly JsonObject[] {
+  return parts
+    .flatMap((part) => (part.type === 'output_text' ? (part.annotations ?? []) : []))
+    .flatMap(({ type, ...citation }) =>
+      type === 'url_citation' ? [{ type, url_citation: citation }] : [],
+    )
 }
 
 export function readReasoningDetails(item: Item): readonly JsonObject[] {
@@ -24,8 +27,7 @@ export function readReasoningDetails(item: Item): readonly JsonObject[] {
 }
 
 /**
- * Renders the usage. Leaves out counts that the upstream did not report, because 0 would be a wrong
- * number.
+ * Renders the token usage. Omits counts that the upstream did not report, because 0 would be wrong.
  */
 export function renderChatUsage(usage: TokenUsage): JsonObject {
   const { cachedTokens, cacheWriteTokens, reasoningTokens } = usage

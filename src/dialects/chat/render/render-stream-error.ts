@@ -1,6 +1,6 @@
 /**
- * Renders the end of a failed chat stream: an error without `choices`, because clients ignore an error
- * next to them, and `[DONE]`.
+ * Renders the end of a failed chat stream: an error and `[DONE]`. The error has no field `choices`,
+ * because clients ignore an error in a chunk with choices.
  */
 import type { Failure } from '../../../core/stream-event.ts'
 import { createErrorBody } from '../../../core/errors/gateway-error.ts'

@@ -4,25 +4,32 @@
  */
 import type { ToolCall } from '../../../core/item.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
-import type { ChunkWriter } from './chunk-writer.ts'
+import { renderToolCall } from './render-chat-completion.ts'
+import type { ChunkRenderer } from './chunk-renderer.ts'
 
-/** Writes the tool calls of an answer. `index` is the index of the item in the answer. */
+/**
+ * Writes the tool calls of an answer. `index` is the index of the item in the answer, where all
+ * items count.
+ */
 export interface ToolCallWriter {
   readonly startCall: (index: number, call: ToolCall) => void
   readonly writeInput: (index: number, text: string) => void
-  /** Writes the start and the input of a call, as far as they are not written yet. */
+  /** Writes the start and the input of a call, unless they were written before. */
   readonly endCall: (index: number, call: ToolCall) => void
-  readonly count: () => number
+  readonly countCalls: () => number
 }
 
 interface StartedCall {
-  /** The JSON of a delta, up to its piece of the input. */
+  /**
+   * The JSON of a delta for this call, up to the next piece of its input, e.g.
+   * `{"tool_calls":[{"index":0,"function":{"arguments":`.
+   */
   readonly before: string
   hasInput: boolean
 }
 
 export function createToolCallWriter(
-  writer: ChunkWriter,
+  chunks: ChunkRenderer,
   send: (message: SseMessage) => void,
 ): ToolCallWriter {
   const calls = new Map<number, StartedCall>()
@@ -34,26 +41,21 @@ export function createToolCallWriter(
       const body = isCustom ? '"custom":{"input":' : '"function":{"arguments":'
       const before = `{"tool_calls":[{"index":${callIndex},${body}`
       calls.set(index, { before, hasInput: false })
-      send(writer.delta({ tool_calls: [renderCallStart(callIndex, call)] }))
+      const started = isCustom ? { ...call, input: '' } : { ...call, arguments: '' }
+      send(chunks.renderDelta({ tool_calls: [{ index: callIndex, ...renderToolCall(started) }] }))
     },
     writeInput(index, text) {
       const call = calls.get(index)
       if (call === undefined || text === '') return
       call.hasInput = true
-      for (const message of writer.text(call.before, text, '}}]}')) send(message)
+      for (const message of chunks.renderText(call.before, text, '}}]}')) send(message)
     },
     endCall(index, call) {
       self.startCall(index, call)
       const text = call.type === 'function_call' ? call.arguments : call.input
       if (calls.get(index)?.hasInput === false) self.writeInput(index, text)
     },
-    count: () => calls.size,
+    countCalls: () => calls.size,
   }
   return self
-}
-
-function renderCallStart(index: number, { type, call_id: id, name }: ToolCall) {
-  return type === 'function_call'
-    ? { index, id, type: 'function', function: { name, arguments: '' } }
-    : { index, id, type: 'custom', custom: { name, input: '' } }
 }

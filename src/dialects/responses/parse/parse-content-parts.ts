@@ -11,7 +11,7 @@ import {
   readOptional,
   createWrongTypeError,
 } from '../../checks/check-json-types.ts'
-import { patchObject } from '../../../core/json/patch-object.ts'
+import { patchList, patchObject } from '../../../core/json/patch-object.ts'
 
 type TextType = 'input_text' | 'output_text'
 
@@ -22,9 +22,9 @@ export function parseContentParts(
 ): readonly JsonObject[] {
   if (typeof content === 'string') return [{ type: textType, text: content }]
   if (!Array.isArray(content)) throw createWrongTypeError(content, path, 'a string or an array')
-  const list = content as readonly JsonObject[]
-  const parts = list.map((part, index) => parsePart(part, textType, `${path}[${index}]`))
-  return parts.every((part, index) => part === list[index]) ? list : parts
+  return patchList<JsonObject>(content, (part, index) =>
+    parsePart(part, textType, `${path}[${index}]`),
+  )
 }
 
 export function parseToolOutput(output: unknown, path: string): string | readonly JsonObject[] {
@@ -41,8 +41,8 @@ function parsePart(value: unknown, textType: TextType, path: string): JsonObject
 }
 
 /**
- * Checks a part and returns the fields to set in it. Some of them may have the same value as
- * before.
+ * A function that checks a part and returns the fields to correct in it, e.g. `annotations:
+ * undefined` to remove `annotations: null`. Fields that are already correct may be among them.
  */
 type PartReader = (part: JsonObject, path: string, textType: TextType) => PartFields
 type PartFields = Readonly<Record<string, Json | undefined>>
@@ -50,11 +50,14 @@ type PartFields = Readonly<Record<string, Json | undefined>>
 const PART_READERS: ReadonlyMap<string, PartReader> = new Map<string, PartReader>([
   ['input_text', readTextPart],
   ['output_text', readTextPart],
-  // Some clients send this type, which text parts have in Chat Completions.
+  // Some clients send `text`, the type that text parts have in Chat Completions.
   ['text', (part, path, textType) => ({ type: textType, ...readTextPart(part, path) })],
   ['refusal', readRefusalPart],
-  ['input_image', optionalStringsReader(['image_url', 'file_id', 'detail'])],
-  ['input_file', optionalStringsReader(['file_data', 'file_id', 'file_url', 'filename'])],
+  [
+    'input_image',
+    (part, path) => readOptionalTexts(part, ['image_url', 'file_id', 'detail'], path),
+  ],
+  ['input_file', (part, path) => readOptionalTexts(part, FILE_FIELDS, path)],
   ['input_audio', readAudioPart],
 ])
 
@@ -70,14 +73,18 @@ function readRefusalPart(part: JsonObject, path: string): PartFields {
   return { refusal: asString(part['refusal'], `${path}.refusal`) }
 }
 
-function optionalStringsReader(names: readonly string[]): PartReader {
-  return (part, path) =>
-    Object.fromEntries(
-      names.map((name) => [
-        name,
-        readOptional(asString, part[name], `${path}.${name}`) ?? undefined,
-      ]),
-    )
+const FILE_FIELDS = ['file_data', 'file_id', 'file_url', 'filename']
+
+/** Checks optional text fields. A field that is absent or `null` is `undefined` in the result. */
+export function readOptionalTexts(
+  object: JsonObject,
+  names: readonly string[],
+  path: string,
+): PartFields {
+  const texts = names.map((name) => {
+    return [name, readOptional(asString, object[name], `${path}.${name}`) ?? undefined] as const
+  })
+  return Object.fromEntries(texts)
 }
 
 function readAudioPart(part: JsonObject, path: string): PartFields {

@@ -1,7 +1,7 @@
 /**
- * Parses the entries of `input` into items. A valid entry becomes an item as the same object.
- * Fields that a client leaves out or sends as `null` are corrected in a copy. An entry of an
- * unknown type is stored unchanged.
+ * Parses the entries of `input` into items. A valid entry is returned as the same object. Fields
+ * that a client leaves out or sends as `null` are corrected in a copy. An entry of an unknown type
+ * is stored unchanged.
  */
 import type { Item, Role } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
@@ -14,13 +14,11 @@ import {
   createMissingFieldError,
   type JsonReader,
 } from '../../checks/check-json-types.ts'
-import { patchObject } from '../../../core/json/patch-object.ts'
+import { patchList, patchObject } from '../../../core/json/patch-object.ts'
 import { parseItemBackstoryField } from '../../context-policy/parse-item-backstory-field.ts'
-import { parseToolOutput, parseContentParts } from './parse-content-parts.ts'
+import { parseToolOutput, parseContentParts, readOptionalTexts } from './parse-content-parts.ts'
 
-export function parseItems(input: unknown, path: string): readonly Item[] {
-  return asListOf(parseItem)(input, path)
-}
+export const parseItems: JsonReader<readonly Item[]> = asListOf(parseItem)
 
 function parseItem(value: unknown, path: string): Item {
   const entry = asObject(value, path)
@@ -39,7 +37,7 @@ function parseItem(value: unknown, path: string): Item {
   }) as unknown as Item
 }
 
-/** Reads the type of an entry. The API allows that a message or an item reference has no type. */
+/** Reads the type of an entry. In this API, a message and an item reference need no type. */
 function readItemType(entry: JsonObject, path: string): string {
   const type = readOptional(asString, entry['type'], `${path}.type`)
   if (type !== null) return type
@@ -57,8 +55,8 @@ function isOutputWithoutCall(entry: JsonObject): boolean {
 }
 
 /**
- * Checks an entry and returns the fields to set in it. Some of them may have the same value as
- * before.
+ * A function that checks an entry and returns the fields to correct in it, e.g. `id: undefined` to
+ * remove `id: null`. Fields that are already correct may be among them.
  */
 type ItemReader = (entry: JsonObject, path: string) => Readonly<Record<string, Json | undefined>>
 
@@ -72,13 +70,12 @@ const ITEM_READERS: ReadonlyMap<string, ItemReader> = new Map<string, ItemReader
 ])
 
 /**
- * Reads the fields of all types. Removes fields that SDKs send as `null`, and `origin` and
- * `native`, which only the gateway may set.
+ * Reads the fields that items of all types have. Removes fields that SDKs send as `null`, and
+ * `origin` and `native`, which only the gateway may set.
  */
 function readCommonFields(entry: JsonObject, path: string): ReturnType<ItemReader> {
   return {
-    id: readOptional(asString, entry['id'], `${path}.id`) ?? undefined,
-    status: readOptional(asString, entry['status'], `${path}.status`) ?? undefined,
+    ...readOptionalTexts(entry, ['id', 'status'], path),
     native: readNative(entry, path),
     backstory: undefined,
     origin: undefined,
@@ -101,7 +98,7 @@ function readMessage(entry: JsonObject, path: string): ReturnType<ItemReader> {
   const textType = role === 'assistant' ? 'output_text' : 'input_text'
   return {
     content: parseContentParts(entry['content'], textType, `${path}.content`),
-    phase: readOptional(asString, entry['phase'], `${path}.phase`) ?? undefined,
+    ...readOptionalTexts(entry, ['phase'], path),
   }
 }
 
@@ -129,16 +126,15 @@ function readReasoning(entry: JsonObject, path: string): ReturnType<ItemReader> 
 }
 
 /**
- * Creates a reader that sets the type of each part. It returns the client's own list if all parts
- * have that type already.
+ * Creates a reader of reasoning parts that sets the type of each part. The reader returns the
+ * client's own list if all parts have that type already.
  */
 function reasoningPartsReader(type: string): JsonReader<readonly JsonObject[]> {
   return (value, path) => {
-    const list = asListOf(asObject)(value, path)
-    const parts = list.map((part, index) => {
+    asListOf(asObject)(value, path)
+    return patchList(value as readonly JsonObject[], (part, index) => {
       asString(part['text'], `${path}[${index}].text`)
       return patchObject(part, { type })
     })
-    return parts.every((part, index) => part === list[index]) ? (value as JsonObject[]) : parts
   }
 }

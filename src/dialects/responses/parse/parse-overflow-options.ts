@@ -2,24 +2,21 @@
 import { isCompactionTrigger } from '../../../core/items/compaction-item.ts'
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
-import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import {
   asListOf,
   asObject,
   asOneOf,
   asString,
+  createInvalidFieldError,
   readOptional,
 } from '../../checks/check-json-types.ts'
 import type { OverflowOptions } from '../../../core/client-request.ts'
-import { asIntegerBetween } from '../../checks/check-value-limits.ts'
+import { asPositiveInteger } from '../../checks/check-value-limits.ts'
 
 export function parseOverflowOptions(body: JsonObject, items: readonly Item[]): OverflowOptions {
-  // Only checks `max_tool_calls`: upstreams with hosted tools apply this limit, the gateway does not.
-  readOptional(
-    asIntegerBetween(1, Number.MAX_SAFE_INTEGER),
-    body['max_tool_calls'],
-    'max_tool_calls',
-  )
+  // `max_tool_calls` is only checked: upstreams with hosted tools apply this limit, the gateway
+  // does not.
+  readOptional(asPositiveInteger, body['max_tool_calls'], 'max_tool_calls')
   return {
     compactAbove: readOptional(readCompactAbove, body['context_management'], 'context_management'),
     compactNow: endsWithTrigger(items),
@@ -29,12 +26,10 @@ export function parseOverflowOptions(body: JsonObject, items: readonly Item[]): 
 
 const asTruncation = asOneOf(['auto', 'disabled'])
 const asEntryType = asOneOf(['compaction'])
-/** OpenAI requires 1000 or more, but a model with a small context window needs a lower threshold. */
-const asThreshold = asIntegerBetween(1, Number.MAX_SAFE_INTEGER)
 
 /**
- * Returns the lowest `compact_threshold` of the entries; `'window'` (the model's context window) if no
- * entry has one; null without entries.
+ * Returns the lowest `compact_threshold` of the entries. Returns `'window'` (the model's context
+ * window) if no entry has one, and `null` if there are no entries.
  */
 function readCompactAbove(value: unknown, path: string): OverflowOptions['compactAbove'] {
   const thresholds = asListOf(readThreshold)(value, path)
@@ -46,16 +41,14 @@ function readCompactAbove(value: unknown, path: string): OverflowOptions['compac
 function readThreshold(value: unknown, path: string): number | null {
   const entry = asObject(value, path)
   asEntryType(asString(entry['type'], `${path}.type`), `${path}.type`)
-  return readOptional(asThreshold, entry['compact_threshold'], `${path}.compact_threshold`)
+  // OpenAI requires 1000 or more, but a model with a small context window needs a lower threshold.
+  return readOptional(asPositiveInteger, entry['compact_threshold'], `${path}.compact_threshold`)
 }
 
 function endsWithTrigger(items: readonly Item[]): boolean {
   const index = items.findIndex(isCompactionTrigger)
   if (index < 0) return false
   if (index === items.length - 1) return true
-  throw new GatewayError(
-    'invalid_value',
-    "Invalid 'input': an item of type 'compaction_trigger' must be the last one.",
-    { param: 'input' },
-  )
+  const reason = "an item of type 'compaction_trigger' must be the last one."
+  throw createInvalidFieldError('input', reason)
 }

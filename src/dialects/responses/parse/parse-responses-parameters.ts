@@ -11,9 +11,13 @@ import {
   readOptional,
   type JsonReader,
 } from '../../checks/check-json-types.ts'
-import { asStopSequences } from '../../checks/read-stop-sequences.ts'
+import {
+  asStopSequences,
+  asDecimalBetween,
+  asIntegerBetween,
+  asPositiveInteger,
+} from '../../checks/check-value-limits.ts'
 import { parseResponsesToolChoice, parseResponsesTools } from './parse-responses-tools.ts'
-import { asDecimalBetween, asIntegerBetween } from '../../checks/check-value-limits.ts'
 
 export function parseResponsesParameters(body: JsonObject): PromptParameters {
   const read = <Value>(name: string, reader: JsonReader<Value>) =>
@@ -30,8 +34,8 @@ export function parseResponsesParameters(body: JsonObject): PromptParameters {
     temperature: read('temperature', asDecimalBetween(0, 2)),
     topP: read('top_p', asDecimalBetween(0, 1)),
     // OpenAI requires 16 or more. The gateway accepts 1, because other upstreams do, and some
-    // clients test a model with it.
-    maxOutputTokens: read('max_output_tokens', asIntegerBetween(1, Number.MAX_SAFE_INTEGER)),
+    // clients test a model with one token.
+    maxOutputTokens: read('max_output_tokens', asPositiveInteger),
     stop: read('stop', asStopSequences) ?? [],
     seed: read('seed', asInteger),
     presencePenalty: read('presence_penalty', asDecimalBetween(-2, 2)),
@@ -56,8 +60,8 @@ export function parseResponsesParameters(body: JsonObject): PromptParameters {
 }
 
 /**
- * Fields that are not part of `extra`, because PromptParameters, StorageOptions or OverflowOptions
- * contain them.
+ * Fields of a request that `extra` (the unknown fields, which are forwarded unchanged) never
+ * contains, because PromptParameters, StorageOptions or OverflowOptions contain them.
  */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(
   `model input instructions tools tool_choice parallel_tool_calls temperature top_p
@@ -66,14 +70,13 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set(
   background previous_response_id conversation metadata stream stream_options truncation
   context_management generate`.split(/\s+/),
 )
-const KNOWN_TEXT_FIELDS: ReadonlySet<string> = new Set(['format', 'verbosity'])
-const KNOWN_REASONING_FIELDS: ReadonlySet<string> = new Set([
-  'effort',
-  'summary',
-  'generate_summary',
-])
+const KNOWN_TEXT_FIELDS = new Set(['format', 'verbosity'])
+const KNOWN_REASONING_FIELDS = new Set(['effort', 'summary', 'generate_summary'])
 
-/** Returns unknown fields by path: `{ "text.new_field": 1 }`. */
+/**
+ * Returns the unknown fields of the body, of `text` and of `reasoning` by path, e.g. `{
+ * "text.new_field": 1 }`.
+ */
 function pickExtraFields(body: JsonObject, text: JsonObject, reasoning: JsonObject): JsonObject {
   return Object.fromEntries([
     ...listUnknownFields(body, KNOWN_FIELDS, ''),

@@ -2,9 +2,8 @@
  * Parses the tools of a request and the tool choice, which states which tools the model may or must
  * call.
  */
-import type { JsonObject } from '../../../core/json/json.ts'
+import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import type { Tool, ToolChoice } from '../../../core/prompt.ts'
-import { isObject } from '../../../core/json/json.ts'
 import {
   asBoolean,
   asList,
@@ -14,11 +13,10 @@ import {
   asString,
   readOptional,
   createWrongTypeError,
+  type JsonReader,
 } from '../../checks/check-json-types.ts'
 
-export function parseResponsesTools(value: unknown, path: string): readonly Tool[] {
-  return asListOf(parseTool)(value, path)
-}
+export const parseResponsesTools: JsonReader<readonly Tool[]> = asListOf(parseTool)
 
 function parseTool(value: unknown, path: string): Tool {
   const raw = asObject(value, path)
@@ -73,7 +71,7 @@ function parseAllowedTools(choice: JsonObject, path: string): ToolChoice {
     const toolPath = `${path}.tools[${index}]`
     const tool = asObject(entry, toolPath)
     const type = asString(tool['type'], `${toolPath}.type`)
-    // A choice with a hosted tool, which has no name, is forwarded unchanged.
+    // A choice among tools with a hosted tool, which has no name, is forwarded unchanged.
     if (type !== 'function' && type !== 'custom') return { type: 'opaque', raw: choice }
     names.push(readToolName(tool, type, toolPath))
   }

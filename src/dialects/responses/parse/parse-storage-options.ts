@@ -8,6 +8,7 @@ import {
   asBoolean,
   asString,
   readOptional,
+  createInvalidFieldError,
   createWrongTypeError,
 } from '../../checks/check-json-types.ts'
 import type { StorageOptions } from '../../../core/client-request.ts'
@@ -26,11 +27,8 @@ export function parseStorageOptions(body: JsonObject): StorageOptions {
     )
   }
   if (background && store === false) {
-    throw new GatewayError(
-      'unsupported_parameter',
-      "Unsupported parameter: 'background' can only be used when 'store' is true.",
-      { param: 'background' },
-    )
+    const message = "Unsupported parameter: 'background' can only be used when 'store' is true."
+    throw new GatewayError('unsupported_parameter', message, { param: 'background' })
   }
   return {
     store,
@@ -58,9 +56,6 @@ function parseConversation(value: unknown): string | null {
 
 function asConversationId(id: string, path: string): string {
   if (id.startsWith('conv_')) return id
-  throw new GatewayError(
-    'invalid_value',
-    `Invalid '${path}': '${id.slice(0, 40)}'. Expected an ID that begins with 'conv'.`,
-    { param: path },
-  )
+  const reason = `'${id.slice(0, 40)}'. Expected an ID that begins with 'conv'.`
+  throw createInvalidFieldError(path, reason)
 }

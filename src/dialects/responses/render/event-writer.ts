@@ -6,15 +6,15 @@ import { NO_OUTPUT, type SseMessage } from '../../../core/stream/stage.ts'
 
 export interface EventWriter {
   /** Adds an event. `fields` is JSON without braces: `"output_index":0`. */
-  readonly write: (type: string, fields: string) => void
+  readonly writeEvent: (type: string, fields: string) => void
   /**
-   * Adds an event. `eventStart` is the JSON of the event up to its last field:
+   * Adds an event. `eventStart` is its JSON without `sequence_number` and the closing brace:
    * `{"type":"…","output_index":0`.
    */
-  readonly writeStart: (type: string, eventStart: string) => void
+  readonly writePrebuiltEvent: (type: string, eventStart: string) => void
   /** Adds a message that is not an event of the Responses API, e.g. a status for Open WebUI. */
   readonly writeMessage: (message: SseMessage) => void
-  /** Returns the messages since the last call. */
+  /** Returns the messages that were added since the last call. */
   readonly takeMessages: () => readonly SseMessage[]
 }
 
@@ -25,8 +25,8 @@ export function createEventWriter(): EventWriter {
     messages.push({ event: type, data: `${eventStart},"sequence_number":${sequence++}}` })
   }
   return {
-    write: (type, fields) => writeStart(type, `{"type":"${type}",${fields}`),
-    writeStart,
+    writeEvent: (type, fields) => writeStart(type, `{"type":"${type}",${fields}`),
+    writePrebuiltEvent: writeStart,
     writeMessage: (message) => void messages.push(message),
     takeMessages() {
       if (messages.length === 0) return NO_OUTPUT

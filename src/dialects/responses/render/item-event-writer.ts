@@ -1,7 +1,8 @@
 /**
  * Writes the events of one item of an answer in the order that OpenAI documents: the start of the
  * item, its parts with their text, the end of the item. A part is closed when another one starts.
- * Text for a closed part starts one more part, so that no text is lost and the order stays valid.
+ * Text that arrives for a closed part starts one more part, so that no text is lost and the order
+ * stays valid.
  */
 import { isToolItem, type Item } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
@@ -15,67 +16,70 @@ import type { EventWriter } from './event-writer.ts'
 export interface ItemEventWriter {
   readonly writeText: (
     channel: TextChannel,
-    part: number,
+    partNumber: number,
     text: string,
     logprobs?: readonly Json[],
   ) => void
-  readonly writeAnnotation: (part: number, annotation: JsonObject) => void
+  readonly writeAnnotation: (partNumber: number, annotation: JsonObject) => void
   /**
-   * Writes the content of the finished item that had no events yet, and closes its parts.
+   * Writes the content of `finalItem` for which no event was written yet, and closes the parts.
    * `finalItem` is `null` if the answer broke off before the item was finished.
    */
-  readonly close: (finalItem: Item | null) => void
-  /** Writes the end of the item and returns its JSON. Must be called after `close`. */
-  readonly end: (status: ItemEndStatus) => string
+  readonly closeParts: (finalItem: Item | null) => void
+  /** Writes the end of the item and returns the item's JSON. Must be called after `closeParts`. */
+  readonly writeEnd: (status: ItemEndStatus) => string
 }
 
 export function createItemEventWriter(
-  started: Item,
+  startedItem: Item,
   id: string,
-  index: number,
+  outputIndex: number,
   visibility: ReasoningVisibility,
   writer: EventWriter,
 ): ItemEventWriter {
-  const startedJson = JSON.stringify(renderStartedItem(started, id))
-  writer.write('response.output_item.added', `"output_index":${index},"item":${startedJson}`)
+  const startedJson = JSON.stringify(renderStartedItem(startedItem, id))
+  writer.writeEvent(
+    'response.output_item.added',
+    `"output_index":${outputIndex},"item":${startedJson}`,
+  )
   const progress: ItemProgress = {
-    type: started.type,
-    itemFields: `"item_id":${JSON.stringify(id)},"output_index":${index}`,
+    type: startedItem.type,
+    itemFields: `"item_id":${JSON.stringify(id)},"output_index":${outputIndex}`,
     visibility,
     writer,
     parts: [],
     renderers: { content: [], summary: [] },
     openPart: null,
   }
-  let item = started
+  let item = startedItem
   return {
-    writeText(channel, part, text, logprobs) {
-      if (text !== '') openPart(progress, channel, part)?.events.writeText(text, logprobs)
+    writeText(channel, partNumber, text, logprobs) {
+      if (text !== '') openPart(progress, channel, partNumber)?.events.writeText(text, logprobs)
     },
-    writeAnnotation(part, annotation) {
-      openPart(progress, 'text', part)?.events.writeAnnotation(annotation)
+    writeAnnotation(partNumber, annotation) {
+      openPart(progress, 'text', partNumber)?.events.writeAnnotation(annotation)
     },
-    close(finalItem) {
+    closeParts(finalItem) {
       item =
-        finalItem === null || !isSameType(finalItem, started)
-          ? buildPartialItem(started, progress)
-          : keepCallId(finalItem, started)
-      for (const piece of splitItemForStreaming(item)) writeMissing(progress, piece)
+        finalItem === null || !hasSameType(finalItem, startedItem)
+          ? buildPartialItem(startedItem, progress)
+          : keepCallId(finalItem, startedItem)
+      for (const piece of splitItemForStreaming(item)) writeMissingContent(progress, piece)
       closePart(progress)
     },
-    end(status) {
+    writeEnd(status) {
       const parts = {
         content: progress.renderers.content.map((render) => render()),
         summary: progress.renderers.summary.map((render) => render()),
       }
       const json = JSON.stringify(renderItem(item, id, status, visibility, parts))
-      writer.write('response.output_item.done', `"output_index":${index},"item":${json}`)
+      writer.writeEvent('response.output_item.done', `"output_index":${outputIndex},"item":${json}`)
       return json
     },
   }
 }
 
-/** The state of an item between its start and its end. */
+/** The state of an item while its events are written. */
 interface ItemProgress {
   readonly type: Item['type']
   /** The JSON fields that all events of the item have. */
@@ -84,8 +88,8 @@ interface ItemProgress {
   readonly writer: EventWriter
   readonly parts: StartedPart[]
   /**
-   * Functions that render the parts of each list when the item ends, in the order in which the
-   * parts started.
+   * Functions that render the finished parts of the item, by the list that contains them
+   * (`content`, `summary`), in the order in which the parts started.
    */
   readonly renderers: {
     readonly content: (() => JsonObject)[]
@@ -95,31 +99,36 @@ interface ItemProgress {
 }
 
 /**
- * A part that has started. `part` is the upstream's number of the part, which may differ from its
- * index in the list.
+ * A part that has started. `partNumber` is the number of the part in the upstream's events, which
+ * may differ from its index in the client's list.
  */
 interface StartedPart {
   readonly channel: TextChannel
-  readonly part: number
+  readonly partNumber: number
   readonly events: PartEventWriter
 }
 
 /**
- * Returns the open part if it matches, otherwise starts a new one. Returns `null` if an item of
- * this type has no such text.
+ * Returns the open part if it has this channel and number; otherwise starts a new one. Returns
+ * `null` if items of this type have no such text, e.g. no refusal in reasoning.
  */
-function openPart(progress: ItemProgress, channel: TextChannel, part: number): StartedPart | null {
+function openPart(
+  progress: ItemProgress,
+  channel: TextChannel,
+  partNumber: number,
+): StartedPart | null {
   const { openPart: current, type, visibility, itemFields, writer, renderers } = progress
-  if (current !== null && current.part === part && current.channel === channel) return current
+  if (current !== null && current.partNumber === partNumber && current.channel === channel)
+    return current
   const names = findTextEventNames(type, channel, visibility)
   if (names === null) return null
-  // The arguments of a tool call are one text without parts, so `part` is ignored.
-  if (names.parts === null && current !== null) return current
+  // The arguments of a tool call are one text without parts, so `partNumber` is ignored.
+  if (names.partEvents === null && current !== null) return current
   closePart(progress)
-  const list = names.parts === null ? [] : renderers[names.parts.list]
+  const list = names.partEvents === null ? [] : renderers[names.partEvents.listField]
   const events = createPartEventWriter(names, itemFields, list.length, writer)
-  list.push(events.render)
-  const started = { channel, part, events }
+  list.push(events.renderPart)
+  const started = { channel, partNumber, events }
   progress.parts.push(started)
   progress.openPart = started
   return started
@@ -130,49 +139,52 @@ function closePart(progress: ItemProgress): void {
   progress.openPart = null
 }
 
-/** Writes the text and annotations of a finished part that had no events yet. */
-function writeMissing(progress: ItemProgress, piece: ItemPiece): void {
-  const { channel, part, text, rendered } = piece
+/** Writes the text and the annotations of a finished part for which no event was written yet. */
+function writeMissingContent(progress: ItemProgress, piece: ItemPiece): void {
+  const { channel, partNumber, text, renderedPart } = piece
   if (channel === null) return writePartAtOnce(progress, piece)
   const findStarted = () =>
-    progress.parts.filter((started) => started.channel === channel && started.part === part)
+    progress.parts.filter(
+      (started) => started.channel === channel && started.partNumber === partNumber,
+    )
   const before = findStarted()
-  const writtenText = before.map(({ events }) => events.text()).join('')
+  const writtenText = before.map(({ events }) => events.getText()).join('')
   const missingText = text.startsWith(writtenText) ? text.slice(writtenText.length) : ''
   if (before.length === 0 || missingText !== '') {
-    const opened = openPart(progress, channel, part)
+    const opened = openPart(progress, channel, partNumber)
     if (missingText !== '') {
       opened?.events.writeText(missingText, before.length === 0 ? piece.logprobs : undefined)
     }
   }
   const writtenAnnotations = before.reduce((sum, { events }) => sum + events.countAnnotations(), 0)
   for (const annotation of piece.annotations.slice(writtenAnnotations)) {
-    openPart(progress, channel, part)?.events.writeAnnotation(annotation)
+    openPart(progress, channel, partNumber)?.events.writeAnnotation(annotation)
   }
-  // If a part was written as several parts, the finished item has the same several parts.
+  // If the part was written as several parts, the finished item contains these instead of the
+  // upstream's single part.
   const [first, ...others] = findStarted()
-  if (others.length === 0) first?.events.setFinal(text, rendered)
+  if (others.length === 0) first?.events.setFinalPart(text, renderedPart)
 }
 
 /** Writes a part without text, e.g. an image or a part of an unknown type. */
-function writePartAtOnce(progress: ItemProgress, { rendered }: ItemPiece): void {
-  if (rendered === null) return
+function writePartAtOnce(progress: ItemProgress, { renderedPart }: ItemPiece): void {
+  if (renderedPart === null) return
   closePart(progress)
   const { content } = progress.renderers
-  const part = JSON.stringify(rendered)
+  const part = JSON.stringify(renderedPart)
   const fields = `${progress.itemFields},"content_index":${content.length},"part":${part}`
-  progress.writer.write('response.content_part.added', fields)
-  progress.writer.write('response.content_part.done', fields)
-  content.push(() => rendered)
+  progress.writer.writeEvent('response.content_part.added', fields)
+  progress.writer.writeEvent('response.content_part.done', fields)
+  content.push(() => renderedPart)
 }
 
-function isSameType(item: Item, started: Item): boolean {
+function hasSameType(item: Item, started: Item): boolean {
   if (item.type !== 'opaque' || started.type !== 'opaque') return item.type === started.type
   return item.raw['type'] === started.raw['type']
 }
 
 /**
- * Returns the finished call with the `call_id` of its start event, which the client has already.
+ * Returns the finished call with the `call_id` of its start event, which the client already has.
  */
 function keepCallId(item: Item, started: Item): Item {
   if (!isToolItem(item) || !isToolItem(started) || item.call_id === started.call_id) return item
@@ -180,11 +192,12 @@ function keepCallId(item: Item, started: Item): Item {
 }
 
 /**
- * Builds the item of an answer that broke off. A tool call gets the arguments received so far; messages
- * and reasoning stay empty, because `renderers` add their parts.
+ * Builds an item that was not finished when the answer broke off. A tool call gets the arguments
+ * received so far. Messages and reasoning stay empty, because `renderers` add the parts that were
+ * written.
  */
 function buildPartialItem(started: Item, { parts }: ItemProgress): Item {
-  const text = parts.map(({ events }) => events.text()).join('')
+  const text = parts.map(({ events }) => events.getText()).join('')
   if (started.type === 'function_call') return { ...started, arguments: text }
   if (started.type === 'custom_tool_call') return { ...started, input: text }
   if (started.type === 'message') return { ...started, content: [] }

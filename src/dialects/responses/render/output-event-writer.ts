@@ -2,23 +2,23 @@
  * Writes the events of all items of an answer. The events of several items may be interleaved. The
  * index of an item is given by the order in which the items started.
  *
- * The end of an item is written only with the next event, because the end of the answer decides
+ * The end of an item is delayed until the next event: if that is the end of the answer, it decides
  * whether the last item is complete or was cut off.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 import type { ResponseStatus } from './render-response-fields.ts'
-import { createItemIdAssigner } from './assign-output-item-ids.ts'
+import { createItemIdAssigner } from './assign-unique-item-ids.ts'
 import type { ItemEndStatus } from './render-item.ts'
 import { createItemEventWriter, type ItemEventWriter } from './item-event-writer.ts'
 import { decideReasoningVisibility } from './reasoning-visibility.ts'
 import type { EventWriter } from './event-writer.ts'
 
 export interface OutputEventWriter {
-  readonly push: (event: StreamEvent) => void
-  /** Closes all open items. Returns the output, a list of all items, as JSON text. */
-  readonly end: (status: ResponseStatus) => string
+  readonly pushEvent: (event: StreamEvent) => void
+  /** Closes all open items. Returns the list `output`, which contains all items, as JSON text. */
+  readonly closeItems: (status: ResponseStatus) => string
 }
 
 export function createOutputEventWriter(
@@ -28,7 +28,7 @@ export function createOutputEventWriter(
   const items = createItemList(answerContext, writer)
   let isOver = false
   return {
-    push(event) {
+    pushEvent(event) {
       if (isOver) return
       const isCutOff = event.type === 'answer-ended' && event.finish !== 'stop'
       items.writeDelayedEnd(isCutOff ? 'incomplete' : 'completed')
@@ -66,7 +66,7 @@ export function createOutputEventWriter(
           return
       }
     },
-    end(status) {
+    closeItems(status) {
       items.writeDelayedEnd(status === 'incomplete' ? 'incomplete' : 'completed')
       return `[${items.closeAll(status).join(',')}]`
     },
@@ -79,9 +79,12 @@ interface ListedItem {
   isClosed: boolean
 }
 
-/** Lists the items by the index in their events, in the order in which they started. */
+/**
+ * Creates the list of the items that have started. `index` is the index of an item in the stream
+ * events.
+ */
 function createItemList(answerContext: AnswerContext, writer: EventWriter) {
-  const assignId = createItemIdAssigner(answerContext.turnId)
+  const assignId = createItemIdAssigner()
   const visibility = decideReasoningVisibility(answerContext)
   const items = new Map<number, ListedItem>()
   const output: string[] = []
@@ -91,18 +94,18 @@ function createItemList(answerContext: AnswerContext, writer: EventWriter) {
     const known = items.get(index)
     if (known !== undefined) return known
     const outputIndex = items.size
-    const id = assignId(item, outputIndex)
+    const id = assignId(item, { turnId: answerContext.turnId, side: 'out', index: outputIndex })
     const events = createItemEventWriter(item, id, outputIndex, visibility, writer)
     const listed = { outputIndex, events, isClosed: false }
     items.set(index, listed)
     return listed
   }
   /**
-   * Ends an item. Only the last item can be incomplete, because no item starts after one that is
-   * cut off.
+   * Writes the end of an item. Only the last item can be incomplete, because no item starts after
+   * one that is cut off.
    */
   const end = ({ outputIndex, events }: ListedItem, status: ItemEndStatus): void => {
-    output[outputIndex] = events.end(outputIndex === items.size - 1 ? status : 'completed')
+    output[outputIndex] = events.writeEnd(outputIndex === items.size - 1 ? status : 'completed')
   }
   return {
     start,
@@ -117,7 +120,7 @@ function createItemList(answerContext: AnswerContext, writer: EventWriter) {
     close(index: number, item: Item): void {
       const listed = start(index, item)
       if (listed.isClosed) return
-      listed.events.close(item)
+      listed.events.closeParts(item)
       listed.isClosed = true
       itemToEnd = listed
     },
@@ -126,13 +129,14 @@ function createItemList(answerContext: AnswerContext, writer: EventWriter) {
       itemToEnd = null
     },
     /**
-     * Closes all items and returns their JSON. In a failed answer, all open items are incomplete.
+     * Closes all items and returns their JSON. In a failed answer, every item that was still open
+     * is incomplete.
      */
     closeAll(status: ResponseStatus): readonly string[] {
       for (const listed of items.values()) {
         if (listed.isClosed) continue
-        listed.events.close(null)
-        if (status === 'failed') output[listed.outputIndex] = listed.events.end('incomplete')
+        listed.events.closeParts(null)
+        if (status === 'failed') output[listed.outputIndex] = listed.events.writeEnd('incomplete')
         else end(listed, status === 'completed' ? 'completed' : 'incomplete')
       }
       return output

@@ -3,28 +3,28 @@
  * arguments of a tool call, which are no part and therefore have no start event.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import { MAX_TEXT_LINE_CHARS, splitLongText } from '../../split-long-text.ts'
-import type { TextEventNames } from './text-event-names.ts'
+import { MAX_TEXT_LINE_CHARS, splitLongText } from '../../stream-line-limits.ts'
 import type { EventWriter } from './event-writer.ts'
+import type { TextEventNames } from './text-event-names.ts'
 
 export interface PartEventWriter {
   readonly writeText: (text: string, logprobs?: readonly Json[]) => void
   readonly writeAnnotation: (annotation: JsonObject) => void
   readonly close: () => void
-  /** Returns the text of all deltas so far. */
-  readonly text: () => string
+  /** Returns the joined text of all deltas so far. */
+  readonly getText: () => string
   readonly countAnnotations: () => number
   /**
    * Replaces the text and the part by those of the finished item, which may differ from the deltas.
    */
-  readonly setFinal: (text: string, part: JsonObject | null) => void
-  /** Returns the part for the list in the finished item. */
-  readonly render: () => JsonObject
+  readonly setFinalPart: (text: string, part: JsonObject | null) => void
+  /** Returns the part as the finished item contains it. */
+  readonly renderPart: () => JsonObject
 }
 
 /**
- * Creates the writer. `itemFields` is the JSON that identifies the item; `index` is the index of
- * the part in its list.
+ * Creates the writer and writes the start of the part. `itemFields` is the JSON that identifies the
+ * item; `index` is the index of the part in its list.
  */
 export function createPartEventWriter(
   names: TextEventNames,
@@ -32,26 +32,30 @@ export function createPartEventWriter(
   index: number,
   writer: EventWriter,
 ): PartEventWriter {
-  const { parts } = names
-  const fields = parts === null ? itemFields : `${itemFields},"${parts.indexField}":${index}`
-  const deltaStart = `{"type":"${names.delta}",${fields},"delta":`
+  const { partEvents } = names
+  const fields =
+    partEvents === null ? itemFields : `${itemFields},"${partEvents.indexField}":${index}`
+  const deltaStart = `{"type":"${names.deltaEvent}",${fields},"delta":`
   const annotations: JsonObject[] = []
   const allLogprobs: Json[] = []
   let fullText = ''
   let finalPart: JsonObject | null = null
 
-  if (parts !== null) {
-    writer.write(parts.added, `${fields},"part":${JSON.stringify(parts.createPart(''))}`)
+  if (partEvents !== null) {
+    writer.writeEvent(
+      partEvents.addedEvent,
+      `${fields},"part":${JSON.stringify(partEvents.createPart(''))}`,
+    )
   }
 
   const render = (): JsonObject => {
     if (finalPart !== null) return finalPart
-    const part = parts?.createPart(fullText) ?? {}
+    const part = partEvents?.createPart(fullText) ?? {}
     return names.hasLogprobs ? { ...part, annotations, logprobs: allLogprobs } : part
   }
   const writeDelta = (text: string, logprobs: readonly Json[] | undefined): void => {
     const end = names.hasLogprobs ? `,"logprobs":${JSON.stringify(logprobs ?? [])}` : ''
-    writer.writeStart(names.delta, deltaStart + JSON.stringify(text) + end)
+    writer.writePrebuiltEvent(names.deltaEvent, deltaStart + JSON.stringify(text) + end)
   }
   return {
     writeText(text, logprobs) {
@@ -64,22 +68,26 @@ export function createPartEventWriter(
     },
     writeAnnotation(annotation) {
       const annotationIndex = annotations.push(annotation) - 1
-      writer.write(
+      writer.writeEvent(
         'response.output_text.annotation.added',
         `${fields},"annotation_index":${annotationIndex},"annotation":${JSON.stringify(annotation)}`,
       )
     },
     close() {
       const end = names.hasLogprobs ? `,"logprobs":${JSON.stringify(allLogprobs)}` : ''
-      writer.write(names.done, `${fields},"${names.textField}":${JSON.stringify(fullText)}${end}`)
-      if (parts !== null) writer.write(parts.done, `${fields},"part":${JSON.stringify(render())}`)
+      writer.writeEvent(
+        names.doneEvent,
+        `${fields},"${names.textField}":${JSON.stringify(fullText)}${end}`,
+      )
+      if (partEvents !== null)
+        writer.writeEvent(partEvents.doneEvent, `${fields},"part":${JSON.stringify(render())}`)
     },
-    text: () => fullText,
+    getText: () => fullText,
     countAnnotations: () => annotations.length,
-    setFinal(text, part) {
+    setFinalPart(text, part) {
       fullText = text
       finalPart = part
     },
-    render,
+    renderPart: render,
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Patches the answer of an upstream with the Responses API that is passed through. Changes only
- * events with the complete response object: inserts the id under which the answer is stored, and
- * those fields of the client's request that the gateway sent to the upstream with another value.
+ * Patches a Responses answer that is passed through, that is, forwarded as the upstream sent it.
+ * Inserts two things into the response object: the id under which the answer is stored, and the
+ * client's own value of each field that the gateway sent with another value. Removes hostile fields
+ * from all events.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { Failure } from '../../../core/stream-event.ts'
@@ -17,11 +18,11 @@ import type { AnswerContext, PassThroughPatcher } from '../../../core/ports/dial
 import {
   renderRequestFields,
   INITIAL_PROGRESS,
+  renderErrorEventFields,
   renderProgressFields,
   type ResponseProgress,
 } from './render-response-fields.ts'
-import { createMessageParser, HOSTILE_FIELDS } from '../../pass-through-json.ts'
-import { renderErrorEventFields } from './error-event-fields.ts'
+import { createCachingMessageParser, WITHOUT_HOSTILE_FIELDS } from '../../pass-through-json.ts'
 import { createEventShortener } from './shorten-events-over-limit.ts'
 
 const RESPONSE_EVENTS: ReadonlySet<string> = new Set([
@@ -43,7 +44,7 @@ export function createResponsesPassThroughPatcher(
   answerContext: AnswerContext,
 ): PassThroughPatcher {
   const patchResponse = createResponsePatcher(answerContext)
-  const parse = createMessageParser()
+  const parse = createCachingMessageParser()
   const progress: StreamProgress = { lastMessage: null, response: null, itemEnds: [] }
   const shorten = createEventShortener(answerContext)
   return {
@@ -55,18 +56,13 @@ export function createResponsesPassThroughPatcher(
       if (!hasResponse && !MAY_BE_HOSTILE.test(message.data)) return shorten(message, parse)
       const json = parse(message)
       if (json === null) return message
-      const changes = Object.fromEntries(HOSTILE_FIELDS.map((name) => [name, undefined]))
-      const { response } = json
-      if (hasResponse && isObject(response)) {
-        progress.response = patchResponse(response)
-        Object.assign(changes, { response: progress.response })
+      let patched = patchObject(json, WITHOUT_HOSTILE_FIELDS)
+      if (hasResponse && isObject(json['response'])) {
+        progress.response = patchResponse(json['response'])
+        patched = patchObject(patched, { response: progress.response })
       }
-      const patched = patchObject(json, changes)
-      const isSame = patched === json
-      return shorten(
-        isSame ? message : { ...message, data: JSON.stringify(patched) },
-        () => patched,
-      )
+      if (patched === json) return shorten(message, parse)
+      return shorten({ ...message, data: JSON.stringify(patched) }, () => patched)
     },
     textDeltaPattern: PLAIN_TEXT_DELTA,
     startsEnding: (message) =>
@@ -84,7 +80,7 @@ export function createResponsesPassThroughPatcher(
 const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|\\u00/
 
 /**
- * Matches an event that contains only a text delta. Other events are parsed one by one: those with
+ * Matches an event that contains only a text delta. All other events are parsed: those with
  * annotations, items, parts or logprobs, and those that may be hostile.
  */
 const PLAIN_TEXT_DELTA: TextDeltaPattern = {
@@ -97,8 +93,8 @@ const PLAIN_TEXT_DELTA: TextDeltaPattern = {
 }
 
 /**
- * The last message, the response object and the ends of items that the stream contained so far. If
- * the stream breaks off, its ending is rendered from them.
+ * The last message, the response object and the finished items that the stream has contained so
+ * far. If the stream breaks off, its ending is rendered from them.
  */
 interface StreamProgress {
   lastMessage: SseMessage | null
@@ -108,7 +104,8 @@ interface StreamProgress {
 
 /**
  * Creates a function that patches response objects. An answer that is not stored keeps the
- * upstream's id, and gets no fields with empty values.
+ * upstream's id, and a field that the upstream omitted is not added with an empty value such as
+ * `metadata: {}`.
  */
 function createResponsePatcher(answerContext: AnswerContext): (response: JsonObject) => JsonObject {
   const { isStored, turnId } = answerContext
@@ -126,8 +123,8 @@ function createResponsePatcher(answerContext: AnswerContext): (response: JsonObj
 }
 
 /**
- * Renders those request fields that the gateway may have changed before it sent the request to the
- * upstream.
+ * Renders the client's values of those request fields that the gateway may have changed before it
+ * sent the request to the upstream.
  */
 function renderGatewayFields(answerContext: AnswerContext): JsonObject {
   const echo = renderRequestFields(answerContext)
@@ -157,8 +154,9 @@ function isEmptyValue(value: Json | undefined): boolean {
 }
 
 /**
- * Reads the type of a message from its event name. If the upstream sends no event names, only messages
- * with certain fields are parsed. Model text cannot match these fields, because its quotes are escaped.
+ * Reads the type of a message from its event name. If the upstream sends no event names, only
+ * messages with a field `response`, `error` or `item` are parsed. Text of the model cannot match
+ * these fields, because its quotes are escaped.
  */
 function readType(message: SseMessage, parse: (message: SseMessage) => JsonObject | null): string {
   const { event, data } = message
@@ -169,8 +167,8 @@ function readType(message: SseMessage, parse: (message: SseMessage) => JsonObjec
 }
 
 /**
- * Renders the end of a stream that broke off, with the numbering, the id and the finished items of
- * the stream.
+ * Renders the end of a stream that broke off. It continues the numbering of the stream, and
+ * contains the stream's id and finished items.
  */
 function renderFailedEnding(
   failure: Failure,

@@ -1,7 +1,7 @@
 /**
- * Prepends the items of the message that a request of Open WebUI continues to the output. Open
- * WebUI replaces the complete message by the output of the response, so without these items the
- * user would lose the earlier text, tool calls and tool outputs.
+ * Prepends the items of an assistant message to the output that continues the message. Open WebUI
+ * replaces the complete message by the output of the response, so without these items the user
+ * would lose the earlier text, tool calls and tool outputs.
  */
 import { itemId } from '../../../core/turn-derived-ids.ts'
 import { textOf, type Item } from '../../../core/item.ts'
@@ -9,7 +9,10 @@ import type { JsonObject } from '../../../core/json/json.ts'
 import { isAssistantMessage, isUserMessage } from '../../../core/items/rounds-and-pinned-items.ts'
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 
-/** Returns the extended output. `output` and the result are JSON lists. */
+/**
+ * Returns the output with the items of the continued message. `output` and the result are JSON
+ * lists.
+ */
 export function prependContinuedOutput(
   output: string,
   { clientRequest, turnId }: AnswerContext,
@@ -42,8 +45,7 @@ function renderContinuedItem(item: Item): JsonObject | null {
     }
     case 'function_call_output': {
       const { call_id, output } = item
-      // Renders the output as a list, because Open WebUI cannot open a chat in which the output is
-      // a string.
+      // Open WebUI cannot open a chat in which this output is a string.
       return { call_id, output: [{ type: 'input_text', text: textOf(output) }] }
     }
     case 'reasoning':

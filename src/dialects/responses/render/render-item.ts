@@ -14,8 +14,8 @@ export interface RenderedParts {
 }
 
 /**
- * Renders an item. `parts` are the parts that a stream has already written; by default those of the
- * item.
+ * Renders a finished item. `parts` are the parts that a stream has already written; by default, the
+ * item's own.
  */
 export function renderItem(
   item: Item,
@@ -42,7 +42,7 @@ export function renderItem(
   }
 }
 
-/** Renders an item at its start, without text, reasoning and arguments. */
+/** Renders an item for its start event: without text, reasoning and arguments. */
 export function renderStartedItem(item: Item, id: string): JsonObject {
   const { native: _native, origin: _origin, ...fields } = item
   const status = 'in_progress'
@@ -64,7 +64,10 @@ export function renderStartedItem(item: Item, id: string): JsonObject {
   }
 }
 
-const NO_REASONING: ReasoningVisibility = { rawReasoning: false, sealedReasoning: false }
+const NO_REASONING: ReasoningVisibility = {
+  showsRawReasoning: false,
+  showsEncryptedReasoning: false,
+}
 
 export function renderPart(part: Part): JsonObject {
   switch (part.type) {
@@ -85,7 +88,7 @@ function renderParts(item: Item, visibility: ReasoningVisibility): RenderedParts
   if (item.type === 'message') return { content: item.content.map(renderPart), summary: [] }
   if (item.type !== 'reasoning') return { content: [], summary: [] }
   const { summary, content = [] } = item
-  if (visibility.rawReasoning) return { content, summary }
+  if (visibility.showsRawReasoning) return { content, summary }
   return {
     content: [],
     summary: [...summary, ...content.map(({ text }) => ({ type: 'summary_text', text }))],
@@ -93,27 +96,23 @@ function renderParts(item: Item, visibility: ReasoningVisibility): RenderedParts
 }
 
 /**
- * Renders reasoning without a status, because clients expect none, unless the upstream sent a final
+ * Renders reasoning without a status, which clients do not expect, unless the upstream sent a final
  * status.
  */
 function renderReasoning(
-  {
-    encrypted_content: encrypted,
-    content: _content,
-    status,
-    ...fields
-  }: Omit<Reasoning, 'native' | 'origin'>,
+  reasoning: Omit<Reasoning, 'native' | 'origin'>,
   id: string,
   visibility: ReasoningVisibility,
   { content, summary }: RenderedParts,
 ): JsonObject {
+  const { encrypted_content: encrypted, content: _content, status, ...fields } = reasoning
   return {
     ...fields,
     id,
     ...(status === undefined || status === 'in_progress' ? {} : { status }),
     summary,
     ...(content.length > 0 ? { content } : {}),
-    ...(visibility.sealedReasoning && encrypted !== undefined
+    ...(visibility.showsEncryptedReasoning && encrypted !== undefined
       ? { encrypted_content: encrypted }
       : {}),
   }

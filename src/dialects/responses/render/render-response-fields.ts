@@ -1,10 +1,10 @@
 /**
  * Renders the fields of a response object in two halves: the progress of the answer, and the fields
- * of the request. A stream contains the object at least three times, but the second half, with all
- * tools and instructions, is rendered only once.
+ * that repeat the request. A stream contains the object at least three times, but the second half,
+ * with all tools and instructions, is rendered only once.
  *
- * Fields of the request that the client left out get their default, because strict clients accept
- * `null` in few of them.
+ * Fields that the client left out get their default, because strict clients accept `null` in few of
+ * them.
  */
 import type { Failure, TokenUsage } from '../../../core/stream-event.ts'
 import { responseId } from '../../../core/turn-derived-ids.ts'
@@ -22,16 +22,13 @@ export type ResponseStatus =
   | 'failed'
   | 'cancelled'
 
-/** The fields of a response that change while it is generated, without its output. */
+/** The fields of a response object that change while the answer is generated, without `output`. */
 export interface ResponseProgress {
   readonly status: ResponseStatus
   readonly completedAtMs: number | null
   readonly failure: Failure | null
-  readonly incomplete: 'max_output_tokens' | 'content_filter' | null
-  /**
-   * The model according to the upstream; `null` before the upstream has sent it, and then the
-   * requested model is rendered.
-   */
+  readonly incompleteReason: 'max_output_tokens' | 'content_filter' | null
+  /** The model that the upstream reports. While it is `null`, the requested model is rendered. */
   readonly model: string | null
   readonly usage: TokenUsage | null
 }
@@ -40,19 +37,22 @@ export const INITIAL_PROGRESS: ResponseProgress = {
   status: 'in_progress',
   completedAtMs: null,
   failure: null,
-  incomplete: null,
+  incompleteReason: null,
   model: null,
   usage: null,
 }
 
-export function progressFromOutcome(outcome: Outcome, endedAtMs: number | null): ResponseProgress {
+export function convertOutcomeToProgress(
+  outcome: Outcome,
+  endedAtMs: number | null,
+): ResponseProgress {
   const { finish, failure, model, usage } = outcome
   const known = { ...INITIAL_PROGRESS, model, usage }
   if (failure !== null) return { ...known, status: 'failed', failure }
   if (finish === null) return known
   if (finish === 'stop') return { ...known, status: 'completed', completedAtMs: endedAtMs }
   const incomplete = finish === 'length' ? 'max_output_tokens' : 'content_filter'
-  return { ...known, status: 'incomplete', incomplete }
+  return { ...known, status: 'incomplete', incompleteReason: incomplete }
 }
 
 /** Renders the progress of the answer, without `output`, which callers add. */
@@ -60,7 +60,7 @@ export function renderProgressFields(
   progress: ResponseProgress,
   { clientRequest, turnId, createdAtMs }: AnswerContext,
 ) {
-  const { status, completedAtMs, failure, incomplete, model, usage } = progress
+  const { status, completedAtMs, failure, incompleteReason, model, usage } = progress
   return {
     id: responseId(turnId),
     object: 'response',
@@ -68,13 +68,13 @@ export function renderProgressFields(
     status,
     completed_at: completedAtMs === null ? null : toSeconds(completedAtMs),
     error: failure === null ? null : renderResponseError(failure),
-    incomplete_details: incomplete === null ? null : { reason: incomplete },
+    incomplete_details: incompleteReason === null ? null : { reason: incompleteReason },
     model: model ?? clientRequest.params.model,
     usage: usage === null ? null : renderResponsesUsage(usage),
   } satisfies JsonObject
 }
 
-/** Renders the fields of the request, with defaults. */
+/** Renders the fields that repeat the request, with defaults. */
 export function renderRequestFields({ clientRequest, isStored }: AnswerContext): JsonObject {
   const { params, storage, overflow, body } = clientRequest
   const { extra, toolChoice } = params
@@ -93,7 +93,7 @@ export function renderRequestFields({ clientRequest, isStored }: AnswerContext):
     prompt_cache_key: params.promptCacheKey,
     reasoning: { effort: params.effort, summary: params.reasoningSummary },
     safety_identifier: params.safetyIdentifier,
-    // A request may have `auto`, but a response has the tier that is used.
+    // A request may contain `auto`, but a response contains the tier that was used.
     service_tier: params.serviceTier === 'auto' ? 'default' : (params.serviceTier ?? 'default'),
     store: isStored,
     temperature: params.temperature ?? 1,
@@ -128,6 +128,15 @@ export function renderResponseError({ code, message }: Failure): JsonObject {
   return { code: code !== null && ERROR_CODES.has(code) ? code : 'server_error', message }
 }
 
+/**
+ * Renders the fields of an `error` event. OpenAI documents them at the top level, but sends them
+ * under `error`, so they are written in both places.
+ */
+export function renderErrorEventFields({ type, code, message, param }: Failure): string {
+  const nested = JSON.stringify({ type, code, message, param })
+  return `"error":${nested},${JSON.stringify({ code, message, param }).slice(1, -1)}`
+}
+
 export function renderResponsesUsage(usage: TokenUsage): JsonObject {
   return {
     input_tokens: usage.inputTokens,
@@ -148,7 +157,10 @@ function renderFormat({ format }: PromptParameters): JsonObject {
   return { type, name, description, schema, strict: strict ?? false }
 }
 
-/** Returns the client's tools, with the required fields of functions filled in, e.g. `strict`. */
+/**
+ * Returns the client's tools. Functions get the required fields that the client left out, e.g.
+ * `strict`.
+ */
 function renderTools({ tools }: PromptParameters, clientTools: Json | undefined): Json {
   if (!Array.isArray(clientTools)) return []
   return clientTools.map((raw: Json, index) => {

@@ -8,10 +8,10 @@ import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 import {
   renderRequestFields,
   renderProgressFields,
-  progressFromOutcome,
+  convertOutcomeToProgress,
   type ResponseProgress,
 } from './render-response-fields.ts'
-import { createItemIdAssigner } from './assign-output-item-ids.ts'
+import { createItemIdAssigner } from './assign-unique-item-ids.ts'
 import { renderItem } from './render-item.ts'
 import { decideReasoningVisibility } from './reasoning-visibility.ts'
 
@@ -20,11 +20,8 @@ export function renderResponse(
   answerContext: AnswerContext,
   endedAtMs: number | null = null,
 ): JsonObject {
-  return renderResponseProgress(
-    progressFromOutcome(outcome, endedAtMs),
-    outcome.items,
-    answerContext,
-  )
+  const progress = convertOutcomeToProgress(outcome, endedAtMs)
+  return renderResponseProgress(progress, outcome.items, answerContext)
 }
 
 /** Renders a response that may still be in progress, e.g. of a background run. */
@@ -33,12 +30,13 @@ export function renderResponseProgress(
   items: readonly Item[],
   answerContext: AnswerContext,
 ): JsonObject {
-  const assignId = createItemIdAssigner(answerContext.turnId)
+  const assignId = createItemIdAssigner()
   const visibility = decideReasoningVisibility(answerContext)
   const output = items.map((item, index) => {
     const isCutOff = progress.status === 'incomplete' && index === items.length - 1
     const status = isCutOff ? 'incomplete' : 'completed'
-    return renderItem(item, assignId(item, index), status, visibility)
+    const id = assignId(item, { turnId: answerContext.turnId, side: 'out', index })
+    return renderItem(item, id, status, visibility)
   })
   return {
     ...renderProgressFields(progress, answerContext),

@@ -11,18 +11,18 @@ import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import { createErrorBody, createFailure } from '../../../core/errors/gateway-error.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
-import { exceedsByteLimit } from '../../exceeds-line-byte-limit.ts'
+import { exceedsByteLimit } from '../../stream-line-limits.ts'
 import { createOmittedImageStatus, collectGeneratedImages } from '../../collect-generated-images.ts'
 import { prependContinuedOutput } from './prepend-continued-output.ts'
 import {
   renderRequestFields,
   INITIAL_PROGRESS,
+  renderErrorEventFields,
   renderProgressFields,
-  progressFromOutcome,
+  convertOutcomeToProgress,
   type ResponseProgress,
   type ResponseStatus,
 } from './render-response-fields.ts'
-import { renderErrorEventFields } from './error-event-fields.ts'
 import { createEventShortener } from './shorten-events-over-limit.ts'
 import { createSizeLimitedEventWriter } from './size-limited-event-writer.ts'
 import { createOutputEventWriter } from './output-event-writer.ts'
@@ -41,20 +41,20 @@ export function createResponsesStreamRenderer(answerContext: AnswerContext): Ans
   return {
     push(event) {
       response.start(event.type === 'answer-started' ? event.model : null)
-      items.push(event)
+      items.pushEvent(event)
       if (event.type === 'item-ended') warnOfImage(event.item)
       return takeMessages()
     },
     end(outcome, endedAtMs) {
       response.start(outcome.model)
-      const progress = progressFromOutcome(requireEnding(outcome), endedAtMs)
-      response.end(progress, items.end(progress.status))
+      const progress = convertOutcomeToProgress(requireEnding(outcome), endedAtMs)
+      response.end(progress, items.closeItems(progress.status))
       return [...takeMessages(), { data: '[DONE]' }]
     },
   }
 }
 
-/** Returns the outcome. If it has neither a finish reason nor a failure, a failure is added. */
+/** Returns the outcome. An outcome with neither a finish reason nor a failure gets a failure. */
 function requireEnding(outcome: Outcome): Outcome {
   if (outcome.finish !== null || outcome.failure !== null) return outcome
   const failure = createFailure('upstream_broken', 'The answer broke off before it was complete.')
@@ -64,11 +64,11 @@ function requireEnding(outcome: Outcome): Outcome {
 /** Creates the writer of events that contain the response object. */
 function createResponseEventWriter(
   answerContext: AnswerContext,
-  { write, writeMessage }: EventWriter,
+  { writeEvent, writeMessage }: EventWriter,
 ) {
   const { storage, client } = answerContext.clientRequest
   const { background } = storage
-  // Serialized only once, because it contains all tools and instructions.
+  // The request fields are serialized only once, because they contain all tools and instructions.
   const responseEnd = client.isOpenWebUi
     ? '}'
     : `,${JSON.stringify(renderRequestFields(answerContext)).slice(1)}`
@@ -76,7 +76,7 @@ function createResponseEventWriter(
   const writeResponse = (type: string, progress: ResponseProgress, output: string | null): void => {
     const fields = JSON.stringify(renderProgressFields(progress, answerContext)).slice(0, -1)
     const outputField = output === null ? '' : `,"output":${output}`
-    write(type, `"response":${fields}${outputField}${responseEnd}`)
+    writeEvent(type, `"response":${fields}${outputField}${responseEnd}`)
   }
   return {
     start(model: string | null): void {
@@ -96,7 +96,7 @@ function createResponseEventWriter(
         const shownOutput = omitRiskyOutput(prependContinuedOutput(output, answerContext))
         return writeResponse(selectEndEvent(status), progress, shownOutput)
       }
-      if (failure !== null) write('error', renderErrorEventFields(failure))
+      if (failure !== null) writeEvent('error', renderErrorEventFields(failure))
       writeResponse(`response.${status}`, progress, output)
     },
   }
@@ -131,8 +131,8 @@ function selectEndEvent(status: ResponseStatus): string {
 
 /**
  * Returns the output, or `null` if it would damage the message in Open WebUI, which replaces the
- * streamed text by the output: an empty list deletes the text, and a line of more than 128 KiB the
- * complete answer. Without an output, Open WebUI keeps the streamed text, which has the same
+ * streamed text by the output. An empty list would delete the text, and a line of more than 128 KiB
+ * the complete answer. Without an output, Open WebUI keeps the streamed text, which has the same
  * content.
  */
 function omitRiskyOutput(output: string): string | null {

@@ -1,24 +1,24 @@
 /**
  * Shortens events for clients that cannot read a line of more than 128 KiB. Changes only events
- * over that limit: removes fields that the client has anyway, e.g. its own tools and the text of
- * deltas.
+ * over that limit: removes fields that the client has anyway, e.g. its own tools, or text that
+ * earlier events contained.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import { isObject, tryParseJsonObject, type JsonObject } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/stage.ts'
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
-import { exceedsByteLimit } from '../../exceeds-line-byte-limit.ts'
+import { exceedsByteLimit } from '../../stream-line-limits.ts'
 import { repeatsEarlierEvents, shortenItem } from './size-limited-event-writer.ts'
 
 /**
- * Shortens a message if it is too long. `parse` is for callers that may have parsed the message
- * already.
+ * A function that shortens a message if it is too long. A caller that may have parsed the message
+ * passes `parse`, so that it is not parsed twice.
  */
 type ShortenEvent = (message: SseMessage, parse?: typeof parseMessage) => SseMessage
 
 /**
- * Creates the function for a client. It returns the same message if the message is short enough, or
- * if the client can read long lines.
+ * Creates the function that shortens the messages for a client. It returns the same message if the
+ * message is short enough, or if the client can read long lines.
  */
 export function createEventShortener({ clientRequest: { client } }: AnswerContext): ShortenEvent {
   if (!client.dropsLongLines) return (message) => message
@@ -44,7 +44,7 @@ function shortenEvent(message: SseMessage, json: JsonObject | null): SseMessage 
   if (type === 'response.output_item.added' && isObject(item)) {
     return replaceJson(message, patchObject(json, { item: shortenItem(item) }))
   }
-  // Replaces an event that only repeats earlier ones by an empty event, which clients ignore.
+  // An event that only repeats earlier events is replaced by an empty event, which clients ignore.
   return typeof type === 'string' && repeatsEarlierEvents(type) ? { data: '{}' } : message
 }
 

@@ -1,7 +1,8 @@
 /**
  * Writes events for Open WebUI in lines of less than 64 KiB, because Open WebUI aborts an answer at
- * a longer line. Open WebUI builds an answer from the deltas and from `response.completed`. Too
- * long events that only repeat their data are dropped; other events are shortened.
+ * a longer line. Open WebUI builds an answer only from the deltas and from `response.completed`. Of
+ * the other events over the limit, those that repeat data are dropped, and those that start an item
+ * are shortened.
  */
 import {
   isObject,
@@ -9,34 +10,34 @@ import {
   type Json,
   type JsonObject,
 } from '../../../core/json/json.ts'
-import { exceedsByteLimit, MAX_LINE_BYTES } from '../../exceeds-line-byte-limit.ts'
+import { exceedsByteLimit, MAX_LINE_BYTES } from '../../stream-line-limits.ts'
 import { createEventWriter, type EventWriter } from './event-writer.ts'
 
 export function createSizeLimitedEventWriter(): EventWriter {
-  const { write, writeStart, ...rest } = createEventWriter()
+  const { writeEvent, writePrebuiltEvent, ...rest } = createEventWriter()
   return {
     ...rest,
-    write(type, fields) {
-      if (!exceedsByteLimit(fields, MAX_LINE_BYTES)) write(type, fields)
-      else if (type === 'response.output_item.added') write(type, shortenItemFields(fields))
-      else if (!repeatsEarlierEvents(type)) write(type, fields)
+    writeEvent(type, fields) {
+      if (!exceedsByteLimit(fields, MAX_LINE_BYTES)) writeEvent(type, fields)
+      else if (type === 'response.output_item.added') writeEvent(type, shortenItemFields(fields))
+      else if (!repeatsEarlierEvents(type)) writeEvent(type, fields)
     },
-    writeStart(type, eventStart) {
+    writePrebuiltEvent(type, eventStart) {
       const isTooLong = exceedsByteLimit(eventStart, MAX_LINE_BYTES)
-      writeStart(type, isTooLong ? removeLogprobs(eventStart) : eventStart)
+      writePrebuiltEvent(type, isTooLong ? removeLogprobs(eventStart) : eventStart)
     },
   }
 }
 
 /**
- * True for an event that only repeats the deltas before it, or that the end of the answer repeats.
+ * True if events of this type only repeat earlier deltas, or are repeated by the end of the answer.
  */
-export function repeatsEarlierEvents(type: string): boolean {
-  return /\.(?:done|annotation\.added)$|^response\.content_part\.added$/.test(type)
+export function repeatsEarlierEvents(eventType: string): boolean {
+  return /\.(?:done|annotation\.added)$|^response\.content_part\.added$/.test(eventType)
 }
 
 /**
- * Removes logprobs, which Open WebUI does not read. The search does not match text of the delta,
+ * Removes logprobs, which Open WebUI does not read. The search cannot match text of the delta,
  * where quotes are escaped.
  */
 function removeLogprobs(eventStart: string): string {
@@ -45,8 +46,8 @@ function removeLogprobs(eventStart: string): string {
 }
 
 /**
- * Shortens an item that is complete when it starts, e.g. the output of a gateway tool. It cannot be
- * dropped, because Open WebUI counts items, and would run a tool call that has no output.
+ * Shortens an item that is complete when it starts, e.g. the output of a gateway tool. The event
+ * cannot be dropped, because Open WebUI counts items, and would run a tool call that has no output.
  */
 function shortenItemFields(fields: string): string {
   const { output_index: index, item } = tryParseJsonObject(`{${fields}}`) ?? {}
@@ -69,7 +70,10 @@ export function shortenItem(item: JsonObject): JsonObject {
 const MAX_FIELD_CHARS = 2000
 const MAX_OUTPUT_CHARS = 10_000
 
-/** Returns the text of an output, up to its maximum length. */
+/**
+ * Returns an output as one text part of at most 10,000 characters, followed by `…` if text was
+ * removed.
+ */
 function shortenOutput(parts: readonly Json[]): readonly JsonObject[] {
   let text = ''
   for (const part of parts) {

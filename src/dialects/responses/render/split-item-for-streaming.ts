@@ -10,12 +10,13 @@ export interface ItemPiece {
    * in one event.
    */
   readonly channel: TextChannel | null
-  readonly part: number
+  readonly partNumber: number
   readonly text: string
   /**
-   * The part of a message as it is sent to the client; `null` for reasoning and the input of calls.
+   * The part of a message as the client is sent it; `null` for reasoning and for the input of a
+   * call.
    */
-  readonly rendered: JsonObject | null
+  readonly renderedPart: JsonObject | null
   readonly annotations: readonly JsonObject[]
   readonly logprobs: readonly Json[]
 }
@@ -40,17 +41,17 @@ export function splitItemForStreaming(item: Item): readonly ItemPiece[] {
   }
 }
 
-function createTextPiece(channel: TextChannel, part: number, text: string): ItemPiece {
-  return { channel, part, text, rendered: null, annotations: [], logprobs: [] }
+function createTextPiece(channel: TextChannel, partNumber: number, text: string): ItemPiece {
+  return { channel, partNumber, text, renderedPart: null, annotations: [], logprobs: [] }
 }
 
 function createMessagePiece(part: Part, index: number): ItemPiece {
-  const rendered = renderPart(part)
+  const renderedPart = renderPart(part)
   if (part.type === 'refusal')
-    return { ...createTextPiece('refusal', index, part.refusal), rendered }
+    return { ...createTextPiece('refusal', index, part.refusal), renderedPart }
   if (part.type !== 'output_text' && part.type !== 'input_text') {
-    return { ...createTextPiece('text', index, ''), channel: null, rendered }
+    return { ...createTextPiece('text', index, ''), channel: null, renderedPart }
   }
   const { text, annotations = [], logprobs = [] } = part
-  return { channel: 'text', part: index, text, rendered, annotations, logprobs }
+  return { channel: 'text', partNumber: index, text, renderedPart, annotations, logprobs }
 }

@@ -10,36 +10,39 @@ import type { ReasoningVisibility } from './reasoning-visibility.ts'
 export type TextChannel = 'text' | 'refusal' | 'summary' | 'content' | 'arguments'
 
 export interface TextEventNames {
-  readonly delta: string
-  readonly done: string
-  /** The field that contains the complete text in the event at its end, e.g. `text`. */
+  readonly deltaEvent: string
+  readonly doneEvent: string
+  /** Name of the field that contains the complete text in `doneEvent`, e.g. `text`. */
   readonly textField: string
-  /** The events of the part that contains the text; `null` for arguments and custom input. */
-  readonly parts: PartEventNames | null
+  /**
+   * The events of the part that contains the text; `null` for arguments and custom input, which are
+   * no parts.
+   */
+  readonly partEvents: PartEventNames | null
   readonly hasLogprobs: boolean
 }
 
 export interface PartEventNames {
-  readonly list: 'content' | 'summary'
-  /** The field with the index of the part, e.g. `content_index`. */
+  readonly listField: 'content' | 'summary'
+  /** Name of the field with the index of the part, e.g. `content_index`. */
   readonly indexField: string
-  readonly added: string
-  readonly done: string
+  readonly addedEvent: string
+  readonly doneEvent: string
   readonly createPart: (text: string) => JsonObject
 }
 
 const CONTENT_PART = {
-  list: 'content',
+  listField: 'content',
   indexField: 'content_index',
-  added: 'response.content_part.added',
-  done: 'response.content_part.done',
+  addedEvent: 'response.content_part.added',
+  doneEvent: 'response.content_part.done',
 } as const
 
 const TEXT: TextEventNames = {
-  delta: 'response.output_text.delta',
-  done: 'response.output_text.done',
+  deltaEvent: 'response.output_text.delta',
+  doneEvent: 'response.output_text.done',
   textField: 'text',
-  parts: {
+  partEvents: {
     ...CONTENT_PART,
     createPart: (text) => ({ type: 'output_text', text, annotations: [], logprobs: [] }),
   },
@@ -47,53 +50,54 @@ const TEXT: TextEventNames = {
 }
 
 const REFUSAL: TextEventNames = {
-  delta: 'response.refusal.delta',
-  done: 'response.refusal.done',
+  deltaEvent: 'response.refusal.delta',
+  doneEvent: 'response.refusal.done',
   textField: 'refusal',
-  parts: { ...CONTENT_PART, createPart: (refusal) => ({ type: 'refusal', refusal }) },
+  partEvents: { ...CONTENT_PART, createPart: (refusal) => ({ type: 'refusal', refusal }) },
   hasLogprobs: false,
 }
 
 const RAW_REASONING: TextEventNames = {
-  delta: 'response.reasoning_text.delta',
-  done: 'response.reasoning_text.done',
+  deltaEvent: 'response.reasoning_text.delta',
+  doneEvent: 'response.reasoning_text.done',
   textField: 'text',
-  parts: { ...CONTENT_PART, createPart: (text) => ({ type: 'reasoning_text', text }) },
+  partEvents: { ...CONTENT_PART, createPart: (text) => ({ type: 'reasoning_text', text }) },
   hasLogprobs: false,
 }
 
 const SUMMARY: TextEventNames = {
-  delta: 'response.reasoning_summary_text.delta',
-  done: 'response.reasoning_summary_text.done',
+  deltaEvent: 'response.reasoning_summary_text.delta',
+  doneEvent: 'response.reasoning_summary_text.done',
   textField: 'text',
-  parts: {
-    list: 'summary',
+  partEvents: {
+    listField: 'summary',
     indexField: 'summary_index',
-    added: 'response.reasoning_summary_part.added',
-    done: 'response.reasoning_summary_part.done',
+    addedEvent: 'response.reasoning_summary_part.added',
+    doneEvent: 'response.reasoning_summary_part.done',
     createPart: (text) => ({ type: 'summary_text', text }),
   },
   hasLogprobs: false,
 }
 
 const ARGUMENTS: TextEventNames = {
-  delta: 'response.function_call_arguments.delta',
-  done: 'response.function_call_arguments.done',
+  deltaEvent: 'response.function_call_arguments.delta',
+  doneEvent: 'response.function_call_arguments.done',
   textField: 'arguments',
-  parts: null,
+  partEvents: null,
   hasLogprobs: false,
 }
 
 const INPUT: TextEventNames = {
-  delta: 'response.custom_tool_call_input.delta',
-  done: 'response.custom_tool_call_input.done',
+  deltaEvent: 'response.custom_tool_call_input.delta',
+  doneEvent: 'response.custom_tool_call_input.done',
   textField: 'input',
-  parts: null,
+  partEvents: null,
   hasLogprobs: false,
 }
 
 /**
- * Returns the names; `null` if items of this type have no such text, e.g. a refusal in reasoning.
+ * Returns the event names for a text of this channel in an item of this type; `null` if such items
+ * have none, e.g. no refusal in reasoning.
  */
 export function findTextEventNames(
   type: Item['type'],
@@ -109,7 +113,7 @@ export function findTextEventNames(
       return type === 'reasoning' ? SUMMARY : null
     case 'content':
       if (type !== 'reasoning') return null
-      return visibility.rawReasoning ? RAW_REASONING : SUMMARY
+      return visibility.showsRawReasoning ? RAW_REASONING : SUMMARY
     case 'arguments':
       if (type === 'function_call') return ARGUMENTS
       return type === 'custom_tool_call' ? INPUT : null

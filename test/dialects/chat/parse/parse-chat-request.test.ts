@@ -9,7 +9,7 @@ function params(more: JsonObject) {
   return parse({ model: 'm', messages: HI, ...more }).params
 }
 
-test('parameters of a chat request that are not set are null, and nothing is stored by default', () => {
+test('an unset parameter of a chat request is null, and the answer is not stored by default', () => {
   const body = { model: 'm', messages: HI }
   const { bytes, ...request } = parse(body)
   expect(new TextDecoder().decode(bytes())).toBe(JSON.stringify(body))
@@ -76,7 +76,7 @@ test('every known parameter of a chat request is parsed', () => {
   })
 })
 
-test('null counts as not set, and max_tokens applies without max_completion_tokens', () => {
+test('a chat parameter that is null counts as not set, and max_tokens applies if max_completion_tokens is missing', () => {
   expect(params({ temperature: null, stop: null, max_tokens: 7, tools: null })).toMatchObject({
     temperature: null,
     stop: [],
@@ -85,14 +85,14 @@ test('null counts as not set, and max_tokens applies without max_completion_toke
   })
 })
 
-test('unknown parameters are collected as extra', () => {
+test('unknown parameters of a chat request are collected in `extra`', () => {
   const extra = { n: 2, logit_bias: { 5: 1 }, audio: { voice: 'a' }, x: [1], modalities: ['text'] }
   expect(params({ ...extra, stream_options: { include_usage: true }, y: null }).extra).toEqual(
     extra,
   )
 })
 
-test('the effort is read from the `reasoning` object of OpenRouter', () => {
+test("the reasoning effort of a chat request is read from OpenRouter's `reasoning` object, too", () => {
   expect(params({ reasoning: { effort: 'low', summary: 'auto' } })).toMatchObject({
     effort: 'low',
     reasoningSummary: 'auto',
@@ -101,7 +101,7 @@ test('the effort is read from the `reasoning` object of OpenRouter', () => {
   expect(params({ reasoning: { max_tokens: 9 } }).extra).toEqual({ reasoning: { max_tokens: 9 } })
 })
 
-test('response formats of OpenAI are parsed, and others are collected as extra', () => {
+test("OpenAI's response formats in a chat request are parsed, and others are collected in `extra`", () => {
   const json_schema = { name: 'n', schema: { type: 'object' }, strict: true }
   expect(params({ response_format: { type: 'json_schema', json_schema } }).format).toEqual({
     type: 'json_schema',
@@ -113,7 +113,7 @@ test('response formats of OpenAI are parsed, and others are collected as extra',
   expect(params(grammar)).toMatchObject({ format: null, extra: grammar })
 })
 
-test('`store` and `metadata` are parsed as storage options', () => {
+test('`store` and `metadata` of a chat request are parsed as storage options', () => {
   const metadata = { a: 'b' }
   expect(parse({ model: 'm', messages: HI, store: true, metadata }).storage).toMatchObject({
     store: true,
@@ -122,7 +122,7 @@ test('`store` and `metadata` are parsed as storage options', () => {
 })
 
 describe('the tools of a chat request', () => {
-  test('tools are parsed into a flat form, with strict off by default', () => {
+  test('a chat tool is parsed into a flat form, and `strict` is false by default', () => {
     const look = { name: 'look', description: 'd', parameters: { type: 'object' }, strict: true }
     const grammar = { syntax: 'lark', definition: 'x' }
     expect(
@@ -142,7 +142,7 @@ describe('the tools of a chat request', () => {
     ])
   })
 
-  test('tools can be chosen in every form', () => {
+  test('every form of a chat tool choice is parsed', () => {
     const choice = (tool_choice: JsonObject | string) => params({ tool_choice }).toolChoice
     expect(choice('required')).toEqual({ type: 'required' })
     expect(choice({ type: 'function', function: { name: 'f' } })).toEqual({
@@ -161,7 +161,7 @@ describe('the tools of a chat request', () => {
     expect(choice({ type: 'mcp' })).toEqual({ type: 'opaque', raw: { type: 'mcp' } })
   })
 
-  test('tools may be sent as legacy functions', () => {
+  test('the legacy field `functions` of a chat request is parsed as tools', () => {
     expect(params({ functions: [{ name: 'f' }], function_call: { name: 'f' } })).toMatchObject({
       tools: [{ type: 'function', name: 'f', strict: false }],
       toolChoice: { type: 'function', name: 'f' },
@@ -170,7 +170,7 @@ describe('the tools of a chat request', () => {
   })
 })
 
-describe('invalid chat requests are rejected', () => {
+describe('rejection of invalid chat requests', () => {
   test.each<[string, JsonObject, string, string]>([
     ['no model', { messages: HI }, 'missing_required_parameter', 'model'],
     ['an empty model', { model: '', messages: HI }, 'missing_required_parameter', 'model'],
@@ -178,7 +178,7 @@ describe('invalid chat requests are rejected', () => {
     ['no messages', { model: 'm' }, 'missing_required_parameter', 'messages'],
     ['an empty list of messages', { model: 'm', messages: [] }, 'empty_array', 'messages'],
     ['messages that are text', { model: 'm', messages: 'hi' }, 'invalid_type', 'messages'],
-  ])('rejects a chat request with %s', (_what, body, code, param) => {
+  ])('a chat request with %s is rejected', (_what, body, code, param) => {
     expect(readFailure(body)).toMatchObject({ status: 400, code, param })
   })
 
@@ -213,7 +213,7 @@ describe('invalid chat requests are rejected', () => {
       'response_format.json_schema',
     ],
     [{ functions: [{}] }, 'missing_required_parameter', 'functions[0].name'],
-  ])('rejects the chat request %j', (more, code, param) => {
+  ])('the chat request %j is rejected', (more, code, param) => {
     expect(readFailure({ model: 'm', messages: HI, ...more })).toMatchObject({
       status: 400,
       type: 'invalid_request_error',
@@ -222,24 +222,27 @@ describe('invalid chat requests are rejected', () => {
     })
   })
 
-  test('rejects a number outside of its range in a chat request with the message of OpenAI', () => {
+  test("a number outside of its range in a chat request is rejected with OpenAI's message", () => {
     expect(readFailure({ model: 'm', messages: HI, temperature: -1 }).message).toBe(
       "Invalid 'temperature': decimal below minimum value. Expected a value >= 0, but got -1 instead.",
     )
   })
 })
 
-test.skipIf(!sharedExists)('all recorded requests of Open WebUI are parsed', () => {
-  const lines = readShared('fixtures/open-webui/requests.jsonl').toString('utf8').split('\n')
-  const requests = lines
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as { connection: string; body: JsonObject })
-    .filter(({ connection }) => connection === 'chat')
-  expect(requests.length).toBeGreaterThan(10)
-  for (const { body } of requests) {
-    const { items, params, stream } = parse(body)
-    expect(params.model).toBe('example-model')
-    expect(stream).toBe(body['stream'] ?? false)
-    expect(items.length).toBeGreaterThanOrEqual((body['messages'] as unknown[]).length)
-  }
-})
+test.skipIf(!sharedExists)(
+  'every recorded chat request of Open WebUI is parsed without an error',
+  () => {
+    const lines = readShared('fixtures/open-webui/requests.jsonl').toString('utf8').split('\n')
+    const requests = lines
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { connection: string; body: JsonObject })
+      .filter(({ connection }) => connection === 'chat')
+    expect(requests.length).toBeGreaterThan(10)
+    for (const { body } of requests) {
+      const { items, params, stream } = parse(body)
+      expect(params.model).toBe('example-model')
+      expect(stream).toBe(body['stream'] ?? false)
+      expect(items.length).toBeGreaterThanOrEqual((body['messages'] as unknown[]).length)
+    }
+  },
+)

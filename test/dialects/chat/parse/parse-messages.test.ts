@@ -5,7 +5,7 @@ import { parseToItems, readFailure } from '../kit.ts'
 const text = (text: string) => ({ type: 'input_text', text })
 const outputText = (text: string) => ({ type: 'output_text', text })
 
-test('messages of every role keep their role (C2)', () => {
+test('a chat message of every role becomes an item with that role (C2)', () => {
   expect(
     parseToItems(
       { role: 'system', content: 'a' },
@@ -21,7 +21,7 @@ test('messages of every role keep their role (C2)', () => {
   ])
 })
 
-test('media are parsed, and parts of unknown types are kept (C3, C4)', () => {
+test('media in chat messages are parsed, and parts of unknown types are stored unchanged (C3, C4)', () => {
   const video = { type: 'video_url', video_url: { url: 'https://a.example/v' } }
   expect(
     parseToItems({
@@ -49,7 +49,7 @@ test('media are parsed, and parts of unknown types are kept (C3, C4)', () => {
   ])
 })
 
-test('names and unknown fields of messages are stored under native.chat', () => {
+test('the name and unknown fields of a chat message are stored under `native.chat`', () => {
   const cache_control = { type: 'ephemeral' }
   expect(
     parseToItems({
@@ -69,7 +69,7 @@ test('names and unknown fields of messages are stored under native.chat', () => 
 })
 
 test.each(['$parts', '$entry', '$legacy', '$field', '$unknown'])(
-  'ignores a field of a client with the internal name %s',
+  "the parser of chat messages ignores a client's field with the internal name %s",
   (name) => {
     const messages: readonly JsonObject[] = [
       { role: 'user', content: 'a' },
@@ -101,14 +101,14 @@ const toolCall = (id: string) => ({
   function: { name: 'f', arguments: '{}' },
 })
 
-describe('parsing assistant messages', () => {
+describe('parsing assistant messages of a chat request', () => {
   const entry = (id: string) => ({
     id,
     type: 'function',
     function: { name: 'look', arguments: '{}' },
   })
 
-  test('an assistant message becomes reasoning, text and calls, in this order', () => {
+  test('an assistant message is parsed into reasoning, a message and tool calls, in this order', () => {
     expect(
       parseToItems({
         role: 'assistant',
@@ -129,7 +129,7 @@ describe('parsing assistant messages', () => {
     ])
   })
 
-  test('an assistant message with calls only becomes no message item', () => {
+  test('an assistant message that contains only tool calls becomes no message item', () => {
     for (const content of [null, '', undefined, []]) {
       const message = { role: 'assistant', content, tool_calls: [entry('a')] }
       expect(parseToItems(message).map(({ type }) => type)).toEqual(['function_call'])
@@ -142,14 +142,14 @@ describe('parsing assistant messages', () => {
     ])
   })
 
-  test('an assistant message gets a part of its own for a refusal', () => {
+  test('a refusal in an assistant message becomes a part of its own', () => {
     expect(parseToItems({ role: 'assistant', content: null, refusal: 'No.' })).toEqual([
       { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
     ])
     expect(parseToItems({ role: 'assistant', content: 'a', refusal: null })).toHaveLength(1)
   })
 
-  test('an assistant message keeps its reasoning details, and parses their text', () => {
+  test('reasoning details of an assistant message are stored, and their text is parsed as reasoning', () => {
     const details = [
       { type: 'reasoning.summary', summary: 'S', index: 0 },
       { type: 'reasoning.text', text: 'T', signature: 'x', index: 1 },
@@ -165,7 +165,7 @@ describe('parsing assistant messages', () => {
     })
   })
 
-  test('an assistant message keeps reasoning of an unknown type as an unknown field', () => {
+  test('a reasoning field with an unexpected type is stored as an unknown field of the assistant message', () => {
     for (const field of [
       { reasoning_content: '' },
       { reasoning: { a: 1 } },
@@ -177,7 +177,7 @@ describe('parsing assistant messages', () => {
     }
   })
 
-  test('an assistant message without text keeps its fields with its first call', () => {
+  test('unknown fields of an assistant message without text are stored with its first tool call', () => {
     const extra_content = { google: { thought_signature: 's' } }
     expect(
       parseToItems({
@@ -192,7 +192,7 @@ describe('parsing assistant messages', () => {
     ])
   })
 
-  test('an assistant message may have custom calls, whose outputs become custom outputs', () => {
+  test('the output of a custom tool call in an assistant message becomes a custom tool output', () => {
     const sh = { id: 'a', type: 'custom', custom: { name: 'sh', input: 'ls' } }
     expect(
       parseToItems(
@@ -206,8 +206,8 @@ describe('parsing assistant messages', () => {
   })
 })
 
-describe('parsing tool outputs', () => {
-  test('a tool output is text or parts', () => {
+describe('parsing tool outputs of a chat request', () => {
+  test('a tool output of a chat request may be text or a list of parts', () => {
     expect(
       parseToItems(
         { role: 'tool', tool_call_id: 'a', content: 'x', name: 'look' },
@@ -224,7 +224,7 @@ describe('parsing tool outputs', () => {
     ])
   })
 
-  test('a tool output is matched by order to a call without an id', () => {
+  test('tool outputs without an id are matched in order to calls without an id', () => {
     const entry = { id: '', type: 'function', function: { name: 'look', arguments: '{}' } }
     const output = { role: 'tool', tool_call_id: '', content: 'x' }
     const items = parseToItems(
@@ -236,7 +236,7 @@ describe('parsing tool outputs', () => {
     expect(ids).toEqual(['call_0', 'call_1', 'call_0', 'call_1'])
   })
 
-  test('a tool output of a legacy function is matched by its name', () => {
+  test("the output of a legacy function is matched to its call by the function's name", () => {
     expect(
       parseToItems(
         { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
@@ -311,16 +311,16 @@ test.each<[JsonObject, string, string]>([
     'messages[1].tool_calls[0].function.arguments',
   ],
   [{ role: 'assistant', refusal: 3 }, 'invalid_type', 'messages[1].refusal'],
-])('rejects the message %j with its path', (message, code, param) => {
+])('the chat message %j is rejected with the path of the fault', (message, code, param) => {
   const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }, message] }
   expect(readFailure(body)).toMatchObject({ status: 400, code, param })
 })
 
-test('rejects a message that is not an object', () => {
+test('a chat message that is not an object is rejected', () => {
   expect(readFailure({ model: 'm', messages: ['hi'] })).toMatchObject({ param: 'messages[0]' })
 })
 
-test('thousands of internal field names are removed in linear time', () => {
+test('thousands of internal field names in a chat message are removed in linear time', () => {
   const internalFields = Object.fromEntries(
     Array.from({ length: 20_000 }, (_, index) => [`$${index}`, index]),
   )

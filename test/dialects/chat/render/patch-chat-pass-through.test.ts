@@ -12,7 +12,7 @@ function patchMessages(...all: readonly string[]): readonly string[] {
   return all.map((data) => patchMessage({ data }).data)
 }
 
-test('patching a chunk changes only the id, and no other character', () => {
+test('the patcher of passed-through chat answers changes only the id of a chunk, and no other character', () => {
   const odd = `${HEAD}  "created":1.50e3,"choices":[{"index":0,"delta":{"content":"\\u00e9 \\"id\\":\\"up-1\\""}}]}`
   const spaced = '{"choices": [], "id": "up-1", "x": "up-1"}'
   expect(patchMessages(odd, spaced, '[DONE]')).toEqual([
@@ -22,7 +22,7 @@ test('patching a chunk changes only the id, and no other character', () => {
   ])
 })
 
-test('an error and invalid JSON are returned as the same message', () => {
+test('the patcher of passed-through chat answers returns errors and invalid JSON as the same message', () => {
   const { patchMessage } = chatDialect.createPassThroughPatcher(createAnswerContext())
   const error = { event: 'error', data: '{"error":{"message":"no"}}' }
   const broken = { data: '{"id":' }
@@ -30,7 +30,7 @@ test('an error and invalid JSON are returned as the same message', () => {
   expect(patchMessage(broken)).toBe(broken)
 })
 
-test('an empty id of a chunk is replaced, but not that of a call', () => {
+test('the patcher of passed-through chat answers replaces the empty id of a chunk, but not that of a tool call', () => {
   expect(
     patchMessages(
       '{"choices":[],"id":"","model":""}',
@@ -44,12 +44,12 @@ test('an empty id of a chunk is replaced, but not that of a call', () => {
   ])
 })
 
-test('an id with unusual spaces and an id that changes are replaced', () => {
+test('the patcher of passed-through chat answers replaces an id after unusual spaces, and an id that changes between chunks', () => {
   const all = patchMessages('{"id" : "up-1","choices":[]}', `${HEAD}"choices":[]}`, '{"id":"up-2"}')
   for (const data of all) expect(JSON.parse(data)).toMatchObject({ id: GATEWAY_ID })
 })
 
-test('fields with which an upstream could attack Open WebUI are dropped (C127)', () => {
+test('the patcher of passed-through chat answers removes fields with which an upstream could attack Open WebUI (C127)', () => {
   const hostile = { event: { type: 'execute' }, selected_model_id: 'x', sources: [1] }
   const clean = { id: 'up-1', choices: [{ index: 0, delta: { content: '"event" and sources' } }] }
   const hidden = `{"id":"up-1","\\u0065vent":{"type":"execute"},"choices":[]}`
@@ -79,7 +79,7 @@ describe('the ending of a passed-through chat stream', () => {
   }
   const chunk = (choice: object) => JSON.stringify({ id: 'up-1', choices: [choice] })
 
-  test('the ending of a stream starts with the finish reason of the first choice, and includes all later messages', () => {
+  test('the ending of a passed-through chat stream starts with the finish reason of the first choice, and includes all later messages', () => {
     expect(
       isEnding(
         chunk({ index: 0, delta: { content: '"finish_reason":"stop"' }, finish_reason: null }),
@@ -91,14 +91,14 @@ describe('the ending of a passed-through chat stream', () => {
     ).toEqual([false, false, false, true, true])
   })
 
-  test('the ending of a stream starts with [DONE] or an error', () => {
+  test('the ending of a passed-through chat stream without a finish reason starts with [DONE] or an error', () => {
     expect(isEnding('[DONE]')).toEqual([true])
     expect(isEnding('{"error":{"message":"no"}}')).toEqual([true])
     expect(isEnding('{"error":null,"choices":[]}', 'no JSON "error"')).toEqual([false, false])
   })
 })
 
-test("a non-streamed answer gets the gateway's id, and an error stays unchanged", () => {
+test("a passed-through non-streamed chat answer gets the gateway's id, and an error stays unchanged", () => {
   const { patchBody } = chatDialect.createPassThroughPatcher(createAnswerContext())
   const body = { id: 'up-1', choices: [{ index: 0 }], event: {}, usage: { x: 1 } }
   expect(patchBody(body)).toEqual({ id: GATEWAY_ID, choices: [{ index: 0 }], usage: { x: 1 } })
@@ -106,7 +106,7 @@ test("a non-streamed answer gets the gateway's id, and an error stays unchanged"
   expect(patchBody(error)).toBe(error)
 })
 
-test('a stream that broke off ends with an error without choices, and [DONE]', () => {
+test('a passed-through chat stream that broke off ends with an error without choices, and [DONE]', () => {
   const { renderFailure } = chatDialect.createPassThroughPatcher(createAnswerContext())
   expect(renderFailure(createFailure('upstream_broken', 'No.'))).toEqual([
     {

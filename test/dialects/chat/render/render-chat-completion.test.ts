@@ -18,7 +18,7 @@ function renderCompletion(...items: readonly Item[]) {
   return chatDialect.renderBody(foldOutcome(answer(...items)), createAnswerContext())
 }
 
-test('a chat completion contains reasoning, texts, calls and usage of the answer', () => {
+test('a chat completion contains the reasoning, the texts, the tool calls and the usage of the answer', () => {
   const custom: Item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: 'ls' }
   const details = [{ type: 'reasoning.encrypted', data: 'x' }]
   const thought: Item = {
@@ -61,7 +61,7 @@ test('a chat completion contains reasoning, texts, calls and usage of the answer
   })
 })
 
-test('the content of a chat completion is null if there are calls or a refusal, and otherwise an empty text', () => {
+test('the content of a chat completion without text is null if it has tool calls or a refusal, and otherwise an empty text', () => {
   const message = (...items: readonly Item[]) => {
     const { choices } = renderCompletion(...items) as { choices: { message: object }[] }
     return choices[0]?.message
@@ -107,7 +107,7 @@ test('a chat completion contains citations, log probabilities and images', () =>
   })
 })
 
-test('a chat completion has the same texts as the stream', () => {
+test('a chat completion contains the same texts as the chat stream of the same answer', () => {
   const events = [
     STARTED,
     ...answer(

@@ -18,7 +18,7 @@ import {
   TURN,
 } from '../kit.ts'
 
-test('a chat stream is one message with one id, a start, an end and [DONE]', () => {
+test('all chunks of a chat stream have one id: a start, the deltas, and a finish reason before [DONE]', () => {
   expect(renderStream(answer(assistant('Hello')))).toEqual(
     [{ role: 'assistant', content: '' }, { content: 'Hello' }]
       .map((delta) => ({
@@ -42,7 +42,7 @@ test('a chat stream is one message with one id, a start, an end and [DONE]', () 
   )
 })
 
-test('the usage is sent once, without choices, if it is requested', () => {
+test('a chat stream contains the usage once, in a chunk without choices, if the client requests it', () => {
   const all = renderChunks(answer(assistant('a')), {
     stream_options: { include_usage: true },
   })
@@ -63,7 +63,7 @@ test('the usage is sent once, without choices, if it is requested', () => {
     expect(chunk).not.toHaveProperty('usage')
 })
 
-test('chunks contain the requested model if the upstream reports none', () => {
+test('chat chunks contain the requested model if the upstream reports none', () => {
   const silent: StreamEvent = { type: 'answer-started', upstreamId: null, model: null }
   expect(renderChunks([silent, ENDED])[0]).toMatchObject({ model: 'requested' })
 })
@@ -73,16 +73,19 @@ test.each([
   ['stop', [assistant('a'), call('x')], 'tool_calls'],
   ['length', [call('x')], 'length'],
   ['content-filter', [], 'content_filter'],
-] as const)('an answer that ends with %s and %j finishes with %s', (finish, items, reason) => {
-  const events = [
-    ...answer(...items).slice(0, -1),
-    { type: 'answer-ended', finish, usage: null } as const,
-  ]
-  expect(renderChunks(events).at(-1)?.choices[0]?.finish_reason).toBe(reason)
-})
+] as const)(
+  'an answer that ends with %s and contains %j has the finish reason %s in its chat stream',
+  (finish, items, reason) => {
+    const events = [
+      ...answer(...items).slice(0, -1),
+      { type: 'answer-ended', finish, usage: null } as const,
+    ]
+    expect(renderChunks(events).at(-1)?.choices[0]?.finish_reason).toBe(reason)
+  },
+)
 
 describe('tool calls in a chat stream', () => {
-  test('calls are numbered from 0, whatever items are between them', () => {
+  test('tool calls in a chat stream are numbered from 0, whatever items are between them', () => {
     const custom: Item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: 'ls' }
     expect(
       renderDeltas(answer(reasoning('Hm'), assistant('a'), call('x', 'f', '{"x":1}'), custom)),
@@ -100,7 +103,7 @@ describe('tool calls in a chat stream', () => {
     ])
   })
 
-  test('calls that overlap keep their numbers, and empty deltas are dropped', () => {
+  test('interleaved tool calls in a chat stream keep their numbers, and empty deltas are dropped', () => {
     const [a, b] = [call('a'), call('b')]
     const events: StreamEvent[] = [
       STARTED,
@@ -119,7 +122,7 @@ describe('tool calls in a chat stream', () => {
     ])
   })
 
-  test('calls without deltas are written when they end', () => {
+  test('a tool call without deltas is written to the chat stream when it ends', () => {
     const events: StreamEvent[] = [
       STARTED,
       { type: 'item-started', index: 0, item: call('a', '') },
@@ -133,12 +136,12 @@ describe('tool calls in a chat stream', () => {
   })
 })
 
-test('items that Chat Completions does not have are left out of the stream', () => {
+test('items that Chat Completions has no field for are left out of a chat stream', () => {
   const searched: Item = { type: 'opaque', raw: { type: 'web_search_call', id: 'ws' } }
   expect(renderDeltas(answer(searched, assistant('a')))).toEqual([{ content: 'a' }])
 })
 
-test('messages and parts of reasoning are separated by a blank line', () => {
+test('a blank line separates messages, and parts of reasoning, in a chat stream', () => {
   expect(
     renderDeltas(
       answer(reasoning('one', 'two'), assistant('a', 'b'), reasoning('three'), assistant('c')),
@@ -153,7 +156,7 @@ test('messages and parts of reasoning are separated by a blank line', () => {
   ])
 })
 
-test('reasoning that has a summary and raw text is sent only once', () => {
+test('reasoning that has a summary and raw text is sent only once in a chat stream', () => {
   const both: Item = {
     type: 'reasoning',
     summary: [{ type: 'summary_text', text: 'short' }],
@@ -162,7 +165,7 @@ test('reasoning that has a summary and raw text is sent only once', () => {
   expect(renderDeltas(answer(both))).toEqual([{ reasoning_content: 'short' }])
 })
 
-test('reasoning details are sent after the reasoning text', () => {
+test('a chat stream contains reasoning details after the reasoning text', () => {
   const details = [{ type: 'reasoning.encrypted', data: 'x', index: 0 }]
   const item: Item = {
     ...reasoning('Hm'),
@@ -175,7 +178,7 @@ test('reasoning details are sent after the reasoning text', () => {
   ])
 })
 
-test('refusals, citations, images and log probabilities are sent in their own fields', () => {
+test('refusals, citations, images and log probabilities are sent in their own fields of a chat stream', () => {
   const token = { token: 'a', logprob: -0.1 }
   const picture = { type: 'image_url', image_url: { url: 'data:x' } }
   const item: Item = {
@@ -212,7 +215,7 @@ test('refusals, citations, images and log probabilities are sent in their own fi
   })
 })
 
-test('a failed answer ends with an error without choices, and has no finish reason', () => {
+test('a failed chat stream ends with an error without choices, and has no finish reason', () => {
   const failure = createFailure('upstream_broken', 'It broke off.')
   const events: StreamEvent[] = [
     STARTED,
@@ -230,7 +233,7 @@ test('a failed answer ends with an error without choices, and has no finish reas
   expect(messages.map(({ data }) => data).join('')).not.toContain('"stop"')
 })
 
-test('an answer without events is written at its end', () => {
+test('an answer without events is written to the chat stream when it ends', () => {
   const outcome = foldOutcome(answer(assistant('Hello'), call('x')))
   const messages = chatDialect.createRenderer(createAnswerContext()).end(outcome, 0)
   const text = messages.map(({ data }) => data).join('')
@@ -238,13 +241,13 @@ test('an answer without events is written at its end', () => {
   expect(text).toContain('"finish_reason":"tool_calls"')
 })
 
-describe('no line of a chat stream is longer than 64 KiB', () => {
+describe('the line length of a chat stream', () => {
   const LIMIT = 65_536
   const bytes = (text: string) => new TextEncoder().encode(`data: ${text}\n\n`).length
   // A cut at 10,000 characters would fall inside of a surrogate pair.
   const long = `abcd${'🦊"\u0001ä'.repeat(20_000)}`
 
-  test('a long text is split into lines of less than 64 KiB without losing any of it', () => {
+  test('a chat stream splits a long text into lines of less than 64 KiB without losing any of it', () => {
     const item: Item = {
       ...reasoning(long),
       native: { chat: { reasoning_details: [{ type: 'reasoning.text', text: long, index: 0 }] } },
@@ -269,7 +272,7 @@ describe('no line of a chat stream is longer than 64 KiB', () => {
     ).toBe(long)
   })
 
-  test('no line is longer than 64 KiB for log probabilities and citations', () => {
+  test('log probabilities and citations are split into lines of less than 64 KiB in a chat stream', () => {
     const tokens = Array.from({ length: 2000 }, () => ({
       token: 'word',
       logprob: -0.1,

@@ -21,7 +21,7 @@ test('stored chat messages are rendered as they were sent', () => {
   )
 })
 
-test('content in several parts is rendered as parts and as one text', () => {
+test('chat message content in several parts is rendered as parts and as one text', () => {
   const parts = [
     { type: 'text', text: 'What is it?' },
     { type: 'image_url', image_url: { url: 'https://x/1.png', detail: 'low' } },
@@ -34,7 +34,7 @@ test('content in several parts is rendered as parts and as one text', () => {
   expect(message).toEqual({ role: 'user', content: 'What is it?And this?', content_parts: parts })
 })
 
-test('reasoning is rendered in one message with the text that follows it', () => {
+test('stored reasoning is rendered in one chat message with the text that follows it', () => {
   const messages = [
     { role: 'assistant', content: 'a', reasoning_content: 'one' },
     { role: 'assistant', content: 'b', reasoning_content: 'two' },

@@ -16,14 +16,14 @@ function readRejectedParam(body: JsonObject): unknown {
   return 'accepted'
 }
 
-test('by default a conversation is neither compacted nor truncated', () => {
+test('a Responses request neither compacts nor truncates a conversation by default', () => {
   const defaults = { compactAbove: null, compactNow: false, truncation: 'disabled' }
   expect(parseOverflow({})).toEqual(defaults)
   expect(parseOverflow({ context_management: null, truncation: null })).toEqual(defaults)
   expect(parseOverflow({ context_management: [] })).toEqual(defaults)
 })
 
-test('the lowest compaction threshold applies, or the window if no entry has one', () => {
+test('the lowest compaction threshold of a request applies, or the context window if no entry has one', () => {
   const above = (...thresholds: readonly (number | null)[]) =>
     parseOverflow({
       context_management: thresholds.map((compact_threshold) => ({
@@ -36,12 +36,12 @@ test('the lowest compaction threshold applies, or the window if no entry has one
   expect(above(null)).toBe('window')
 })
 
-test('a compaction trigger at the end requests a compaction at once', () => {
+test('a `compaction_trigger` item at the end of the input requests an immediate compaction', () => {
   const input = [{ role: 'user', content: 'hi' }, { type: 'compaction_trigger' }]
   expect(parseOverflow({ input })?.compactNow).toBe(true)
 })
 
-describe('invalid overflow options are rejected', () => {
+describe('rejection of invalid overflow options', () => {
   test.each([
     ['input', { input: [{ type: 'compaction_trigger' }, { role: 'user', content: 'hi' }] }],
     ['truncation', { truncation: 'sometimes' }],
@@ -58,7 +58,7 @@ describe('invalid overflow options are rejected', () => {
     ['max_tool_calls', { max_tool_calls: 0 }],
     ['max_tool_calls', { max_tool_calls: 'all' }],
     ['generate', { generate: 'no' }],
-  ] as const)('an invalid value of %s is rejected', (param, body) => {
+  ] as const)('a Responses request with an invalid value of `%s` is rejected', (param, body) => {
     expect(readRejectedParam(body as JsonObject)).toBe(param)
   })
 })

@@ -22,7 +22,7 @@ test('parameters of a Responses request that are not set have their defaults', (
   expect(parseParams({})).toEqual(NO_PARAMS)
 })
 
-test('a parameter that is null counts as not set', () => {
+test('a parameter of a Responses request that is null counts as not set', () => {
   const nulls = Object.fromEntries(
     `instructions tools tool_choice parallel_tool_calls temperature top_p max_output_tokens stop
     seed presence_penalty frequency_penalty top_logprobs text reasoning service_tier user include
@@ -34,7 +34,7 @@ test('a parameter that is null counts as not set', () => {
   expect(parseParams(nulls)).toEqual(parseParams({}))
 })
 
-test('0, false and the empty string are values of parameters', () => {
+test('0, false and the empty string count as set parameters of a Responses request', () => {
   const params = parseParams({
     temperature: 0,
     top_logprobs: 0,
@@ -51,7 +51,7 @@ test('0, false and the empty string are values of parameters', () => {
   })
 })
 
-test('a function is strict by default', () => {
+test('a function tool of a Responses request is strict by default', () => {
   const search = { type: 'web_search' }
   const grammar = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' }
   const { tools } = parseParams({
@@ -115,11 +115,11 @@ test.each([
   ],
   [MIXED, { type: 'opaque', raw: MIXED }],
   [MCP, { type: 'opaque', raw: MCP }],
-])('parses the tool choice %j', (tool_choice, choice) => {
+])('the tool choice %j of a Responses request is parsed', (tool_choice, choice) => {
   expect(parseParams({ tool_choice }).toolChoice).toEqual(choice)
 })
 
-test('`text` and `reasoning` are parsed, and their unknown fields are collected by path', () => {
+test('`text` and `reasoning` of a Responses request are parsed, and their unknown fields are collected by path', () => {
   const schema = { type: 'object' }
   const params = parseParams({
     text: { format: { type: 'json_schema', name: 'n', schema, strict: true }, verbosity: 'low' },
@@ -153,13 +153,13 @@ test('parameters of Chat Completions are parsed in a Responses request too', () 
   )
 })
 
-test('unknown parameters are collected as extra', () => {
+test('unknown parameters of a Responses request are collected in `extra`', () => {
   const client_metadata = { a: [1, null] }
   const { extra } = parseParams({ client_metadata, moderation: 'auto', __proto__x: 1 })
   expect(extra).toEqual({ client_metadata, moderation: 'auto', __proto__x: 1 })
 })
 
-test('a field `__proto__` is an ordinary unknown parameter', () => {
+test('a field `__proto__` of a Responses request is an ordinary unknown parameter', () => {
   const body = JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}') as JsonObject
   const { extra } = parseParams(body)
   expect(Object.keys(extra).toSorted()).toEqual(['__proto__', 'constructor'])
@@ -213,16 +213,16 @@ test.each([
   [{ include: 'all' }, 'invalid_type', 'include'],
   [{ include: [1] }, 'invalid_type', 'include[0]'],
   [{ stop: [1] }, 'invalid_type', 'stop[0]'],
-])('rejects the parameters %j with %s at %s', (body, code, param) => {
+])('the Responses parameters %j are rejected with %s at %s', (body, code, param) => {
   expect(readFailure(body as JsonObject)).toMatchObject({ status: 400, code, param })
 })
 
-test('rejects a number outside of its range with the message of OpenAI', () => {
+test("a number outside of its range in a Responses request is rejected with OpenAI's message", () => {
   expect(readFailure({ temperature: -1 })?.message).toBe(
     "Invalid 'temperature': decimal below minimum value. Expected a value >= 0, but got -1 instead.",
   )
 })
 
-test('an output limit of one token is accepted, because some clients test a model with it', () => {
+test('an output limit of one token is accepted in a Responses request, because some clients test a model with it', () => {
   expect(parseParams({ max_output_tokens: 1 }).maxOutputTokens).toBe(1)
 })

@@ -21,19 +21,19 @@ function readFault(body: unknown): readonly unknown[] {
 }
 
 describe('the input of a Responses request', () => {
-  test('an input that is a string is a user message', () => {
+  test('a string as the input of a Responses request becomes a user message', () => {
     expect(parseBody({ model: 'm', input: 'go' }).items).toEqual([
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] },
     ])
   })
 
-  test('an input entry with a role and no type is a message', () => {
+  test('an input entry with a role and no type is parsed as a message', () => {
     expect(parseInput({ role: 'developer', content: 'be brief' })).toEqual([
       { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'be brief' }] },
     ])
   })
 
-  test('the string of an assistant message becomes output text', () => {
+  test('the content of an assistant message that is a string becomes output text', () => {
     const [message] = parseInput({ role: 'assistant', content: 'hi', phase: 'commentary' })
     expect(message).toEqual({
       type: 'message',
@@ -83,7 +83,7 @@ describe('the input of a Responses request', () => {
     expect(parseInput(entry)[0]).toBe(entry)
   })
 
-  test('input entries and parts of unknown types are kept unchanged', () => {
+  test('input entries and parts of unknown types are stored unchanged', () => {
     const search = { type: 'web_search_call', id: 'ws_1', action: { type: 'search' } }
     const part = { type: 'input_video', video_url: 'x' }
     expect(parseInput(search, { role: 'user', content: [part] })).toEqual([
@@ -93,19 +93,19 @@ describe('the input of a Responses request', () => {
     expect((parseInput(search)[0] as { raw: unknown }).raw).toBe(search)
   })
 
-  test('an item reference needs no type', () => {
+  test('an input entry with only an id is parsed as an item reference', () => {
     expect(parseInput({ id: 'msg_1' }, { type: null, id: 'rs_1' })).toEqual([
       { type: 'opaque', raw: { type: 'item_reference', id: 'msg_1' } },
       { type: 'opaque', raw: { type: 'item_reference', id: 'rs_1' } },
     ])
   })
 
-  test('an output without call_id is kept unchanged', () => {
+  test('a tool output without call_id is stored unchanged', () => {
     const output = { type: 'function_call_output', output: 'x', name: 'f' }
     expect(parseInput(output)).toEqual([{ type: 'opaque', raw: output }])
   })
 
-  test('fields of input entries that SDKs write as null are removed', () => {
+  test('fields that SDKs send as null are removed from input entries', () => {
     const nulls = { id: null, status: null }
     expect(
       parseInput(
@@ -131,14 +131,14 @@ describe('the input of a Responses request', () => {
     expect(parseInput(forged)).toEqual([{ type: 'reasoning', summary: [] }])
   })
 
-  test('a tool output that is a list keeps its images', () => {
+  test('a tool output of a Responses request that is a list keeps its images', () => {
     const output = [{ type: 'input_image', image_url: 'data:image/png;base64,AA' }]
     expect(parseInput({ type: 'function_call_output', call_id: 'c', output })).toEqual([
       { type: 'function_call_output', call_id: 'c', output },
     ])
   })
 
-  test('a list of instructions comes before the input', () => {
+  test('instructions that are a list of items come before the input', () => {
     const { items, params } = parseBody({
       model: 'm',
       instructions: [{ role: 'developer', content: 'first' }],
@@ -225,13 +225,13 @@ describe('the input of a Responses request', () => {
       'input[0].encrypted_content',
     ],
     [{ instructions: [{ role: 'x' }] }, 'invalid_value', 'instructions[0].role'],
-  ])('rejects the input %j with %s at %s', (body, code, param) => {
+  ])('the Responses input %j is rejected with %s at %s', (body, code, param) => {
     expect(readFault(body)).toEqual([code, param])
   })
 })
 
 describe('the storage options of a Responses request', () => {
-  test('storage options that are not set have defaults', () => {
+  test('storage options of a Responses request that are not set have defaults', () => {
     expect(parseBody({ model: 'm', input: 'go' }).storage).toEqual({
       store: null,
       storeByDefault: true,
@@ -242,7 +242,7 @@ describe('the storage options of a Responses request', () => {
     })
   })
 
-  test('a conversation is an id or an object with one, and needs no input', () => {
+  test('`conversation` may be an id or an object with an id, and a request with it needs no input', () => {
     expect(parseBody({ model: 'm', conversation: 'conv_1' }).storage.conversationId).toBe('conv_1')
     const { storage, items } = parseBody({ model: 'm', conversation: { id: 'conv_1' } })
     expect([storage.conversationId, items]).toEqual(['conv_1', []])
@@ -274,11 +274,14 @@ describe('the storage options of a Responses request', () => {
       'object_above_max_properties',
       'metadata',
     ],
-  ])('rejects the storage options %j with %s at %s', (body, code, param) => {
-    expect(readFault(body)).toEqual([code, param])
-  })
+  ])(
+    'the storage options %j of a Responses request are rejected with %s at %s',
+    (body, code, param) => {
+      expect(readFault(body)).toEqual([code, param])
+    },
+  )
 
-  test('metadata at its limits is accepted', () => {
+  test('metadata of the maximum size is accepted in a Responses request', () => {
     const metadata = { ['k'.repeat(64)]: 'v'.repeat(512) }
     expect(parseBody({ model: 'm', input: 'go', metadata }).storage.metadata).toEqual(metadata)
   })

@@ -45,7 +45,7 @@ const UPSTREAM = {
   future: [1],
 }
 
-test("patching a response sets the gateway's fields, and keeps all others", () => {
+test("the patcher of passed-through responses sets the gateway's fields, and keeps all others", () => {
   const message = sseMessage('response.created', { response: UPSTREAM, sequence_number: 0 })
   const { event, data } = responsesDialect.createPassThroughPatcher(CONTEXT).patchMessage(message)
   expect(event).toBe('response.created')
@@ -65,7 +65,7 @@ test("patching a response sets the gateway's fields, and keeps all others", () =
 })
 
 test.each([true, false])(
-  'other messages of the stream are returned as the same object (with event names: %s)',
+  'the patcher of passed-through responses returns messages without a response object unchanged (with event names: %s)',
   (isNamed) => {
     const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
     const messages = [
@@ -80,7 +80,7 @@ test.each([true, false])(
   },
 )
 
-test('a stream without event names is patched', () => {
+test('the patcher of passed-through responses patches a stream without event names, too', () => {
   const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
   const { event, data } = patcher.patchMessage(
     sseMessage('response.completed', { response: UPSTREAM }, false),
@@ -96,26 +96,26 @@ test.each([
   ['error', true],
   ['response.output_item.done', false],
   ['response.created', false],
-])('the message %s is an ending: %s', (type, isEnding) => {
-  const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
-  const fields = { response: UPSTREAM, error: {}, item: {} }
-  expect(patcher.startsEnding(sseMessage(type, fields))).toBe(isEnding)
-  expect(patcher.startsEnding(sseMessage(type, fields, false))).toBe(isEnding)
-})
+])(
+  'the message %s is recognized as the ending of a passed-through Responses stream: %s',
+  (type, isEnding) => {
+    const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
+    const fields = { response: UPSTREAM, error: {}, item: {} }
+    expect(patcher.startsEnding(sseMessage(type, fields))).toBe(isEnding)
+    expect(patcher.startsEnding(sseMessage(type, fields, false))).toBe(isEnding)
+  },
+)
 
-test('[DONE] is an ending', () => {
+test('[DONE] is recognized as the ending of a passed-through Responses stream', () => {
   expect(responsesDialect.createPassThroughPatcher(CONTEXT).startsEnding({ data: '[DONE]' })).toBe(
     true,
   )
 })
 
-describe('an answer of the Responses API that is not stored', () => {
-  const stateless = {
-    ...answeringTo({ model: 'gpt-5', input: 'go', store: false }),
-    isStored: false,
-  }
+describe('a passed-through Responses answer that is not stored', () => {
+  const stateless = { ...answeringTo({ model: 'gpt-5', input: 'go', store: false }), stored: false }
 
-  test('an answer that is not stored is returned unchanged, with the id of the upstream', () => {
+  test("a passed-through answer that is not stored is returned unchanged, with the upstream's id", () => {
     const patcher = responsesDialect.createPassThroughPatcher(stateless)
     const { metadata: _metadata, ...bare } = { ...UPSTREAM, max_output_tokens: null }
     for (const response of [UPSTREAM, bare]) {
@@ -125,7 +125,7 @@ describe('an answer of the Responses API that is not stored', () => {
     expect(patcher.patchBody(UPSTREAM)).toBe(UPSTREAM)
   })
 
-  test("an answer that is not stored has the fields of the client's request where the gateway sent others", () => {
+  test("a passed-through answer that is not stored contains the client's own values of fields that the gateway changed", () => {
     const body = { model: 'gpt-5', input: 'go', store: false, previous_response_id: 'resp_1' }
     const patcher = responsesDialect.createPassThroughPatcher(
       answeringTo(body, { isStored: false }),
@@ -133,7 +133,7 @@ describe('an answer of the Responses API that is not stored', () => {
     expect(patcher.patchBody(UPSTREAM)).toEqual({ ...UPSTREAM, previous_response_id: 'resp_1' })
   })
 
-  test('an answer that is not stored ends with the id of the upstream if it breaks off', () => {
+  test("a passed-through answer that is not stored and breaks off ends with the upstream's id", () => {
     const patcher = responsesDialect.createPassThroughPatcher(stateless)
     patcher.patchMessage(sseMessage('response.created', { response: UPSTREAM, sequence_number: 0 }))
     const ending = patcher.renderFailure(createFailure('upstream_broken', 'It broke.'))
@@ -141,7 +141,7 @@ describe('an answer of the Responses API that is not stored', () => {
   })
 
   test.skipIf(!sharedExists)(
-    'an answer that was recorded, but is not stored, is returned unchanged',
+    'a recorded passed-through answer that is not stored is returned unchanged',
     () => {
       for (const { name, messages } of recordedStreams()) {
         if (!name.startsWith('openai-responses') || name.includes('background')) continue
@@ -163,7 +163,7 @@ describe('an answer of the Responses API that is not stored', () => {
 })
 
 test.each([true, false])(
-  'fields that could run scripts in a browser are dropped (stored: %s)',
+  'the patcher of passed-through responses removes fields that could run scripts in a browser (stored: %s)',
   (stored) => {
     const patcher = responsesDialect.createPassThroughPatcher({
       ...answeringTo(),
@@ -186,7 +186,7 @@ test.each([true, false])(
 )
 
 describe('a non-streamed passed-through response', () => {
-  test('a non-streamed response is changed in the same fields', () => {
+  test("a non-streamed passed-through response gets the gateway's fields, and keeps all others", () => {
     expect(responsesDialect.createPassThroughPatcher(CONTEXT).patchBody(UPSTREAM)).toMatchObject({
       id: `resp_${TURN_ID}`,
       store: true,
@@ -195,13 +195,13 @@ describe('a non-streamed passed-through response', () => {
     })
   })
 
-  test('a non-streamed response that is an error is returned unchanged', () => {
+  test('a non-streamed passed-through error is returned unchanged', () => {
     const body = { error: { message: 'x' } }
     expect(responsesDialect.createPassThroughPatcher(CONTEXT).patchBody(body)).toBe(body)
   })
 
   test.skipIf(!sharedExists)(
-    'a non-streamed response that was recorded keeps its output and usage',
+    'a recorded non-streamed passed-through response keeps its output and usage',
     () => {
       const body = JSON.parse(
         readShared('fixtures/streams/openai-responses/text-answer.json').toString(),
@@ -217,7 +217,7 @@ describe('a non-streamed passed-through response', () => {
 describe('a passed-through stream that breaks off', () => {
   const failure = createFailure('upstream_broken', 'It broke.')
 
-  test('a stream that breaks off continues the numbering, and ends with the response of its start', () => {
+  test('a passed-through Responses stream that breaks off continues the numbering, and ends with the response object of its start', () => {
     const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
     const item = { type: 'message', id: 'msg_1', content: [] }
     const passed = [
@@ -242,7 +242,7 @@ describe('a passed-through stream that breaks off', () => {
     })
   })
 
-  test('a stream that breaks off before its first message gets a valid end', () => {
+  test('a passed-through Responses stream that breaks off before its first message gets a valid ending', () => {
     expect(
       lastResponse(responsesDialect.createPassThroughPatcher(CONTEXT).renderFailure(failure)),
     ).toMatchObject({
@@ -252,7 +252,7 @@ describe('a passed-through stream that breaks off', () => {
     })
   })
 
-  test('a stream that breaks off is valid in total, wherever it breaks off', () => {
+  test('a passed-through Responses stream with its ending is valid, wherever the stream breaks off', () => {
     const messages = renderEvents([
       { type: 'answer-started', upstreamId: null, model: null },
       { type: 'item-ended', index: 0, item: { type: 'reasoning', summary: [] } },
@@ -270,7 +270,7 @@ describe('a passed-through stream that breaks off', () => {
 
 describe.skipIf(!sharedExists)('recorded streams that are passed through', () => {
   test.each(recordedStreams())(
-    'the recorded stream $name is read by the SDK with the id of the gateway',
+    "the OpenAI SDK reads the passed-through recorded stream $name with the gateway's id",
     async (recorded) => {
       const patcher = responsesDialect.createPassThroughPatcher(answeringTo())
       const messages = recorded.messages.map(patcher.patchMessage)

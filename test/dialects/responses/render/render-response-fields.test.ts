@@ -17,7 +17,7 @@ function renderEcho(body: JsonObject, stored = true): JsonObject {
   )
 }
 
-test('response fields that the request does not set have concrete defaults', () => {
+test('a response to a request without options contains every field, with its default', () => {
   expect(faultsInResponse(renderEcho({}))).toEqual([])
   expect(renderEcho({})).toEqual({
     id: `resp_${TURN_ID}`,
@@ -81,11 +81,11 @@ test('a response contains all fields of the request', () => {
   expect(renderEcho({ conversation: 'conv_1' })['conversation']).toEqual({ id: 'conv_1' })
 })
 
-test('`store` is false if the answer is not stored, although the request says so', () => {
+test('`store` in a response is false if the answer is not stored, even if the request has `store: true`', () => {
   expect(renderEcho({ store: true }, false)['store']).toBe(false)
 })
 
-test("a response contains the request's tools unchanged, but functions with all required fields", () => {
+test("a response contains the request's tools unchanged, except that functions get all required fields", () => {
   const search = { type: 'web_search', filters: {} }
   const { tools } = renderEcho({
     tools: [{ type: 'function', name: 'f', parameters: {}, async: true }, search],
@@ -106,12 +106,12 @@ test.each([
     { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'custom', name: 'c' }] },
     { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'custom', name: 'c' }] },
   ],
-])('a response contains the tool choice %j as %j', (tool_choice, expected) => {
+])("a response contains the request's tool choice %j as %j", (tool_choice, expected) => {
   const tools = [{ type: 'custom', name: 'c' }]
   expect(renderEcho({ tool_choice, tools })['tool_choice']).toEqual(expected)
 })
 
-test('a response contains the schema of the request with all required fields', () => {
+test("a response contains the request's JSON schema format with all required fields", () => {
   const format = { type: 'json_schema', name: 'n', schema: { type: 'object' } }
   expect(renderEcho({ text: { format, verbosity: 'low' } })['text']).toEqual({
     format: { ...format, description: null, strict: false },
@@ -119,7 +119,7 @@ test('a response contains the schema of the request with all required fields', (
   })
 })
 
-test('a response has the status of an answer in progress and of a failed one', () => {
+test('a response contains the status of an answer in progress and of a failed answer', () => {
   const unfinished = { ...OUTCOME, finish: null }
   expect(responsesDialect.renderBody(unfinished, answeringTo())).toMatchObject({
     status: 'in_progress',
@@ -133,7 +133,7 @@ test('a response has the status of an answer in progress and of a failed one', (
   })
 })
 
-test('a response has the time of completion if it is known', () => {
+test('a response contains the time of its completion if it is known', () => {
   expect(responsesDialect.renderBody(OUTCOME, answeringTo(), 1_700_000_009_999)).toMatchObject({
     completed_at: 1_700_000_009,
   })

@@ -37,8 +37,8 @@ const answerContext = fc
     answeringTo({ ...ASK, include, ...(stored ? { background } : {}) }, { isStored: stored }),
   )
 
-describe('any rendered Responses stream is valid', () => {
-  test('a Responses stream is valid for any answer', () => {
+describe('laws of rendered Responses streams', () => {
+  test('a rendered Responses stream is valid for any answer', () => {
     fc.assert(
       fc.property(fc.oneof(answer, tangledAnswer), answerContext, (events, context) => {
         expect(responsesFaults(renderEvents(events, context))).toEqual([])
@@ -47,7 +47,7 @@ describe('any rendered Responses stream is valid', () => {
     )
   })
 
-  test('a Responses stream is valid for an answer that breaks off anywhere', () => {
+  test('a rendered Responses stream is valid for an answer that breaks off anywhere', () => {
     fc.assert(
       fc.property(answer, fc.nat(), answerContext, (events, at, context) => {
         const broken = events.slice(0, at % events.length)
@@ -57,7 +57,7 @@ describe('any rendered Responses stream is valid', () => {
     )
   })
 
-  test('a Responses stream is valid for events in any order', () => {
+  test('a rendered Responses stream is valid for events in any order', () => {
     fc.assert(
       fc.property(nonsense, answerContext, (events, context) => {
         // If a finished item contradicts its deltas, the finished item is sent.
@@ -70,7 +70,7 @@ describe('any rendered Responses stream is valid', () => {
   })
 })
 
-test('the ending of a stream is not sent before `end` is called', () => {
+test('a rendered Responses stream has no ending before `end` is called', () => {
   fc.assert(
     fc.property(fc.oneof(answer, nonsense), (events) => {
       const renderer = responsesDialect.createRenderer(answeringTo())
@@ -101,7 +101,7 @@ function collectItems(events: readonly StreamEvent[]): readonly Item[] {
   return items
 }
 
-test('an answer that is rendered and decoded again has the same content', () => {
+test('an answer that is rendered as a Responses stream and decoded again has the same content', () => {
   const raw = answeringTo({ ...ASK, include: ['reasoning.raw', 'reasoning.encrypted_content'] })
   fc.assert(
     fc.property(answer, (events) => {
@@ -115,7 +115,7 @@ test('an answer that is rendered and decoded again has the same content', () => 
   )
 })
 
-test('a non-streamed answer equals the response at the end of its stream', () => {
+test('a non-streamed Responses answer equals the response at the end of its stream', () => {
   fc.assert(
     fc.property(answer, answerContext, (events, context) => {
       const ended = lastResponse(renderEvents(events, context))
@@ -159,7 +159,7 @@ function pickOutput({ output }: JsonObject): unknown {
 }
 
 describe('Responses streams in the OpenAI SDK', () => {
-  test('the OpenAI SDK reads any stream to the response at its end', async () => {
+  test('the OpenAI SDK reads from any rendered stream the response that the stream contains at its end', async () => {
     await fc.assert(
       fc.asyncProperty(answer, answerContext, async (events, context) => {
         const messages = renderEvents(events, context)
@@ -171,7 +171,7 @@ describe('Responses streams in the OpenAI SDK', () => {
     )
   })
 
-  test('the OpenAI SDK throws the error of a failed answer', async () => {
+  test('the OpenAI SDK throws the error of a failed Responses stream', async () => {
     const failed = renderEvents([
       { type: 'answer-started', upstreamId: null, model: null },
       {
@@ -192,9 +192,9 @@ describe('Responses streams in the OpenAI SDK', () => {
   })
 })
 
-describe.skipIf(!sharedExists)('recorded answers of all providers', () => {
+describe.skipIf(!sharedExists)('rendering of recorded answers of all providers', () => {
   test.each(recordedStreams())(
-    'the recorded answer $name is rendered to a valid stream',
+    'the recorded answer $name is rendered as a valid Responses stream',
     async ({ messages }) => {
       const events = runStage(decodeStream(), messages)
       const rerendered = renderEvents(events)
@@ -206,7 +206,7 @@ describe.skipIf(!sharedExists)('recorded answers of all providers', () => {
   )
 
   test.each(recordedStreams())(
-    'the recorded answer $name is rendered to a valid stream, wherever it breaks off',
+    'the recorded answer $name is rendered as a valid Responses stream, wherever it breaks off',
     ({ messages }) => {
       for (let length = 0; length < messages.length; length += 1 + (length >> 3)) {
         const events = runStage(decodeStream(), messages.slice(0, length))
@@ -215,7 +215,7 @@ describe.skipIf(!sharedExists)('recorded answers of all providers', () => {
     },
   )
 
-  test('a recorded answer has the same event name and type in every message', () => {
+  test('every message of a rendered recorded answer has its type as its event name', () => {
     for (const { messages } of recordedStreams()) {
       for (const message of renderEvents(runStage(decodeStream(), messages))) {
         if (message.data === '[DONE]') expect(message.event).toBeUndefined()

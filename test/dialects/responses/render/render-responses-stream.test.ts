@@ -46,7 +46,7 @@ const STARTED: StreamEvent = {
 }
 
 describe('messages in a rendered Responses stream', () => {
-  test('a message has the same events as a stream of OpenAI', () => {
+  test('a message is rendered with the same events as in a stream of OpenAI', () => {
     const id = `msg_${TURN_ID}0`
     const at = { item_id: id, output_index: 0, content_index: 0 }
     const part = { type: 'output_text', text: 'Hello', annotations: [], logprobs: [] }
@@ -95,7 +95,7 @@ describe('messages in a rendered Responses stream', () => {
     ])
   })
 
-  test('a message has one event for each token', () => {
+  test('each text delta of a message becomes one event of a Responses stream', () => {
     const renderer = responsesDialect.createRenderer(answeringTo())
     for (const event of [BEGIN, STARTED, textDelta('a')]) renderer.push(event)
     expect(renderer.push(textDelta('"\n'))).toEqual([
@@ -107,7 +107,7 @@ describe('messages in a rendered Responses stream', () => {
     expect(renderer.push(textDelta(''))).toEqual([])
   })
 
-  test('a message without deltas is written in full when it ends', () => {
+  test('a message without deltas is written to a Responses stream in full when it ends', () => {
     const types = typesOf([BEGIN, { type: 'item-ended', index: 0, item: message('Hello') }, END])
     expect(types.slice(2, -2)).toEqual([
       'output_item.added',
@@ -119,13 +119,13 @@ describe('messages in a rendered Responses stream', () => {
     ])
   })
 
-  test('a message keeps unknown fields and its phase', () => {
+  test('a message in a Responses stream keeps unknown fields and its phase', () => {
     const item = message('', { id: 'msg_up', phase: 'commentary', future: 1 } as Partial<Item>)
     const done = itemEvents({ type: 'item-ended', index: 0, item }).at(-1)
     expect(done?.['item']).toMatchObject({ id: 'msg_up', phase: 'commentary', future: 1 })
   })
 
-  test('a message has events for annotations, and all annotations at its end', () => {
+  test('each annotation of a message has an event, and the finished message contains all annotations', () => {
     const annotation = { type: 'url_citation', url: 'https://a.example/' }
     const more = { type: 'url_citation', url: 'https://b.example/' }
     const content = [{ type: 'output_text', text: 'a', annotations: [annotation, more] }] as const
@@ -148,7 +148,7 @@ describe('messages in a rendered Responses stream', () => {
     })
   })
 
-  test('a message has log probabilities in its deltas', () => {
+  test('the text deltas of a Responses stream contain log probabilities', () => {
     const logprobs = [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }]
     const events = itemEvents(
       STARTED,
@@ -160,7 +160,7 @@ describe('messages in a rendered Responses stream', () => {
     )
   })
 
-  test('a message closes a part when the next one starts', () => {
+  test('a part of a message in a Responses stream is closed when the next part starts', () => {
     const content = [
       { type: 'output_text', text: 'a' },
       { type: 'refusal', refusal: 'no' },
@@ -234,7 +234,7 @@ describe('reasoning in a rendered Responses stream', () => {
     ])
   })
 
-  test('reasoning has encrypted content if the client requests it, or has to send it back', () => {
+  test('reasoning contains encrypted content if the client requests it, or has to send it back itself', () => {
     const hasEncrypted = (context = answeringTo()) =>
       JSON.stringify(renderEvents(reasoningEvents, context)).includes('sealed')
     expect(hasEncrypted()).toBe(false)
@@ -244,7 +244,7 @@ describe('reasoning in a rendered Responses stream', () => {
 })
 
 describe('tool calls in a rendered Responses stream', () => {
-  test('a call starts with its name, and has deltas for its arguments', () => {
+  test('a function call in a Responses stream starts with its name, and its arguments have deltas', () => {
     const call = { type: 'function_call', call_id: 'c1', name: 'f', id: 'fc_up' } as const
     const events = itemEvents(
       { type: 'item-started', index: 0, item: { ...call, arguments: '' } },
@@ -268,7 +268,7 @@ describe('tool calls in a rendered Responses stream', () => {
     ])
   })
 
-  test('a call of a custom tool has deltas for its input', () => {
+  test('a custom tool call in a Responses stream has deltas for its input', () => {
     const call = { type: 'custom_tool_call', call_id: 'c1', name: 'f' } as const
     const types = typesOf([
       BEGIN,
@@ -281,7 +281,7 @@ describe('tool calls in a rendered Responses stream', () => {
     expect(types).toContain('custom_tool_call_input.done')
   })
 
-  test('a call without arguments has an event for the end of its arguments', () => {
+  test('a function call without arguments has an event for the end of its arguments', () => {
     const item: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
     expect(typesOf([BEGIN, { type: 'item-ended', index: 0, item }, END]).slice(2, -2)).toEqual([
       'output_item.added',
@@ -291,7 +291,7 @@ describe('tool calls in a rendered Responses stream', () => {
   })
 })
 
-test('an item of an unknown type is written unchanged', () => {
+test('an item of an unknown type is written to a Responses stream unchanged', () => {
   const raw = {
     type: 'web_search_call',
     id: 'ws_1',
@@ -309,14 +309,14 @@ test('an item of an unknown type is written unchanged', () => {
   ])
 })
 
-test('the output of a tool in an answer is a list', () => {
+test('a tool output in a rendered answer is always a list of parts', () => {
   const item: Item = { type: 'function_call_output', call_id: 'c', output: '4 degrees' }
   const done = itemEvents({ type: 'item-ended', index: 0, item }).at(-1)
   expect(done?.['item']).toMatchObject({ output: [{ type: 'input_text', text: '4 degrees' }] })
 })
 
 describe('the ids of items in a Responses stream', () => {
-  test('item ids are those of the upstream, unless two items have the same id', () => {
+  test("items in a Responses stream keep the upstream's ids, unless two items have the same id", () => {
     const events = itemEvents(
       { type: 'item-ended', index: 0, item: message('a', { id: 'msg_x' }) },
       { type: 'item-ended', index: 1, item: message('b', { id: 'msg_x' }) },
@@ -330,7 +330,7 @@ describe('the ids of items in a Responses stream', () => {
     ])
   })
 
-  test('item ids stay the same if the upstream sends other ids at the end', () => {
+  test('an item in a Responses stream keeps its id if the upstream sends another id at its end', () => {
     const events = itemEvents(
       { type: 'item-started', index: 0, item: message('', { id: 'msg_first' }) },
       { type: 'item-ended', index: 0, item: message('a', { id: 'msg_second' }) },
@@ -347,7 +347,7 @@ describe('the ending of a rendered Responses stream', () => {
     { type: 'item-ended', index: 0, item: message('a', { status: 'completed' }) },
   ]
 
-  test('the ending is a response with all items', () => {
+  test('a Responses stream ends with a response object that contains all items', () => {
     const usage = {
       inputTokens: 20,
       cachedTokens: 4,
@@ -379,7 +379,7 @@ describe('the ending of a rendered Responses stream', () => {
     ['length', 'max_output_tokens'],
     ['content-filter', 'content_filter'],
   ] as const)(
-    'the ending with the finish reason %s is incomplete, and so is the last item',
+    'a Responses stream with the finish reason %s ends as incomplete, and so does its last item',
     (finish, reason) => {
       expect(
         lastResponse(
@@ -394,7 +394,7 @@ describe('the ending of a rendered Responses stream', () => {
     },
   )
 
-  test('the ending of a failed answer keeps its text, and has the error in both places', () => {
+  test('the ending of a failed Responses stream contains the text so far, and the error in both places', () => {
     const failure = createFailure('upstream_timeout', 'Too slow.')
     const messages = renderEvents([
       BEGIN,
@@ -421,18 +421,18 @@ describe('the ending of a rendered Responses stream', () => {
     })
   })
 
-  test('the ending of a failed answer keeps the error codes that clients check for', () => {
+  test('the ending of a failed Responses stream keeps the error codes that clients check for', () => {
     const failure = { ...createFailure('invalid_value', 'No.'), code: 'insufficient_quota' }
     const messages = renderEvents([BEGIN, { type: 'answer-failed', failure }])
     expect(lastResponse(messages)['error']).toEqual({ code: 'insufficient_quota', message: 'No.' })
   })
 
-  test('an answer without a finish reason ends as a failure', () => {
+  test('an answer without a finish reason is rendered as a failed Responses stream', () => {
     expect(lastResponse(renderEvents([BEGIN]))).toMatchObject({ status: 'failed', output: [] })
     expect(typesOf([])).toEqual(['created', 'in_progress', 'error', 'failed', '[DONE]'])
   })
 
-  test('the ending has the status of the outcome, not of the last event', () => {
+  test('the ending of a Responses stream has the status of the outcome, not of the last event', () => {
     const renderer = responsesDialect.createRenderer(answeringTo())
     for (const event of [...answered, END]) renderer.push(event)
     const failure = createFailure('store_unavailable', 'Not kept.')
@@ -444,7 +444,7 @@ describe('the ending of a rendered Responses stream', () => {
   })
 })
 
-test('a background answer is queued first', () => {
+test('the Responses stream of a background answer starts with the status queued', () => {
   const types = typesOf([BEGIN, END], answeringTo({ ...ASK, background: true }))
   expect(types).toEqual(['created', 'queued', 'in_progress', 'completed', '[DONE]'])
 })

@@ -1,12 +1,15 @@
 /**
- * Removes fields from a stored item that a client gets only if it requests them with `include`,
- * e.g. the results of a file search (`file_search_call.results`). Images are not removed, and
- * `reasoning-visibility.ts` decides about encrypted reasoning.
+ * Removes those fields from a stored item that a client gets only if it requests them with
+ * `include`, e.g. the results of a file search (`file_search_call.results`). Images are not
+ * removed, and `reasoning-visibility.ts` decides about encrypted reasoning.
  */
-import { patchObject } from '../../../core/json/patch-object.ts'
+import { patchList, patchObject } from '../../../core/json/patch-object.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 
-export function applyInclude(item: JsonObject, include: ReadonlySet<string>): JsonObject {
+export function removeUnrequestedFields(
+  item: JsonObject,
+  include: ReadonlySet<string>,
+): JsonObject {
   const { type } = item
   return typeof type === 'string' ? (INCLUDE_RULES.get(type)?.(item, include) ?? item) : item
 }
@@ -30,13 +33,11 @@ function createFieldRule(field: string, path: string): IncludeRule {
 function filterLogprobs(item: JsonObject, include: ReadonlySet<string>): JsonObject {
   const { content } = item
   if (include.has('message.output_text.logprobs') || !Array.isArray(content)) return item
-  const parts = (content as readonly Json[]).map((part) => {
+  const parts = patchList<Json>(content, (part) => {
     if (!isObject(part) || !Array.isArray(part['logprobs'])) return part
     return part['logprobs'].length === 0 ? part : { ...part, logprobs: [] }
   })
-  return parts.every((part, index) => part === content[index])
-    ? item
-    : patchObject(item, { content: parts })
+  return patchObject(item, { content: parts })
 }
 
 function filterWebSearch(item: JsonObject, include: ReadonlySet<string>): JsonObject {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import { applyInclude } from '../../../../src/dialects/responses/render/apply-include.ts'
+import { removeUnrequestedFields } from '../../../../src/dialects/responses/render/remove-unrequested-fields.ts'
 
 const message = {
   type: 'message',
@@ -41,8 +41,11 @@ test.each<[string, JsonObject, JsonObject]>([
     { type: 'computer_call_output', output: { type: 'x', image_url: 'data:' } },
     { type: 'computer_call_output', output: { type: 'x' } },
   ],
-])('the field %s is shown only if the client requests it', (path, item, reduced) => {
-  expect(applyInclude(item, new Set([path]))).toEqual(item)
-  expect(applyInclude(item, new Set())).toEqual(reduced)
-  expect(applyInclude(reduced, new Set())).toBe(reduced)
-})
+])(
+  'the item field %s is shown only if the client requests it with `include`',
+  (path, item, reduced) => {
+    expect(removeUnrequestedFields(item, new Set([path]))).toEqual(item)
+    expect(removeUnrequestedFields(item, new Set())).toEqual(reduced)
+    expect(removeUnrequestedFields(reduced, new Set())).toBe(reduced)
+  },
+)

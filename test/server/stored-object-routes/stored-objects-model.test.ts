@@ -5,7 +5,7 @@ import { openEngine } from '../../../src/store/database/open-engine.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { expectedState, clientOf, readState, type Client } from './client.ts'
 import { DATABASES, DEMO } from './databases.ts'
-import { alive, emptyModel, type Model } from './model.ts'
+import { alive, emptyModel, type Model } from './stored-objects-model.ts'
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>
 
@@ -92,7 +92,7 @@ function count(table: string) {
 }
 
 describe.each(DATABASES)('two gateways on one database, over %s', (_, open) => {
-  test('two gateways return at once what was written to either, and nothing that was deleted', async () => {
+  test('two gateways on one database immediately return what was written to either, and nothing that was deleted', async () => {
     const database = await open()
     const pair = await startPair(database.url)
     const engine = await openEngine(database.url)

@@ -13,16 +13,24 @@ import { sharedExists } from '../../support/shared-files.ts'
 /** Recorded streams that differ from the documented rules. */
 const EXCEPTIONS = /apply-patch|starting-after|text-gpt-4o|image-generation|reasoning-summary\.sse/
 
-describe.skipIf(!sharedExists)('the stream checker accepts a stream of OpenAI', () => {
-  const streams = recordedStreams().filter(
-    ({ name }) => name.startsWith('openai-responses') && !EXCEPTIONS.test(name),
-  )
-  test.each(streams)('the recorded stream $name is valid', ({ messages }) => {
-    const faults = responsesFaults(messages, { sentinel: false, wholeResponses: false })
-    // OpenAI documents the error fields at the top level, but sends them under `error`.
-    expect(faults.filter((fault) => !/error: has no (code|message|param)/.test(fault))).toEqual([])
-  })
-})
+describe.skipIf(!sharedExists)(
+  'the checker of Responses streams and recorded streams of OpenAI',
+  () => {
+    const streams = recordedStreams().filter(
+      ({ name }) => name.startsWith('openai-responses') && !EXCEPTIONS.test(name),
+    )
+    test.each(streams)(
+      'the checker of Responses streams accepts the recorded stream $name',
+      ({ messages }) => {
+        const faults = responsesFaults(messages, { sentinel: false, wholeResponses: false })
+        // OpenAI documents the error fields at the top level, but sends them under `error`.
+        expect(faults.filter((fault) => !/error: has no (code|message|param)/.test(fault))).toEqual(
+          [],
+        )
+      },
+    )
+  },
+)
 
 const EVENTS: readonly StreamEvent[] = [
   { type: 'answer-started', upstreamId: null, model: null },
@@ -55,17 +63,20 @@ const EVENTS: readonly StreamEvent[] = [
 ]
 const VALID_STREAM = renderEvents(EVENTS)
 
-test('the stream checker accepts a stream without faults', () => {
+test('the checker of Responses streams accepts a stream without faults', () => {
   expect(responsesFaults(VALID_STREAM)).toEqual([])
 })
 
-describe('the stream checker rejects a stream', () => {
-  test.each([...VALID_STREAM.keys()])('a stream is not valid without its message %i', (index) => {
-    expect(responsesFaults(VALID_STREAM.toSpliced(index, 1))).not.toEqual([])
-  })
+describe('faults that the checker of Responses streams finds', () => {
+  test.each([...VALID_STREAM.keys()])(
+    'the checker of Responses streams rejects a stream without its message %i',
+    (index) => {
+      expect(responsesFaults(VALID_STREAM.toSpliced(index, 1))).not.toEqual([])
+    },
+  )
 
   test.each([...VALID_STREAM.keys()])(
-    'a stream is not valid with its message %i a second time',
+    'the checker of Responses streams rejects a stream that contains message %i twice',
     (index) => {
       const again = VALID_STREAM.slice(index, index + 1)
       expect(responsesFaults(VALID_STREAM.toSpliced(index, 0, ...again))).not.toEqual([])
@@ -78,7 +89,7 @@ describe('the stream checker rejects a stream', () => {
     .slice(1)
     .filter((index) => !SWAPPABLE.includes(index))
   test.each(fixedMessages)(
-    'a stream is not valid with its message %i and the one before it swapped',
+    'the checker of Responses streams rejects a stream in which message %i and the one before it are swapped',
     (index) => {
       const swapped = VALID_STREAM.slice(index - 1, index + 1).toReversed()
       const messages = VALID_STREAM.toSpliced(index - 1, 2, ...swapped)
@@ -90,7 +101,7 @@ describe('the stream checker rejects a stream', () => {
     Object.keys(jsonOf(message)).map((field) => ({ index, type: message.event, field })),
   )
   test.each(FIELDS)(
-    'a stream is not valid without $field in message $index, $type',
+    'the checker of Responses streams rejects a stream without $field in message $index, $type',
     ({ index, field }) => {
       expect(responsesFaults(withField(index, field, undefined))).not.toEqual([])
     },
@@ -101,7 +112,7 @@ describe('the stream checker rejects a stream', () => {
     return message !== undefined && typeof jsonOf(message)[field] === 'string'
   })
   test.each(TEXTS)(
-    'a stream is not valid with another $field in message $index, $type',
+    'the checker of Responses streams rejects a stream with another $field in message $index, $type',
     ({ index, field }) => {
       expect(responsesFaults(withField(index, field, 'other'))).not.toEqual([])
     },

@@ -29,7 +29,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     await upstream.close()
   })
 
-  test('the official SDK has a conversation with store: false', async () => {
+  test('the official SDK has a conversation over a WebSocket with store: false', async () => {
     const connection = new ResponsesWS(openaiFor(host.url))
     const ids: string[] = []
     const said: string[] = []
@@ -56,7 +56,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     expect(said[2]).toContain('I remember 2 earlier of your messages.')
   })
 
-  test('an unstored answer can be continued only on its connection and until the next answer', async () => {
+  test('an unstored answer can be continued only on its WebSocket connection and until the next answer', async () => {
     const { ask, socket, closed } = await connect(host.url)
     const first = await ask(create('one', { store: false }))
     const second = await ask(create('two', { store: false, previous_response_id: first.id }))
@@ -86,7 +86,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     expect(third.output_text).toContain('I remember 2 earlier')
   })
 
-  test('a failed continuation removes the unstored answer that it continued', async () => {
+  test('an unstored answer cannot be continued again after a continuation has failed', async () => {
     const { ask, socket } = await connect(host.url)
     const first = await ask(create('/call look {}', { store: false }))
     const output = { type: 'function_call_output', call_id: 'nope', output: '4' }
@@ -96,7 +96,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     socket.close()
   })
 
-  test('generate: false calls no model, and its turn can be continued', async () => {
+  test('generate: false over a WebSocket calls no model, and its turn can be continued', async () => {
     const { ask, socket } = await connect(host.url)
     const warm = await ask(create('one', { store: false, generate: false }))
     expect(warm.response).toMatchObject({ status: 'completed', output: [] })
@@ -107,7 +107,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
   })
 
   test.each(['chat-model', 'responses-model'])(
-    '%s sends one frame for each event',
+    'over a WebSocket, %s sends one message for each event',
     async (model) => {
       upstream.behave = answerWith({ reasoning: 'Hm.', text: 'A cat.' })
       const { ask, socket } = await connect(host.url)
@@ -121,7 +121,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     },
   )
 
-  test('an invalid message gets an error, and the connection stays usable', async () => {
+  test('an invalid WebSocket message gets an error, and the connection stays usable', async () => {
     const { ask, answer, socket } = await connect(host.url)
     expect((await ask('not JSON')).refusal).toBe('400 invalid_json')
     socket.send(new Uint8Array([1, 2, 3]))
@@ -135,7 +135,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
   })
 
   test.each(['close', 'terminate'] as const)(
-    'a client that hangs up (%s) ends its turn',
+    'a WebSocket client that disconnects (%s) ends its turn',
     async (how) => {
       upstream.behave = answerSse(['data: {"choices":[{"delta":{"content":"A"}}]}\n\n'], 'hang')
       const { send, socket } = await connect(host.url)
@@ -152,13 +152,13 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     },
   )
 
-  test('a GET without an upgrade gets status 405 with an explanation', async () => {
+  test('GET /v1/responses without an upgrade gets status 405 with an explanation', async () => {
     const response = await fetch(`${host.url}/v1/responses`)
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('POST')
   })
 
-  test('a web page of another machine is rejected without keys', async () => {
+  test('without keys, a WebSocket from a web page of another machine is rejected', async () => {
     await expect(connect(host.url, { origin: 'https://example.com' })).rejects.toThrow('403')
     const own = await connect(host.url, { origin: 'http://localhost:3000' })
     own.socket.close()
@@ -166,7 +166,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
 })
 
 describe.each(HOSTS)('the WebSocket endpoint with keys, on %s', (_, start) => {
-  test('the key is checked before the connection opens', async () => {
+  test('the API key is checked before the WebSocket opens', async () => {
     const host = await start({ BACKSTORY_KEYS: 'ada:sk-one' })
     await expect(connect(host.url)).rejects.toThrow('401')
     await expect(
@@ -180,7 +180,7 @@ describe.each(HOSTS)('the WebSocket endpoint with keys, on %s', (_, start) => {
   })
 })
 
-test('clients of the beta may send stream: true', async () => {
+test('WebSocket clients of the beta may send stream: true', async () => {
   const gateway = await startGateway()
   const headers = { 'openai-beta': 'responses_websockets=2026-02-06' }
   const { ask, socket } = await connect(gateway.url, { headers })
@@ -189,7 +189,7 @@ test('clients of the beta may send stream: true', async () => {
   await gateway.close()
 })
 
-test('a client that reads slowly receives all events, and the upstream is paused', async () => {
+test('a WebSocket client that reads slowly receives all events, and the upstream is paused', async () => {
   const upstream = await startUpstream()
   const account = { baseUrl: upstream.url, apiKey: 'sk-upstream' }
   const gateway = await startGateway(
@@ -224,14 +224,14 @@ test('a client that reads slowly receives all events, and the upstream is paused
   await upstream.close()
 })
 
-test('a gateway that stops closes its connections with a reason', async () => {
+test('a gateway that stops closes its WebSocket connections with a reason', async () => {
   const gateway = await startGateway()
   const idle = await connect(gateway.url)
   await gateway.close()
   expect(await idle.closed).toMatchObject({ code: 1001 })
 })
 
-test('an upgrade to HTTP/2 is ignored', async () => {
+test('a request to upgrade to HTTP/2 is answered over HTTP/1.1', async () => {
   const gateway = await startGateway()
   const status = await new Promise((resolve, reject) => {
     const headers = { connection: 'upgrade, http2-settings', upgrade: 'h2c' }

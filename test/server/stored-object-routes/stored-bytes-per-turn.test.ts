@@ -74,7 +74,7 @@ async function measureGrowth({ bytes, sendQuestion }: Exchange): Promise<number>
   return ((await storedBytes()) - before) / unique
 }
 
-test('tools and instructions of a chain of responses are not stored again', async () => {
+test('tools and instructions are not stored again with each response of a chain', async () => {
   const tools = [{ type: 'function' as const, name: 'f', strict: false, parameters }]
   let previous: string | null = null
   const ratio = await measureGrowth({
@@ -96,7 +96,7 @@ test('tools and instructions of a chain of responses are not stored again', asyn
   expect(read).toMatchObject({ instructions, tools: [{ name: 'f', parameters }] })
 }, 120_000)
 
-test('earlier items of a conversation are not stored again', async () => {
+test('earlier items of a conversation are not stored again with each response', async () => {
   const { id } = await gateway.openai.conversations.create()
   const ratio = await measureGrowth({
     bytes: 0,
