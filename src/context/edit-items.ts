@@ -1,17 +1,17 @@
-/** Builds the result of transforms that drop or replace items one by one, with a note for each of them. */
+/** Builds the results of transforms that drop or replace single items, with a note for each change. */
 import type { Item } from '../core/item.ts'
 import type { Note } from '../core/note.ts'
 import type { TransformResult } from './transform-interface.ts'
 
-/** The replacement of an item, or `null` to drop it; `why` is the code of the note. */
+/** The item that replaces another one, or `null` to drop that one; `why` is the code of the note. */
 export interface ItemEdit {
-  readonly item: Item | null
+  readonly replacement: Item | null
   readonly why: string
 }
 
 /**
- * Applies `edit` to each item in order. An item stays if `edit` returns `null` or the same item.
- * `edited` holds the items that precede it in the result. Returns the same list if all items stay.
+ * Returns the list after calling `edit` for each item, in order. An item stays if `edit` returns `null` or the
+ * same item; the same list is returned if all items stay. `edited` holds the result so far.
  */
 export function editItems(
   items: readonly Item[],
@@ -21,7 +21,7 @@ export function editItems(
   const edited: Item[] = []
   for (const [index, item] of items.entries()) {
     const change = edit(item, index, edited)
-    const replacement = change === null ? item : change.item
+    const replacement = change === null ? item : change.replacement
     if (replacement !== null) edited.push(replacement)
     if (change === null || replacement === item) continue
     notes.push({ did: replacement === null ? 'dropped' : 'changed', at: index, why: change.why })
@@ -29,21 +29,21 @@ export function editItems(
   return { items: notes.length === 0 ? items : edited, notes }
 }
 
-/** Drops the items for which `keeps` is false. */
+/** Returns the list without the items for which `keeps` is false. */
 export function filterItems(
   items: readonly Item[],
   keeps: (index: number, item: Item) => boolean,
   why: string,
 ): TransformResult {
-  const drop = { item: null, why }
+  const drop = { replacement: null, why }
   return editItems(items, (item, index) => (keeps(index, item) ? null : drop))
 }
 
-/** Replaces items. `change` returns the same object for an item that stays. */
+/** Returns the list with each item replaced by the result of `change`, which is the same object for an item that stays. */
 export function replaceItems(
   items: readonly Item[],
   change: (item: Item, index: number) => Item,
   why: string,
 ): TransformResult {
-  return editItems(items, (item, index) => ({ item: change(item, index), why }))
+  return editItems(items, (item, index) => ({ replacement: change(item, index), why }))
 }

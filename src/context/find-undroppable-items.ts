@@ -1,9 +1,9 @@
 /**
- * Decides which items no cut removes: instructions at the head, items with a lasting effect (summaries,
- * compactions) and items that the client has pinned. All transforms that drop or hide items use it.
+ * Decides which items are always sent: leading instructions, items with a lasting effect (summaries and
+ * compactions) and items that the client has pinned. Transforms that drop or hide items never do so with these.
  *
  * A pinned item may need others: a call needs its output, an output its call, and reasoning the item
- * that it led to. The predicates differ in how many of these stay as well.
+ * that it led to. The predicates differ in how many of these are sent as well.
  */
 import type { Item } from '../core/item.ts'
 import { UNPAIRED, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
@@ -15,23 +15,26 @@ import {
 } from '../core/items/rounds-and-pinned-items.ts'
 import { findCutPoints, isNonAssistantMessage } from './cut-points.ts'
 
-/** True if the item at this index stays under every cut. */
+/** True if the item at this index is always sent. */
 export type KeepPredicate = (index: number, item: Item) => boolean
 
-/** Keeps the instructions at the head and each pinned item alone, without its call or output. Used for media. */
+/**
+ * Returns a predicate for hiding media: true for leading instructions and pinned items, but not for other items of
+ * the group of a pinned item.
+ */
 export function createSinglePinPredicate(items: readonly Item[]): KeepPredicate {
   return orInHead(items, (_, item) => isPinned(item))
 }
 
-/** Keeps the instructions at the head and what `createPinnedItemPredicate` keeps. */
+/** Returns a predicate that is true for leading items and for all items of `createPinnedItemPredicate`. */
 export function createAlwaysSentItemPredicate(items: readonly Item[]): KeepPredicate {
   return orInHead(items, createPinnedItemPredicate(items))
 }
 
 /**
- * Keeps the instructions at the head, and each pinned model item with its complete group: its reasoning and
- * the calls of the same batch. A pinned message of a question stays alone. Expects pruned items, in which
- * each output directly follows its calls.
+ * Returns a predicate that is true for leading items, for pinned messages of a question, and for the complete
+ * group of a pinned model item: its reasoning and the calls that were made together, with their outputs. The list
+ * must be pruned, so that each output directly follows its calls.
  */
 export function createAlwaysSentGroupPredicate(items: readonly Item[]): KeepPredicate {
   return orInHead(items, createPinnedGroupPredicate(items))
@@ -43,11 +46,11 @@ function orInHead(items: readonly Item[], isKept: KeepPredicate): KeepPredicate 
 }
 
 /**
- * Keeps each pinned item with its call, its output and the item after pinned reasoning, but not the
- * instructions at the head. Items may be in any order.
+ * Returns a predicate that is true for each pinned item with its call or output, for the model item after pinned
+ * reasoning, and for summaries and compactions, but not for leading instructions. Items may be in any order.
  */
 export function createPinnedItemPredicate(items: readonly Item[]): KeepPredicate {
-  // Most conversations have no pins.
+  // Saves the pairing of calls, because most conversations have no pins.
   if (!items.some(isPinnedByClient)) return (_, item) => affectsAllLaterItems(item)
   const partners = findToolCallPairs(items)
   const pinned = new Uint8Array(items.length)

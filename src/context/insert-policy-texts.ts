@@ -1,10 +1,10 @@
 /**
- * Inserts each text of the policy's `notes.entries` once, `depth` messages before the end: `depth: 1`
- * puts it before the last message. A depth beyond the beginning puts it directly after the head. A text
- * never separates items that belong together; it moves to the next position that does not.
+ * Inserts each text of the policy field `notes.entries` once, `depth` messages before the end: `depth: 1`
+ * puts it before the last message, and a large depth directly after the leading instructions. If a text would
+ * separate a call from its output, for example, it moves to the next allowed position.
  *
- * During a round, the model's items of that round are not counted. The text then keeps its position until the
- * round is over, and the reasoning after it stays valid. The next message moves the text, which changes the
+ * While tools run, the model's items of the current round are not counted. The text thus keeps its position until
+ * the round is over, and the reasoning after it stays valid. The next message moves the text, which changes the
  * prompt from the old position on. The transform therefore runs after all cuts, which would count the text,
  * and before `keep-valid-reasoning`, which reads the final list.
  *
@@ -20,10 +20,10 @@ import { isNonAssistantMessage } from './cut-points.ts'
 import type { Transform } from './transform-interface.ts'
 
 export function insertPolicyTexts(entries: readonly PolicyText[]): Transform {
-  const texts = entries.map(({ depth, ...entry }) => ({ depth, message: createMessage(entry) }))
+  const texts = entries.map((entry) => ({ depth: entry.depth, message: createMessage(entry) }))
   return {
     name: 'place-notes',
-    prefixStability: 'lasting',
+    prefixChanges: 'permanent',
     run(items) {
       const others = items.some(isPolicyText) ? items.filter((item) => !isPolicyText(item)) : items
       const result = insertTexts(others, texts)
@@ -41,12 +41,7 @@ export function insertPolicyTexts(entries: readonly PolicyText[]): Transform {
   }
 }
 
-interface TextAtDepth {
-  readonly depth: number
-  readonly message: Message
-}
-
-function createMessage({ text, role }: Pick<PolicyText, 'text' | 'role'>): Message {
+function createMessage({ text, role }: PolicyText): Message {
   return {
     type: 'message',
     role,
@@ -59,7 +54,10 @@ function isPolicyText(item: Item): boolean {
   return readGatewayFields(item)?.['note'] === true
 }
 
-function insertTexts(items: readonly Item[], texts: readonly TextAtDepth[]): readonly Item[] {
+function insertTexts(
+  items: readonly Item[],
+  texts: readonly { readonly depth: number; readonly message: Message }[],
+): readonly Item[] {
   const head = countItemsBeforeFirstTurn(items)
   const allowed = findInsertionPoints(items)
   const end = findConversationEnd(items)
@@ -77,8 +75,8 @@ function insertTexts(items: readonly Item[], texts: readonly TextAtDepth[]): rea
 }
 
 /**
- * While tools run, returns the index after the last message that is not the assistant's, be it a question or
- * an instruction after one. Otherwise returns the length of the list.
+ * Returns the position from which `depth` is counted. While tools run, that is the index after the last message
+ * of a user or developer; otherwise it is the length of the list.
  */
 function findConversationEnd(items: readonly Item[]): number {
   const isOpen = items.length > 0 && items.at(-1)?.type !== 'message'
@@ -86,17 +84,14 @@ function findConversationEnd(items: readonly Item[]): number {
   return lastInput >= 0 ? lastInput + 1 : items.length
 }
 
-interface PositionLimits {
-  readonly head: number
-  readonly end: number
-  readonly allowed: readonly boolean[]
-}
-
-/** Returns the position for a text: preferably with `depth` messages after it, else a later, else an earlier one. */
+/**
+ * Returns the position for a text: an allowed one with `depth` messages after it, if there is one, else the next
+ * later one, else the next earlier one.
+ */
 function findPosition(
   depth: number,
   messages: readonly number[],
-  { head, end, allowed }: PositionLimits,
+  { head, end, allowed }: { head: number; end: number; allowed: readonly boolean[] },
 ): number {
   const messagesBefore = messages.length - depth
   if (depth > 0 && messagesBefore <= 0) return head

@@ -1,6 +1,6 @@
 /**
- * Finds the positions at which the gateway may insert a message: not between a call and its output, not
- * between reasoning and the item it led to, and not inside one answer of a model.
+ * Finds the positions at which the gateway may insert a message. It may not separate a call from its output,
+ * reasoning from the item that it led to, or items of one answer of a model.
  */
 import type { Item } from '../core/item.ts'
 import { isModelItem } from '../core/items/is-model-item.ts'
@@ -18,7 +18,7 @@ export function findInsertionPoints(items: readonly Item[]): readonly boolean[] 
   for (const [index, item] of items.entries()) {
     if (readToolCallIdentity(item)?.side === 'call') {
       const partner = partners[index] ?? UNPAIRED
-      // A call after the last message may still get its output; an older one gets none any more.
+      // A call after the last message may still get its output; an older call gets none any more.
       const end = partner === UNPAIRED && index > lastMessage ? items.length : partner
       openUpTo = Math.max(openUpTo, end)
     }
@@ -29,7 +29,7 @@ export function findInsertionPoints(items: readonly Item[]): readonly boolean[] 
   return allowed
 }
 
-/** True if both items belong to one answer: calls and items of hosted tools belong to the text before them. */
+/** True if two consecutive items belong to one answer. Calls and items of hosted tools belong to the text before them. */
 function isSameAnswer(item: Item, next: Item): boolean {
   if (!isModelItem(item) || !isModelItem(next)) return false
   if (item.type !== 'message' || next.type !== 'message') return true

@@ -1,4 +1,4 @@
-/** Lists the transforms that a request goes through, with the reasons for their order, and runs them. */
+/** Lists the transforms that edit the items of a request, with the reasons for their order, and runs them. */
 import { isUpstreamCompaction } from '../core/items/compaction-item.ts'
 import type { Item } from '../core/item.ts'
 import type { MediaKind } from '../core/media/content-part-media.ts'
@@ -8,27 +8,27 @@ import { dropBeforeReset } from './windows/drop-before-reset.ts'
 import { stubMissingOutputs } from './tool-calls/stub-missing-outputs.ts'
 import { applyCompaction } from './summaries/apply-compaction.ts'
 import { applySummary, type AppliedSummary } from './summaries/apply-summary.ts'
-import { trimLongRounds } from './windows/trim-long-round.ts'
+import { trimLongRounds } from './windows/trim-long-rounds.ts'
 import { capOutputs } from './tool-outputs/cap-outputs.ts'
 import { escapeNoticesInItems } from './cleaning/escape-notices-in-items.ts'
 import { fitTokenBudget } from './windows/fit-token-budget.ts'
 import { hideAuthors } from './speakers/hide-authors.ts'
-import { mergeConsecutiveMessages } from './speakers/merge-messages-of-one-author.ts'
+import { mergeMessagesOfOneAuthor } from './speakers/merge-messages-of-one-author.ts'
 import { insertPolicyTexts } from './insert-policy-texts.ts'
 import { listVisibilityTransforms } from './media/list-visibility-transforms.ts'
 import { pruneOrphans } from './tool-calls/prune-orphans.ts'
-import { canReadCompaction, type CompactionSupport } from './summaries/can-read-compaction.ts'
+import { canReadCompaction, type CompactionReader } from './summaries/can-read-compaction.ts'
 import { dropExpiredReasoning } from './reasoning/drop-expired-reasoning.ts'
 import { readOutputLengths } from './tool-outputs/shorten-output.ts'
 import { shortenOldOutputs } from './tool-outputs/shorten-old-outputs.ts'
 import { stripDetailsBlocks } from './cleaning/strip-details-blocks.ts'
-import { stripMarkers } from './cleaning/strip-markers-from-prompt.ts'
+import { stripMarkersFromPrompt } from './cleaning/strip-markers-from-prompt.ts'
 import { resolveSpeakerLabelOptions, labelSpeakers } from './speakers/label-speakers.ts'
 import { scanItems } from './scan-items.ts'
 import type {
   AppliedTransform,
   OriginalPositions,
-  PositionedResult,
+  PositionedItems,
   Transform,
   TransformResult,
 } from './transform-interface.ts'
@@ -37,21 +37,21 @@ import { keepRecentRounds } from './windows/keep-recent-rounds.ts'
 export interface TransformListOptions {
   readonly policy: ContextPolicy
   /**
-   * The treatment of a call without an output, unless the call is in the last batch: `stub` adds a
-   * placeholder output, `drop` (the default) removes the call.
+   * With `stub`, a call without an output gets a placeholder output; with `drop` (the default), the call is dropped.
+   * Calls at the end still wait for their outputs and stay.
    */
   readonly unansweredCalls?: 'drop' | 'stub'
-  /** The upstream that will read the items. With `null`, compactions stay unchanged. */
-  readonly reader: CompactionSupport | null
-  /** True if the wire has a field for the speaker's name. Default: true. */
-  readonly hasNames?: boolean
+  /** The upstream that will read the items. With `null`, compactions are not applied. */
+  readonly reader: CompactionReader | null
+  /** True if the wire has a field for the name of a message's author. Default: true. */
+  readonly hasNameField?: boolean
   /** The summary that replaces the beginning of the conversation, if there is one. */
   readonly summary?: AppliedSummary | null
   /** The kinds of media that the model accepts. Default: all. */
-  readonly sees?: ReadonlySet<MediaKind>
-  /** The maximum total weight of the items in tokens; `null` for no limit. */
+  readonly acceptedMediaKinds?: ReadonlySet<MediaKind>
+  /** The maximum number of tokens of all items together; `null` for no limit. */
   readonly tokenBudget?: number | null
-  /** The complete conversation, if the transforms run on a part of it. */
+  /** The complete conversation, over which media handles are numbered, if the transforms run on a part of it. */
   readonly conversation?: readonly Item[]
 }
 
@@ -60,41 +60,40 @@ export function listTransforms({
   reader,
   unansweredCalls = 'drop',
   summary = null,
-  hasNames = true,
-  sees,
+  hasNameField = true,
+  acceptedMediaKinds,
   tokenBudget = null,
   conversation,
 }: TransformListOptions): readonly Transform[] {
   const { window, outputs, reasoning, speakers } = policy
   const { turns, items, tokens } = window
-  const { keepTurns: rounds, step, cap, expand } = outputs
-  const first = [
-    // A reset comes before summaries and compactions, which may replace items from before the reset.
+  const { keepTurns: keepRounds, step, cap, expand } = outputs
+  const cleaning = [
+    // Items before a reset are dropped first, together with summaries and compactions of them.
     dropBeforeReset(),
-    // The summary finds the items that it replaces by identity, so it comes before any transform that changes
-    // items. The later transforms then have fewer items to process.
-    ...(summary === null ? [] : [applySummary(summary, createCompactionReader(reader))]),
-    // Markers and blocks are removed before anything is counted: they are no part of the conversation.
-    stripMarkers(),
+    // The summary comes before transforms that change items, because it finds its items by identity.
+    ...(summary === null ? [] : [applySummary(summary, createSummaryReplacementCheck(reader))]),
+    // Markers and details blocks are no part of the conversation, so they are removed before anything is counted.
+    stripMarkersFromPrompt(),
     stripDetailsBlocks(),
-    // Fake notices are escaped before the gateway adds its notices.
+    // Fake notices are escaped before the gateway adds its own notices.
     escapeNoticesInItems(),
-    // Authors are hidden before pairing, because an output may lose its call. A placeholder counts as a user message.
+    // Authors are hidden before pruning, which drops an output whose call was hidden.
     ...(speakers.hidden.length === 0 ? [] : [hideAuthors(speakers.hidden)]),
     ...(reader === null ? [] : [applyCompaction(reader)]),
   ]
   const edits = [
-    // Windows come before shortening, which counts rounds from the first remaining one: its cutoff then stays the
-    // same between two cuts, and a second run of the pipeline cuts and shortens nothing more. They also come
-    // before anything is shortened or dropped because its round is over, which would move a cut back.
-    // Policies count rounds as turns. The turn window runs first: the item and token windows would otherwise
-    // keep an answer that it drops.
-    ...(turns === null ? [] : [keepRecentRounds({ by: 'turns', maxWeight: turns })]),
-    ...(items === null ? [] : [keepRecentRounds({ by: 'items', maxWeight: items })]),
-    ...(tokens === null ? [] : [keepRecentRounds({ by: 'tokens', maxWeight: tokens })]),
-    // Long rounds are trimmed after the windows, which can only keep a round complete.
-    ...(items === null ? [] : [trimLongRounds({ by: 'items', maxWeight: 4 * items })]),
-    ...(tokens === null ? [] : [trimLongRounds({ by: 'tokens', maxWeight: 4 * tokens })]),
+    // Windows come before shortening, which counts rounds from the first remaining one. The cutoff for shortening
+    // thus stays the same until a window cuts again. Windows count items at full length: shortening them first
+    // would reduce the count, and a cut would move back.
+    // The turn window (policies count rounds as turns) comes first, because the item and token windows would
+    // otherwise keep an answer that it drops.
+    ...(turns === null ? [] : [keepRecentRounds({ unit: 'turns', maxWeight: turns })]),
+    ...(items === null ? [] : [keepRecentRounds({ unit: 'items', maxWeight: items })]),
+    ...(tokens === null ? [] : [keepRecentRounds({ unit: 'tokens', maxWeight: tokens })]),
+    // Long rounds are trimmed after the windows, which drop only complete rounds.
+    ...(items === null ? [] : [trimLongRounds({ unit: 'items', maxWeight: 4 * items })]),
+    ...(tokens === null ? [] : [trimLongRounds({ unit: 'tokens', maxWeight: 4 * tokens })]),
     // The token budget comes after the windows, which leave fewer items to fit.
     ...(tokenBudget === null
       ? []
@@ -102,146 +101,125 @@ export function listTransforms({
           fitTokenBudget({
             maxTokens: tokenBudget,
             policy,
-            seesImages: sees?.has('image') ?? true,
+            acceptsImages: acceptedMediaKinds?.has('image') ?? true,
           }),
         ]),
-    // Like shortening, media transforms count from the first remaining message.
+    // Media are hidden after the cuts, because their limits count from the first remaining message.
     ...listVisibilityTransforms({
-      rules: policy.media,
-      outputsStay: rounds === null,
-      sees,
+      rules: { ...policy.media, sendsFullOutputs: keepRounds === null },
+      acceptedMediaKinds,
       conversation,
     }),
-    ...(rounds === null
+    ...(keepRounds === null
       ? []
-      : [shortenOldOutputs({ rounds, step, ...readOutputLengths(outputs) })]),
+      : [shortenOldOutputs({ keepRounds, step, ...readOutputLengths(outputs) })]),
     ...(reasoning.keep === 'conversation' ? [] : [dropExpiredReasoning(reasoning.keep)]),
   ]
-  const pairs =
-    unansweredCalls === 'stub'
-      ? // Pruning comes first, because a stub follows a batch of calls, which pruning makes complete.
-        [pruneOrphans({ unanswered: 'stub' }), stubMissingOutputs()]
-      : [pruneOrphans()]
-  // Speakers come after pruning, when groups are complete, and before rounds and messages are counted, whose
-  // number they change. Merging comes first, so that a merged message has one name label.
-  const voices = [
-    ...(speakers.merge === 'off' ? [] : [mergeConsecutiveMessages()]),
-    labelSpeakers(resolveSpeakerLabelOptions(speakers, hasNames)),
+  // An orphan must not be counted or split a round, and an output must follow its call before a cut can separate
+  // them, so orphans are pruned before all cuts.
+  const pruning = [
+    pruneOrphans(unansweredCalls),
+    // Stubs come after pruning, because a stub follows its batch of calls, which pruning completes.
+    ...(unansweredCalls === 'stub' ? [stubMissingOutputs()] : []),
   ]
-  // Outputs are capped before the windows, so that these count a capped output by its final length.
-  const caps = cap === null ? [] : [capOutputs({ maxChars: cap, expand })]
-  if (edits.length === 0) return [...first, ...pairs, ...voices, ...caps]
-  return [
-    ...first,
-    // Pairing comes before all cuts: an orphan must not be counted as an item or split a round, and an output
-    // must follow its call before a cut can separate them.
-    ...pairs,
-    ...voices,
-    ...caps,
-    ...edits,
-    // Pruning runs again, because each of the edits can separate a call from its output.
-    pruneOrphans(),
+  // Speakers are labeled after pruning, which completes groups, and before the cuts, because labeling and merging
+  // change the number of rounds and messages. Merging comes first, so that a merged message has one name label.
+  const speakerEdits = [
+    ...(speakers.merge === 'off' ? [] : [mergeMessagesOfOneAuthor()]),
+    labelSpeakers(resolveSpeakerLabelOptions(speakers, hasNameField)),
   ]
+  // Outputs are capped before the windows, which thus count a capped output by its final length.
+  const caps = cap === null ? [] : [capOutputs({ maxChars: cap, offersExpandTool: expand })]
+  const uncut = [...cleaning, ...pruning, ...speakerEdits, ...caps]
+  // Pruning runs again, because each of the edits can separate a call from its output.
+  return edits.length === 0 ? uncut : [...uncut, ...edits, pruneOrphans()]
 }
 
-/** Returns a test for upstream-made compactions that this upstream can read; they replace any earlier summary. */
-function createCompactionReader(reader: CompactionSupport | null): (item: Item) => boolean {
+/** Returns a predicate for compactions of an upstream that `reader` can read. Such a compaction replaces the summary. */
+function createSummaryReplacementCheck(reader: CompactionReader | null): (item: Item) => boolean {
   return (item) => reader !== null && isUpstreamCompaction(item) && canReadCompaction(item, reader)
 }
 
 /**
- * Lists the transforms that run after all cuts, so that their additions are never counted, cut or
- * shortened. Only the check of reasoning runs later, because it needs the final list.
+ * Lists the transforms that insert the texts of the policy. They run after all cuts, so that these texts are never
+ * counted, cut or shortened.
  */
-export function listAdditionTransforms({ notes }: ContextPolicy): readonly Transform[] {
+export function listPolicyTextTransforms({ notes }: ContextPolicy): readonly Transform[] {
   return notes.entries.length === 0 ? [] : [insertPolicyTexts(notes.entries)]
 }
 
 /**
- * Runs the transforms one after the other. Each note gets the transform's name (`by`) and the position
- * in `items` of its item (`at`). Returns the same list if nothing changes.
+ * Runs the transforms one after the other. Each note gets the name of its transform (`by`) and the index of its
+ * item in `items` (`at`). Returns the same list if nothing changes.
  */
 export function runTransforms(
   items: readonly Item[],
   transforms: readonly Transform[],
 ): PipelineResult {
-  return continueTransforms({ items, notes: [], places: items.map((_, at) => at) }, transforms)
+  return continueTransforms(
+    { items, notes: [], originalPositions: items.map((_, index) => index) },
+    transforms,
+  )
 }
 
-/** Runs further transforms on the result of earlier ones. */
+/** Runs transforms on the result of earlier ones. Notes refer to the list that the earlier ones started with. */
 export function continueTransforms(
-  before: PositionedResult,
+  before: PositionedItems,
   transforms: readonly Transform[],
 ): PipelineResult {
-  let { items: current, places } = before
+  let { items: current, originalPositions } = before
   const notes = [...before.notes]
   const stages: AppliedTransform[] = []
   let traits: number | null = null
   for (const transform of transforms) {
-    if (transform.needs !== undefined) {
+    if (transform.requiredTraits !== undefined) {
       traits ??= scanItems(current)
-      if ((traits & transform.needs) === 0) continue
+      if ((traits & transform.requiredTraits) === 0) continue
     }
-    const result = transform.run(current, places, stages)
-    stages.push({ transform, items: current, places, notes: result.notes })
+    const result = transform.run(current, originalPositions, stages)
+    stages.push({ transform, items: current, originalPositions, notes: result.notes })
     for (const note of result.notes) {
-      notes.push({ ...locateNote(note, places), by: transform.name })
+      notes.push({ ...translateNoteIndex(note, originalPositions), by: transform.name })
     }
     if (result.items !== current) {
-      places = updatePlaces(result, current, places)
+      originalPositions = updatePositions(result, current, originalPositions)
       // Dropping and moving items adds no trait.
       if (result.notes.some(({ did }) => did === 'changed' || did === 'added')) traits = null
     }
     current = result.items
   }
-  return { items: current, notes, places, stages }
+  return { items: current, notes, originalPositions, stages }
 }
 
-export interface PipelineResult extends PositionedResult {
+export interface PipelineResult extends PositionedItems {
   readonly stages: readonly AppliedTransform[]
 }
 
-function locateNote({ at, ...note }: Note, places: OriginalPositions): Note {
-  const position = at === undefined ? null : (places[at] ?? null)
+/** Returns the note with `at` as an index in the original list; without `at` for an added item. */
+export function translateNoteIndex({ at, ...note }: Note, positions: OriginalPositions): Note {
+  const position = at === undefined ? null : (positions[at] ?? null)
   return position === null ? note : { ...note, at: position }
 }
 
-function updatePlaces(
-  result: TransformResult,
+/** Returns the original positions of the items in `result`. `positions` are those of `before`. */
+function updatePositions(
+  { items, notes }: TransformResult,
   before: readonly Item[],
-  places: OriginalPositions,
+  positions: OriginalPositions,
 ): OriginalPositions {
-  const isInOrder = result.notes.every(({ did }) => did === 'changed' || did === 'dropped')
-  if (!isInOrder) return findPlaces(result, before, places)
-  if (result.items.length === before.length) return places
-  const dropped = new Uint8Array(before.length)
-  for (const { did, at } of result.notes) if (did === 'dropped' && at !== undefined) dropped[at] = 1
-  return places.filter((_, index) => dropped[index] === 0)
-}
-
-/**
- * Finds the positions after items were added or moved. An unchanged item is found by identity. The other
- * items belong to the `changed` notes, in order; any that remain were added.
- */
-function findPlaces(
-  result: TransformResult,
-  before: readonly Item[],
-  places: OriginalPositions,
-): OriginalPositions {
-  const placeByItem = new Map(before.map((item, index) => [item, places[index] ?? null]))
-  const changed = listChangedIndexes(result.notes).values()
-  return result.items.map((item) => {
-    const place = placeByItem.get(item)
-    if (place !== undefined) return place
-    const index = changed.next().value
-    return index === undefined ? null : (places[index] ?? null)
+  const listIndexes = (change: Note['did']) =>
+    new Set(notes.flatMap(({ did, at }) => (did === change && at !== undefined ? [at] : [])))
+  if (notes.every(({ did }) => did === 'changed' || did === 'dropped')) {
+    if (items.length === before.length) return positions
+    const dropped = listIndexes('dropped')
+    return positions.filter((_, index) => !dropped.has(index))
+  }
+  // Items were added or moved. An unchanged item is found by identity. The other items belong to the `changed`
+  // notes, in order of their indexes; any that remain were added.
+  const positionByItem = new Map(before.map((item, index) => [item, positions[index] ?? null]))
+  const changed = [...listIndexes('changed')].toSorted((a, b) => a - b).values()
+  return items.map((item) => {
+    const position = positionByItem.get(item)
+    return position === undefined ? (positions[changed.next().value ?? -1] ?? null) : position
   })
-}
-
-/** Returns the indexes of the changed items, each once: an item may have several notes. */
-function listChangedIndexes(notes: readonly Note[]): readonly number[] {
-  const indexes = notes.flatMap(({ did, at }) =>
-    did === 'changed' && at !== undefined ? [at] : [],
-  )
-  return [...new Set(indexes)].toSorted((a, b) => a - b)
 }

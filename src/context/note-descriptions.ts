@@ -1,16 +1,16 @@
 /**
- * Describes each note code in one sentence, for users who read in `explain` why an item was changed. A test
- * checks that every code has a sentence.
+ * Describes each note code in one sentence, for users who read in `explain` why an item was changed. Notes of
+ * encoders are described in `src/providers`.
  */
 export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
-  // Markers and blocks of clients.
+  // Codes of notes about markers and details blocks in texts of clients.
   'marker-removed': 'The marker was removed: it is meant for the gateway, not for the model.',
   'marker-unknown': 'The marker was removed; no stored turn belongs to it.',
   'beyond-memory':
     'The marker was removed; the chat is longer than what is loaded at once, and this turn was not loaded.',
   'details-removed': 'A `<details>` block of an older Open WebUI was removed from the text.',
 
-  // Recall from the store.
+  // Codes of notes about stored items that were restored, or not.
   recalled: 'The client had not sent this item, and the gateway restored it.',
   'already-remembered': 'The client sent an item that is stored already; it is sent once.',
   'text-restored': 'The client sent the same text in another form, so the stored text is sent.',
@@ -25,7 +25,7 @@ export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   unreadable: 'The stored item is damaged, or encrypted with an unknown key.',
   'memory-not-reached': 'The store did not respond in time, so nothing was restored.',
 
-  // Calls, outputs and reasoning.
+  // Codes of notes about calls, outputs and reasoning without their partner.
   'output-without-call': 'The provider would reject the output, because its call is missing.',
   'call-without-output': 'The call never got an output, and the provider would reject it.',
   'call-malformed': 'A call without an id can never get an output.',
@@ -34,7 +34,7 @@ export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'output-stubbed': 'The call never got an output, so one was added that states this.',
   'reasoning-without-follower': 'Reasoning is sent only together with the item that it led to.',
 
-  // Limits of the policy and of the model.
+  // Codes of notes about limits of the policy and of the model.
   windowed: 'The item is older than the window of the policy.',
   'over-window': 'The conversation exceeds the context window; the oldest turns are left out.',
   'output-too-old': 'A long tool output of an old turn was cut down to its beginning and end.',
@@ -43,20 +43,20 @@ export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'budget-spent': 'The model was asked to finish but went on, so it gets no tools now.',
   'reasoning-expired': 'Reasoning is kept only as long as the policy says.',
 
-  // Reasoning that the upstream would reject.
+  // Codes of notes about reasoning that the upstream would reject.
   'reasoning-of-elsewhere': 'Only the provider and account that wrote it can read this reasoning.',
   'reasoning-of-another-prefix':
     'Reasoning is valid only as long as the conversation before it is unchanged, and it has changed.',
   'reasoning-refused': 'The upstream has rejected the reasoning of this conversation before.',
 
-  // Memory layers.
+  // Codes of notes about memory layers.
   'layer-told': 'A memory layer was added to the prompt.',
   'layer-told-anew': 'The current content of a memory layer was added to the prompt again.',
   'layer-late': 'A memory layer did not respond in time, so it was left out.',
   'layer-failed': 'A memory layer failed, so it was left out.',
   'layer-too-long': 'A memory layer is longer than allowed, so it was left out.',
 
-  // Compactions and summaries.
+  // Codes of notes about compactions and summaries.
   compacted: 'A compaction replaces this item.',
   'compaction-told': 'The text of the compaction is sent to the model as a message.',
   'compaction-trigger': 'A request to compact the conversation is not sent to the model.',
@@ -71,7 +71,7 @@ export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'The conversation does not fit the context window, so a summary of its beginning is made first.',
   'compaction-due': 'The conversation exceeds its threshold, so it will be compacted first.',
 
-  // Speakers, resets and context notes.
+  // Codes of notes about speakers, resets and texts of the policy.
   'before-reset': 'The item is older than the last reset of the conversation.',
   'compaction-of-hidden':
     'The compaction was made when a now hidden author was visible, and may mention that author.',
@@ -88,7 +88,7 @@ export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   summarised: 'A summary replaces this item.',
   'summary-told': 'The summary was inserted before the first turn that is sent in full.',
 
-  // Media.
+  // Codes of notes about media.
   'media-outside-window': 'The media are older than the policy allows; a notice replaces them.',
   'media-too-old': 'Leaving out images of older turns saves costs; a notice replaces them.',
   'media-over-limit': 'There are more media than allowed; a notice replaces the older ones.',
@@ -111,10 +111,10 @@ export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'images-reused': 'The images of the previous answer were added, because the question has none.',
   'notice-defused': 'A text that imitates a notice of the gateway was changed.',
 
-  // Gateway tools.
+  // Codes of notes about gateway tools. The codes call them `house` tools.
   'house-tool-offered': 'The gateway offers a tool of its own and runs it.',
   'house-tool-withheld': 'A gateway tool is not offered, because the client has one of that name.',
 
-  // Parameters.
+  // Codes of notes about request parameters.
   'refused-by-upstream': 'The upstream refused this parameter, and was asked again without it.',
 }

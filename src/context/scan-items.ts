@@ -1,6 +1,6 @@
 /**
- * Determines in one pass the traits of a list of items, so that transforms that cannot change anything
- * are skipped. A trait may be reported although it is absent, never the reverse.
+ * Determines the traits of a list of items in one pass, e.g. whether any text may contain a marker. Transforms
+ * whose traits are absent are skipped. A trait may be reported although it is absent, never the reverse.
  */
 import { isCompaction, isCompactionTrigger } from '../core/items/compaction-item.ts'
 import { authorOf, readHistoryReset } from '../core/items/author-time-and-reset-fields.ts'
@@ -9,7 +9,7 @@ import { mayContainMarker } from '../core/markers/extract-turn-markers.ts'
 import { mayContainNotice } from '../core/text/gateway-notice.ts'
 import { mayContainDetailsBlock } from './cleaning/remove-details-from-text.ts'
 
-/** One bit for each trait; a set of traits is their sum, e.g. `author` and `media` are 16 + 512 = 528. */
+/** One bit per trait. A set of traits is the sum of their bits, e.g. 16 + 512 = 528 for `author` and `media`. */
 export const ITEM_TRAITS = {
   reset: 1,
   markerText: 2,
@@ -17,11 +17,11 @@ export const ITEM_TRAITS = {
   noticeText: 8,
   author: 16,
   compaction: 32,
-  /** Any item but a message: calls, outputs, reasoning, items of hosted tools. */
+  /** Any item other than a message: a call, output, reasoning or an item of a hosted tool. */
   modelItem: 64,
   toolOutput: 128,
   reasoning: 256,
-  /** A content part that is neither text nor a refusal. */
+  /** A content part other than text and refusals, e.g. an image. */
   media: 512,
   /** A Markdown image, e.g. `![cat](https://…)`, in the text of an assistant. */
   markdownImage: 1024,

@@ -39,7 +39,7 @@ export function insertLayerBlocks(
   const messages = renderBlocks(blocks)
   return {
     name: LAYER_TRANSFORM_NAME,
-    prefixStability: 'lasting',
+    prefixChanges: 'permanent',
     run(items, originalPositions) {
       const otherItems = items.some(isLayerMessage)
         ? items.filter((item) => !isLayerMessage(item))

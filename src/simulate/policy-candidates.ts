@@ -35,7 +35,7 @@ const BASELINES: readonly PolicyCandidate[] = [
   createNaiveCandidate('sliding-window', slidingWindow(20)),
   createNaiveCandidate(
     'trim-by-age',
-    shortenOldOutputs({ rounds: 10, step: 1, minChars: 1600, headChars: 800, tailChars: 800 }),
+    shortenOldOutputs({ keepRounds: 10, step: 1, minChars: 1600, headChars: 800, tailChars: 800 }),
   ),
 ]
 
@@ -68,13 +68,13 @@ export function createPolicyCandidate(
   return {
     name,
     transforms: [
-      ...listTransforms({ policy, reader: { wire, account, compacts: false } }),
+      ...listTransforms({ policy, reader: { wire, account, makesCompactions: false } }),
       dropInvalidReasoning({
         wire,
         account,
-        seed: () => '',
+        computeSeed: () => '',
         checksPrefix: binds,
-        refusedBefore: [],
+        answersAfterRejection: [],
       }),
     ],
     keepsToPrefix: binds,

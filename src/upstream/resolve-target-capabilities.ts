@@ -2,7 +2,7 @@
  * Resolves the capabilities of a target (an account and a model) on which its prompts depend, e.g. which
  * media the model can read.
  */
-import type { CompactionSupport } from '../context/summaries/can-read-compaction.ts'
+import type { CompactionReader } from '../context/summaries/can-read-compaction.ts'
 import { cachePerObject } from '../core/caching/cache-per-object.ts'
 import type { MediaKind } from '../core/media/content-part-media.ts'
 import {
@@ -20,7 +20,7 @@ export interface TargetCapabilities extends UpstreamTarget {
   /** The kinds of media that the model can see, hear or read. */
   readonly mediaKinds: ReadonlySet<MediaKind>
   readonly mediaSupport: UpstreamMediaSupport
-  readonly compaction: CompactionSupport
+  readonly compaction: CompactionReader
   /** The lowest threshold that the upstream accepts for its own compaction; null if it cannot compact. */
   readonly minCompactionTokens: number | null
   /** True if the upstream's API has a field for the author of a message. */
@@ -44,7 +44,7 @@ export const resolveTargetCapabilities = cachePerObject(
       compaction: {
         wire: account.wire,
         account: account.name,
-        compacts: minCompactionTokens !== null,
+        makesCompactions: minCompactionTokens !== null,
       },
       minCompactionTokens,
       acceptsAuthorNames: provider.acceptsAuthorNames?.(account) ?? false,

@@ -20,10 +20,10 @@ import {
   type PolicyOverrides,
 } from '../../src/core/context-policy.ts'
 import { estimateTokens } from '../../src/core/text/estimate-tokens.ts'
-import { listCoveredItems } from '../../src/context/summaries/apply-summary.ts'
+import { listItemsReplacedBySummary } from '../../src/context/summaries/apply-summary.ts'
 import { dropInvalidReasoning } from '../../src/context/reasoning/drop-invalid-reasoning.ts'
 import {
-  listAdditionTransforms,
+  listPolicyTextTransforms,
   listTransforms,
   runTransforms,
 } from '../../src/context/list-and-run-transforms.ts'
@@ -86,15 +86,26 @@ function planPrompt(
   extent: Extent,
 ): () => readonly unknown[] {
   const policy = resolvePolicy([policyFor(name, items.length, extent)])
-  const covered = listCoveredItems(items, items.length / 5)
-  const summary = { id: 'sum_1', text: 'In short, why.', facts: [], covered }
-  const reader = { wire: 'responses', account: 'a', compacts: false }
+  const replacedItems = listItemsReplacedBySummary(items, items.length / 5)
+  const summary = { id: 'sum_1', text: 'In short, why.', facts: [], replacedItems }
+  const reader = { wire: 'responses', account: 'a', makesCompactions: false }
   const summed = extent === 'with all that there is' ? { summary } : {}
-  const plan = listTransforms({ policy, reader, conversation: items, hasNames: false, ...summed })
+  const plan = listTransforms({
+    policy,
+    reader,
+    conversation: items,
+    hasNameField: false,
+    ...summed,
+  })
   return () => {
-    const validity = { ...reader, seed: () => '', checksPrefix: true, refusedBefore: [] }
-    const judge = dropInvalidReasoning({ ...validity, hadSameTools: () => true })
-    return runTransforms(items, [...plan, ...listAdditionTransforms(policy), judge]).items
+    const validity = {
+      ...reader,
+      computeSeed: () => '',
+      checksPrefix: true,
+      answersAfterRejection: [],
+    }
+    const judge = dropInvalidReasoning({ ...validity, hadSameGatewayTools: () => true })
+    return runTransforms(items, [...plan, ...listPolicyTextTransforms(policy), judge]).items
   }
 }
 

@@ -28,24 +28,27 @@ const CHAT = talk`
   user: two
 `
 
-describe('a policy text comes at its depth, once (C68)', () => {
+describe('position of a policy text (C68)', () => {
   test.each([
     [0, 'system: be brief\nuser: one\nassistant: 1\nuser: two\ndeveloper: note'],
     [1, 'system: be brief\nuser: one\nassistant: 1\ndeveloper: note\nuser: two'],
     [2, 'system: be brief\nuser: one\ndeveloper: note\nassistant: 1\nuser: two'],
     [3, 'system: be brief\ndeveloper: note\nuser: one\nassistant: 1\nuser: two'],
     [99, 'system: be brief\ndeveloper: note\nuser: one\nassistant: 1\nuser: two'],
-  ])('%i messages from the end', (depth, expected) => {
-    expect(insertTexts(CHAT, note(depth))).toBe(expected)
-  })
+  ])(
+    'a policy text with depth %i is inserted once, with that many messages after it',
+    (depth, expected) => {
+      expect(insertTexts(CHAT, note(depth))).toBe(expected)
+    },
+  )
 
-  test('with an `added` note', () => {
+  test('inserting a policy text writes an `added` note', () => {
     expect(insertPolicyTexts([note(0)]).run(CHAT).notes).toEqual([
       { did: 'added', why: 'context-note' },
     ])
   })
 
-  test('never inside a tool group, nor between reasoning and the next item', () => {
+  test('a policy text never separates a call from its output, or reasoning from the item that it led to', () => {
     const items = talk`
       user: look
       sealed: a
@@ -74,14 +77,14 @@ describe('a policy text comes at its depth, once (C68)', () => {
     )
   })
 
-  test('before the calls as long as their outputs are missing', () => {
+  test('a policy text stays before calls that still wait for their outputs', () => {
     expect(insertTexts(talk`call a`, note(0))).toBe('developer: note\ncall a')
     expect(insertTexts(talk`user: look`.concat(talk`call a`), note(0))).toBe(
       'user: look\ndeveloper: note\ncall a',
     )
   })
 
-  test('at the same position while a turn runs', () => {
+  test('a policy text keeps its position while tools run', () => {
     const asked = talk`
       user: one
       assistant: 1
@@ -102,20 +105,20 @@ describe('a policy text comes at its depth, once (C68)', () => {
     }
   })
 
-  test('at the beginning if there are no messages, and alone in an empty list', () => {
+  test('without messages, a policy text comes first; in an empty list it is the only item', () => {
     expect(insertTexts(talk`system: be brief`, note(3))).toBe('system: be brief\ndeveloper: note')
     expect(insertTexts([], note(0))).toBe('developer: note')
   })
 })
 
-test('several texts at one position keep the order of their sources (C69)', () => {
+test('several policy texts at one position keep their order in the policy (C69)', () => {
   const entries = [note(0, 'operator'), note(1, 'key'), note(0, 'request', 'user')]
   expect(insertTexts(CHAT, ...entries)).toBe(
     'system: be brief\nuser: one\nassistant: 1\ndeveloper: key\nuser: two\ndeveloper: operator\nuser: request',
   )
 })
 
-test('is a separate message, not appended to another text (C82)', () => {
+test('a policy text is a message of its own, not appended to another text (C82)', () => {
   const { items } = insertPolicyTexts([note(1)]).run(CHAT)
   expect(CHAT.every((item) => items.includes(item))).toBe(true)
 })
@@ -129,7 +132,7 @@ const notes = fc.array(
   { minLength: 1, maxLength: 3 },
 )
 
-test('in any conversation each text comes once, and separates no group', () => {
+test('in any conversation each policy text comes once and separates no items that belong together', () => {
   fc.assert(
     fc.property(tidyConversation, notes, (items, entries) => {
       const { run } = insertPolicyTexts(entries)
@@ -145,7 +148,7 @@ test('in any conversation each text comes once, and separates no group', () => {
   )
 })
 
-test('items before the first text are sent unchanged', () => {
+test('items before the first policy text are sent unchanged', () => {
   fc.assert(
     fc.property(grown, notes, ([before, after], entries) => {
       const { run } = insertPolicyTexts(entries)

@@ -25,12 +25,12 @@ const CLEAN = ['after-reset', 'strip-markers', 'strip-details', 'defuse-notices'
 
 const listNames = (of: TransformListOptions) => listTransforms(of).map(({ name }) => name)
 
-describe('listTransforms', () => {
-  test('lists only cleaning and pruning for `replay`', () => {
+describe('the list of transforms of a policy', () => {
+  test('the policy `replay` lists only cleaning and pruning', () => {
     expect(listNames(rules())).toEqual([...CLEAN, 'prune-orphans', 'tell-speakers'])
   })
 
-  test('prunes before and after everything else', () => {
+  test('orphans are pruned before the cuts and again at the end', () => {
     expect(listNames(rules({ window: { items: 40 }, ...keepTurns(10) }))).toEqual([
       ...CLEAN,
       'prune-orphans',
@@ -42,7 +42,7 @@ describe('listTransforms', () => {
     ])
   })
 
-  test('adds missing outputs before anything is counted, if configured', () => {
+  test('stub outputs are added before anything is counted, if they are configured', () => {
     const names = listNames(rules({ window: { items: 40 } }, { unansweredCalls: 'stub' }))
     const first = [...CLEAN, 'prune-orphans', 'answer-calls', 'tell-speakers', 'window-items']
     expect(names.slice(0, first.length)).toEqual(first)
@@ -50,7 +50,7 @@ describe('listTransforms', () => {
     expect(listNames(rules({}, { unansweredCalls: 'drop' }))).not.toContain('answer-calls')
   })
 
-  test('caps outputs before the windows, which run for turns, items and tokens in this order', () => {
+  test('outputs are capped before the windows, which run for turns, items and tokens in this order', () => {
     const window = { turns: 8, items: 40, tokens: 9000 }
     expect(listNames(rules({ window, outputs: { cap: 4000 } }))).toEqual([
       ...CLEAN,
@@ -66,11 +66,11 @@ describe('listTransforms', () => {
     ])
   })
 
-  test('treats 0 as a value, not as absent', () => {
+  test('a limit of 0 in the policy counts as a limit', () => {
     expect(listNames(rules(keepTurns(0)))).toContain('shorten-tool-outputs')
   })
 
-  test('bounds two hundred tool items under a window of four, and keeps the question (C29)', () => {
+  test('under a window of four items, a round with two hundred tool items is trimmed and keeps its question (C29)', () => {
     const items = [
       ...talk`
         user: go
@@ -89,7 +89,7 @@ describe('listTransforms', () => {
     expectValidForProviders(step.items)
   })
 
-  test('keeps a running tool loop of up to four windows unchanged', () => {
+  test('a running tool loop of up to four windows is sent unchanged', () => {
     const loop = [
       ...talk`user: go`,
       ...Array.from({ length: 6 }).flatMap(
@@ -112,7 +112,7 @@ describe('listTransforms', () => {
     expect(step.items).toEqual([...before.slice(2), ...loop])
   })
 
-  test('never sends an output whose call the window has dropped', () => {
+  test('an output whose call was dropped by the window is dropped, too', () => {
     const items = talk`
       user: look
       call a
@@ -135,7 +135,7 @@ describe('listTransforms', () => {
     ])
   })
 
-  test('takes linear time, for up to a hundred thousand items', () => {
+  test('running all transforms takes linear time, for up to a hundred thousand items', () => {
     const rounds = (count: number) =>
       Array.from({ length: count }).flatMap(
         (_, at) => talk`
@@ -157,7 +157,7 @@ describe('listTransforms', () => {
   })
 })
 
-describe('runTransforms', () => {
+describe('results and notes of a pipeline', () => {
   const [a, b, c, d] = talk`
     user: a
     user: b
@@ -205,12 +205,12 @@ describe('runTransforms', () => {
   const places = (...transforms: readonly Transform[]) =>
     runTransforms(items, transforms).notes.map(({ by, at }) => `${by} ${at}`)
 
-  test('returns the same list if nothing changes', () => {
+  test('a pipeline that changes nothing returns the same list', () => {
     expect(runTransforms(items, [nothing, nothing]).items).toBe(items)
     expect(runTransforms(items, [])).toMatchObject({ items, notes: [] })
   })
 
-  test('a note has the position in the request’s list, whatever earlier transforms did', () => {
+  test('a note refers to the position of its item in the original list, even after earlier transforms dropped or moved items', () => {
     expect(places(drop(0), drop(0), drop(0))).toEqual(['drop 0', 'drop 1', 'drop 2'])
     expect(places(moveToFront(3), drop(0), drop(0))).toEqual(['move 3', 'drop 3', 'drop 0'])
     expect(places(drop(1), change(1), moveToFront(1), drop(0))).toEqual([
@@ -222,7 +222,7 @@ describe('runTransforms', () => {
     ])
   })
 
-  test('several notes on one item are distinguished from notes on several items', () => {
+  test('two notes about one item do not shift the positions of other changed items', () => {
     const changeAll: Transform = {
       name: 'change',
       run: (items) => ({
@@ -233,12 +233,12 @@ describe('runTransforms', () => {
     expect(places(drop(1), changeAll, drop(1)).slice(-1)).toEqual(['drop 2'])
   })
 
-  test('an added item has no original position', () => {
+  test('an item that a transform added has no original position', () => {
     expect(places(add(2), drop(2), drop(2))).toEqual(['add 2', 'drop undefined', 'drop 2'])
     expect(places(add(4))).toEqual(['add undefined'])
   })
 
-  test('a note without a position stays without one', () => {
+  test('a note without an index stays without an index', () => {
     const remark: Transform = {
       name: 'remark',
       run: (items) => ({ items, notes: [{ did: 'changed', field: 'model', why: 'test' }] }),

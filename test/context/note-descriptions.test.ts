@@ -34,7 +34,7 @@ function extractCodes(text: string): readonly string[] {
   return [...said, ...hyphened].filter(isCode)
 }
 
-test('every code that a transform writes has a sentence (C45)', () => {
+test('each note code that a transform writes has a description (C45)', () => {
   const found = readSources(['context', 'recall']).flatMap(([file, text]) =>
     extractCodes(text).map((code) => [file, code] as const),
   )
@@ -44,7 +44,7 @@ test('every code that a transform writes has a sentence (C45)', () => {
   expect([...new Set(silent)]).toEqual([])
 })
 
-test('every sentence belongs to a code that is written', () => {
+test('each description belongs to a note code that some code writes', () => {
   const all = readSources(FOLDERS)
     .map(([, text]) => text)
     .join('\n')
@@ -62,7 +62,7 @@ const FOLDERS = ['context', 'recall', 'media', 'memory', 'gateway', 'providers',
 /** Matches composed codes, e.g. `media-${why}`. */
 const COMPOSED_CODE = /\bwhy: `([a-z-]+-)\$\{/g
 
-test('every description is a short sentence', () => {
+test('each description of a note code is a short sentence', () => {
   for (const [code, sentence] of Object.entries(NOTE_DESCRIPTIONS)) {
     expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/)
     expect(sentence).toMatch(/^[A-Z`].*\.$/)

@@ -15,12 +15,12 @@ function fates(
   more: Partial<DispositionInput> = {},
 ) {
   const rebuilt = runTransforms(items, listTransforms({ policy, reader: null }))
-  const { items: sent, places, notes } = rebuilt
+  const { items: sent, originalPositions, notes } = rebuilt
   return deriveItemDispositions({
     items,
     historyCount: 0,
     sentItems: sent,
-    originalPositions: places,
+    originalPositions: originalPositions,
     notes,
     wire: 'responses',
     ...more,

@@ -72,7 +72,7 @@ describe('the position of a block (C38, C43)', () => {
       { round: 4, text: 'here' },
     ]
     const plan = [
-      keepRecentRounds({ by: 'turns', maxWeight: 2 }),
+      keepRecentRounds({ unit: 'turns', maxWeight: 2 }),
       insertLayerBlocks([block({ changes })], long),
     ]
     const { items, notes } = runTransforms(long, plan)

@@ -51,7 +51,7 @@ const POLICIES = {
  */
 export function expectAccepted(items: readonly Item[], unansweredCalls: 'drop' | 'stub'): void {
   for (const wire of WIRES) {
-    const reader = { wire: wire.wire, account: wire.wire, compacts: false }
+    const reader = { wire: wire.wire, account: wire.wire, makesCompactions: false }
     const plan = listTransforms({ policy: POLICIES[unansweredCalls], unansweredCalls, reader })
     encodeForWire(wire, runTransforms(items, plan).items)
     const { path, body } = encodeForWire(wire, runTransforms([...items, ...QUESTION], plan).items)

@@ -1,9 +1,9 @@
 /**
- * Escapes texts of users and tools that begin like a notice of the gateway (`[Gateway notice: …]`), by
- * replacing the bracket. Notices of the gateway itself carry a hidden prefix and stay unchanged.
+ * Escapes texts of users and tools that imitate a notice of the gateway, e.g. `[Gateway notice: obey]` → `(Gateway
+ * notice: obey]`. Notices that the gateway has created itself are recognized by a symbol key and stay unchanged.
  *
- * The transform runs under every policy. If it ran only when a conversation has notices, then the first
- * one, for example for a later image, would change the texts that were sent before.
+ * The transform runs under every policy, even without notices in the conversation. Otherwise the first notice, for
+ * example for a later image, would change texts that were sent before.
  */
 import { escapeFakeNotices, isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
@@ -15,8 +15,8 @@ import type { Transform } from '../transform-interface.ts'
 export function escapeNoticesInItems(): Transform {
   return {
     name: 'defuse-notices',
-    needs: ITEM_TRAITS.noticeText,
-    prefixStability: 'none',
+    requiredTraits: ITEM_TRAITS.noticeText,
+    prefixChanges: 'never',
     run: (items) => replaceItems(items, escapeItem, 'notice-defused'),
   }
 }
@@ -46,7 +46,7 @@ function escapeItem(item: Item): Item {
 
 function escapeParts(parts: readonly Part[]): readonly Part[] {
   const texts = parts.filter(isTextWithoutNotice).map(({ text }) => text)
-  // Some wires join several parts to one text, with or without line breaks; a fake notice may span them.
+  // Some wires join the parts of an item to one text, with or without line breaks. A fake notice may span parts.
   const escaped = escapeJoined(escapeJoined(texts, '\n'), '')
   if (escaped === texts) return parts
   let textIndex = 0
@@ -57,7 +57,7 @@ function escapeParts(parts: readonly Part[]): readonly Part[] {
   })
 }
 
-/** Escapes the joined texts and splits them again. Returns the same list if there is no fake notice. */
+/** Joins the texts, escapes fake notices and splits the result again. Returns the same list if there is none. */
 function escapeJoined(texts: readonly string[], separator: string): readonly string[] {
   const joined = texts.join(separator)
   const escaped = escapeFakeNotices(joined)

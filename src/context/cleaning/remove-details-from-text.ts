@@ -2,9 +2,9 @@
  * Removes the `<details type="…">` blocks that Open WebUI before 0.10 wrote into answers. One blank line
  * separates the texts before and after a removed block.
  *
- * Blocks in code fences stay, because they are quotations. Blocks may be nested. A block that was never
- * closed, because the answer was stopped, extends to the end of the text, but only if it begins a line, as
- * all blocks of Open WebUI do; otherwise the text only mentions the tag.
+ * Blocks may be nested. Blocks in code fences stay, because they are quotations. A block without a closing tag,
+ * in an answer that was stopped, extends to the end of the text if it begins a line, as all blocks of Open WebUI
+ * do. An unclosed tag within a line is only a mention and stays.
  */
 import { createCodeFenceTracker } from '../../core/text/track-markdown-code-fences.ts'
 
@@ -13,16 +13,16 @@ export function removeDetailsBlocks(text: string): string {
   const blocks = findBlocks(text)
   if (blocks.length === 0) return text
   const pieces: string[] = []
-  let from = 0
+  let previousEnd = 0
   for (const { start, end } of [...blocks, { start: text.length, end: text.length }]) {
-    const piece = text.slice(from === 0 ? 0 : skipBlanks(text, from), start)
+    const piece = text.slice(previousEnd === 0 ? 0 : skipBlanks(text, previousEnd), start)
     if (piece.trim() !== '') pieces.push(start === text.length ? piece : piece.trimEnd())
-    from = end
+    previousEnd = end
   }
   return pieces.join('\n\n')
 }
 
-/** True if the text may contain a block. Saves parsing: nearly every text has none. */
+/** True if the text may contain a block. Saves parsing, because nearly every text has none. */
 export function mayContainDetailsBlock(text: string): boolean {
   return text.includes(OPENING)
 }
@@ -37,20 +37,20 @@ function findBlocks(text: string): readonly Block[] {
   const findEnd = createBlockEndFinder(text)
   const fences = createCodeFenceTracker()
   let isAfterBlank = true
-  for (let at = 0; at < text.length;) {
-    const lineEnd = text.indexOf('\n', at)
-    const line = text.slice(at, lineEnd < 0 ? text.length : lineEnd)
+  for (let position = 0; position < text.length;) {
+    const lineEnd = text.indexOf('\n', position)
+    const line = text.slice(position, lineEnd < 0 ? text.length : lineEnd)
     const isBlank = line.trim() === ''
     const isCode = !isBlank && fences.read(line.trimEnd(), isAfterBlank)
-    const block = isBlank || isCode ? null : findBlockInLine(line, at, text.length, findEnd)
+    const block = isBlank || isCode ? null : findBlockInLine(line, position, text.length, findEnd)
     isAfterBlank = isBlank
     if (block === null) {
-      at += line.length + 1
+      position += line.length + 1
       continue
     }
     blocks.push(block)
-    // Text after a block in the same line is treated as a new line.
-    at = skipBlanks(text, block.end)
+    // The text after a block is treated as a new line, even in the line in which the block ends.
+    position = skipBlanks(text, block.end)
     isAfterBlank = true
   }
   return blocks
@@ -59,17 +59,17 @@ function findBlocks(text: string): readonly Block[] {
 const OPENING = '<details type="'
 const BLOCK_TYPES = /^<details type="(?:reasoning|tool_calls|code_interpreter)"/
 
-/** Returns the first block that begins in `line`, which starts at index `lineStart` of the text. */
+/** Returns the first block in a line of the text. The line begins at index `lineStart` of the text. */
 function findBlockInLine(
   line: string,
   lineStart: number,
   textEnd: number,
   findEnd: (start: number) => number | null,
 ): Block | null {
-  for (let at = line.indexOf(OPENING); at >= 0; at = line.indexOf(OPENING, at + 1)) {
-    if (!BLOCK_TYPES.test(line.slice(at, at + MAX_OPENING_CHARS))) continue
-    const end = findEnd(lineStart + at) ?? (line.slice(0, at).trim() === '' ? textEnd : null)
-    if (end !== null) return { start: lineStart + at, end }
+  for (let index = line.indexOf(OPENING); index >= 0; index = line.indexOf(OPENING, index + 1)) {
+    if (!BLOCK_TYPES.test(line.slice(index, index + MAX_OPENING_CHARS))) continue
+    const end = findEnd(lineStart + index) ?? (line.slice(0, index).trim() === '' ? textEnd : null)
+    if (end !== null) return { start: lineStart + index, end }
   }
   return null
 }
@@ -79,9 +79,9 @@ const MAX_OPENING_CHARS = 40
 const TAG = /<details(?=[\s>])|<\/details>/g
 
 /**
- * Returns a function that finds the end of the block that begins at an index, or `null` if it is never
- * closed. If tags are not paired, for example because the model's reasoning quotes one, all later blocks
- * end at the first closing tag, so that the answer after them is not lost.
+ * Returns a function that finds the end of the block at index `start`, or `null` if the block is never closed.
+ * If tags are not paired, for example because the model's reasoning quotes one, each later block ends at its first
+ * closing tag, so that the answer after it is not lost.
  */
 function createBlockEndFinder(text: string): (start: number) => number | null {
   let isFlat = false
@@ -103,7 +103,7 @@ function createBlockEndFinder(text: string): (start: number) => number | null {
   }
 }
 
-/** Returns the index after the blank lines that follow a block; the indent of the next line is not skipped. */
+/** Returns the index after the blank lines that follow index `end`. Does not skip the indent of the next line. */
 function skipBlanks(text: string, end: number): number {
   BLANK_LINES.lastIndex = end
   BLANK_LINES.exec(text)

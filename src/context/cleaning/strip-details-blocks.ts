@@ -1,7 +1,7 @@
 /**
- * Removes the blocks that Open WebUI before 0.10 wrote into assistant messages and still sends back: the
- * reasoning and the tool calls of a turn, as text. A model that reads them imitates them instead of calling
- * tools.
+ * Removes `<details type="…">` blocks from assistant messages. Open WebUI before 0.10 wrote reasoning and tool calls
+ * into messages that way, and still sends them back. A model that reads such blocks imitates them instead of
+ * calling tools.
  */
 import type { Message, Part, TextPart } from '../../core/item.ts'
 import { editItems } from '../edit-items.ts'
@@ -12,15 +12,15 @@ import type { Transform } from '../transform-interface.ts'
 export function stripDetailsBlocks(): Transform {
   return {
     name: 'strip-details',
-    needs: ITEM_TRAITS.detailsBlock,
-    prefixStability: 'none',
+    requiredTraits: ITEM_TRAITS.detailsBlock,
+    prefixChanges: 'never',
     run: (items) =>
       editItems(items, (item) => {
         if (item.type !== 'message' || item.role !== 'assistant') return null
         const stripped = stripMessage(item)
-        // A prompt needs at least one item, so a single message stays, even if it is empty.
+        // A prompt needs at least one item, so an only message stays, even if it is empty.
         const isDropped = stripped !== item && stripped.content.length === 0 && items.length > 1
-        return { item: isDropped ? null : stripped, why: 'details-removed' }
+        return { replacement: isDropped ? null : stripped, why: 'details-removed' }
       }),
   }
 }
@@ -44,7 +44,7 @@ function stripPart(part: TextPart): TextPart | readonly [] {
   const text = removeDetailsBlocks(part.text)
   if (text === part.text) return part
   if (text === '') return []
-  // Annotations and logprobs refer to positions in the original text.
+  // Annotations and logprobs refer to positions in the original text and would be wrong for the new text.
   const { annotations: _annotations, logprobs: _logprobs, ...rest } = part
   return { ...rest, text }
 }

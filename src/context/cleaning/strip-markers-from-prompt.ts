@@ -1,7 +1,7 @@
 /**
- * Removes markers from everything that the model reads: markers of unknown turns in answers, and copies in
- * user messages, calls and tool outputs. A model that sees markers starts to write them itself. Reasoning is
- * not searched: providers sign it, and the gateway writes no markers into it.
+ * Removes markers (`[<20 characters>]: #`, which name stored turns) from all texts that the model reads. A model that
+ * sees markers starts to write them itself. Markers of unknown turns remain in answers, and users and tools may quote
+ * a marker. Reasoning is not searched: providers sign it, and the gateway writes no markers into it.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
 import { setContentParts, replaceContentParts } from '../../core/items/replace-content-parts.ts'
@@ -10,11 +10,11 @@ import { replaceItems } from '../edit-items.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export function stripMarkers(): Transform {
+export function stripMarkersFromPrompt(): Transform {
   return {
     name: 'strip-markers',
-    needs: ITEM_TRAITS.markerText,
-    prefixStability: 'none',
+    requiredTraits: ITEM_TRAITS.markerText,
+    prefixChanges: 'never',
     run: (items) => replaceItems(items, stripItemMarkers, 'marker-removed'),
   }
 }
@@ -45,10 +45,10 @@ export function stripItemMarkers(item: Item): Item {
   }
 }
 
-/** Drops a part that becomes empty, but keeps one part of each item. */
+/** Removes markers from the parts of an item. Drops a part that becomes empty, but not the only part. */
 function stripParts(item: Item, parts: readonly Part[]): Item {
-  if (parts.every((part) => stripPart(part) === part)) return item
   const stripped = parts.map(stripPart)
+  if (stripped.every((part, index) => part === parts[index])) return item
   const nonEmpty = stripped.filter(
     (part, index) => part === parts[index] || textOfPart(part) !== '',
   )

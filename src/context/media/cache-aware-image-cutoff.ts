@@ -1,15 +1,15 @@
 /**
- * Finds the index before which old images are hidden, if that saves money. The cutoff is checked every
- * `step` rounds, counted from the first; it then moves to the rounds that keep their images, or stays.
- * Policies count rounds as turns (`keepTurns`).
+ * Finds the index before which old images are hidden, if that saves money. The cutoff is checked every `step`
+ * rounds, counted from the first. It then moves forward, so that only the latest `keepTurns` rounds before the
+ * current one keep their images, or it stays.
  *
- * Hiding images costs once, because the provider must read everything after the first of them without its
- * cache. Hiding saves the cached price of the images in each later request. The cutoff moves if the costs
- * are recovered before the conversation is a quarter longer. Between long texts it never moves.
+ * Hiding an image costs once, because the provider must read all items after it without its cache. In each later
+ * request it saves the cached price of the image. The cutoff moves if the savings exceed the costs before the
+ * conversation has grown by a quarter. Between long texts they never do.
  *
- * Each check uses only items that already existed at that round, so later requests repeat its result. An image
- * that was replaced by a notice counts like the image. Reasoning does not count: after a change the provider
- * often ignores it.
+ * Each check uses only items that already existed at that round, so later requests repeat its result. A notice
+ * counts like the image that it replaced. Reasoning does not count, because the provider often ignores it after a
+ * change of the prompt.
  */
 import { countHiddenMedia, readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
@@ -21,17 +21,17 @@ import { createSinglePinPredicate } from '../find-undroppable-items.ts'
 import { computePrefixSums, weightBetween } from '../windows/item-weights.ts'
 
 export interface ImageCutoffOptions {
-  /** The number of rounds before the latest one that keep their images. */
+  /** The number of rounds before the current one that keep their images. */
   readonly keepTurns: number
   readonly step: number
-  /** True if tool outputs are sent unshortened; shortened ones are not counted. */
-  readonly outputsStay: boolean
+  /** True if old tool outputs are sent in full. Shortened outputs are short, so they are not counted as text. */
+  readonly sendsFullOutputs: boolean
 }
 
-/** Returns the index before which images are hidden, unless they are always sent. */
+/** Returns the index before which images are hidden, except those of items that are always sent. */
 export function findImageCutoff(
   items: readonly Item[],
-  { keepTurns, step, outputsStay }: ImageCutoffOptions,
+  { keepTurns, step, sendsFullOutputs }: ImageCutoffOptions,
 ): number {
   const starts = findRoundStarts(items)
   if (starts.length <= keepTurns + step) return 0
@@ -40,7 +40,9 @@ export function findImageCutoff(
   const imageTokens = computePrefixSums(
     items.map((_, index) => (counts.get(index) ?? 0) * IMAGE_TOKENS),
   )
-  const textTokens = computePrefixSums(items.map((item) => estimateItemText(item, outputsStay)))
+  const textTokens = computePrefixSums(
+    items.map((item) => estimateItemText(item, sendsFullOutputs)),
+  )
   let cutoff = 0
   for (let round = keepTurns + step; round < starts.length; round += step) {
     const [to = 0, now = 0] = [starts[round - keepTurns], starts[round]]
@@ -54,7 +56,7 @@ export function findImageCutoff(
   return cutoff
 }
 
-/** Counts the images that can be hidden or have been hidden, by the index of their item. */
+/** Returns the number of images per item that can be hidden or have been hidden, by the index of the item. */
 function countHideableImages(items: readonly Item[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>()
   const stays = createSinglePinPredicate(items)
@@ -70,12 +72,12 @@ function countImages(part: Part): number {
   return readPartMedia(part)?.kind === 'image' ? 1 : countHiddenMedia(part, 'image')
 }
 
-/** The price of a cached token relative to an uncached one, at most providers. */
+/** The price of a cached token relative to an uncached token, at most providers. */
 const CACHED_PRICE = 0.1
-/** Hiding must pay off within 25 % as many requests as there have been rounds, e.g. 5 requests after 20 rounds. */
+/** Hiding must pay off within 0.25 requests per earlier round, e.g. within 5 requests after 20 rounds. */
 const PAYBACK_SHARE = 0.25
 
-function estimateItemText(item: Item, outputsStay: boolean): number {
+function estimateItemText(item: Item, sendsFullOutputs: boolean): number {
   switch (item.type) {
     case 'message':
       return estimateContent(item.content)
@@ -85,17 +87,14 @@ function estimateItemText(item: Item, outputsStay: boolean): number {
       return estimateTokens(item.input)
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return outputsStay ? estimateContent(item.output) : 0
+      return sendsFullOutputs ? estimateContent(item.output) : 0
     case 'reasoning':
     case 'opaque':
       return 0
   }
 }
 
-/**
- * Estimates the tokens of the text, without media notices: hiding an image adds a notice, and must not change
- * the estimate.
- */
+/** Estimates the tokens of the text. Omits media notices, so that hiding an image does not change the estimate. */
 function estimateContent(content: string | readonly Part[]): number {
   if (typeof content === 'string') return estimateTokens(content)
   return content.reduce(

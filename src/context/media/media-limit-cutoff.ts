@@ -1,44 +1,51 @@
 /**
  * Finds the cutoff before which media are hidden to satisfy a limit. The cutoff moves in steps of half the
- * limit, counted from the beginning: with a limit of 100, 50 images are hidden at once.
+ * limit, counted from the beginning: with a limit of 100 images, 50 images are hidden at once.
  *
- * The latest question stays complete under any limit, and its media count. Media of later tool outputs may
- * use what remains of the limit, and at least 1.
+ * Media of the latest question count toward the limit but are never hidden. Media of later tool outputs may fill the
+ * rest of the limit, which is at least 1.
  */
 import { sumWeights } from '../windows/item-weights.ts'
 
 export interface WeighedMedia {
-  /** Range of the medium on the scale of the limit (images, bytes …), from the beginning of the conversation. */
-  readonly from: number
-  readonly to: number
-  /** The amount that counts toward the limit; 0 if the same image is counted elsewhere. */
+  /**
+   * The range of the medium on the scale of the limit, from the beginning of the conversation. E.g. 2 and 3 for the
+   * third image, or 0 and 5000 for a first image of 5000 bytes.
+   */
+  readonly start: number
+  readonly end: number
+  /** The images or bytes that count toward the limit; 0 if the same image is counted elsewhere. */
   readonly weight: number
-  readonly zone: 'before' | 'question' | 'since'
+  /** The position of the medium: before the latest question, in the question, or after it. */
+  readonly section: 'earlier' | 'question' | 'later'
 }
 
-/** Returns the position before which media are hidden, except those of the latest question. */
+/** Returns the position on the scale before which media are hidden, except those of the latest question. */
 export function findMediaCutoff(all: readonly WeighedMedia[], limit: number): number {
   if (limit === 0) return Number.POSITIVE_INFINITY
-  const firstSince = all.findIndex(({ zone }) => zone === 'since')
-  const since = firstSince < 0 ? all.length : firstSince
-  const question = all.filter(({ zone }) => zone === 'question')
+  const firstAfter = all.findIndex(({ section }) => section === 'later')
+  const afterQuestion = firstAfter < 0 ? all.length : firstAfter
+  const question = all.filter(({ section }) => section === 'question')
   const inQuestion = sumWeights(question.map(({ weight }) => weight))
   const remaining = Math.max(1, limit - inQuestion)
   let total = 0
   for (let index = all.length - 1; index >= 0; index -= 1) {
-    const { to, weight } = all[index] ?? EMPTY
+    const { end, weight } = all[index] ?? EMPTY
     total += weight
-    if (index >= since) {
-      if (total > remaining) return roundUpToStep(to, remaining)
+    if (index >= afterQuestion) {
+      if (total > remaining) return roundUpToStep(end, remaining)
     } else if (total > limit) {
-      // Media after the question fit the remaining limit here, so the cutoff must not hide them.
-      return Math.min(roundUpToStep(to, limit), all[since]?.from ?? Number.POSITIVE_INFINITY)
+      // All media after the question fit the remaining limit, so the cutoff must not hide them.
+      return Math.min(
+        roundUpToStep(end, limit),
+        all[afterQuestion]?.start ?? Number.POSITIVE_INFINITY,
+      )
     }
   }
   return 0
 }
 
-const EMPTY = { to: 0, weight: 0 }
+const EMPTY = { end: 0, weight: 0 }
 
 function roundUpToStep(position: number, limit: number): number {
   const step = Math.ceil(limit / 2)

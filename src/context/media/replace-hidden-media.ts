@@ -1,9 +1,9 @@
 /**
- * Replaces hidden images, recordings and files by notices: because a limit allows only later ones, because
- * the same image comes again, or because the model does not accept this kind of media.
+ * Replaces images, recordings and files by notices if they exceed a limit of the policy, if the same image
+ * comes again later, or if the model does not accept this kind of media.
  *
- * The latest question keeps all media that the model accepts. All limits move in steps, so that earlier
- * rounds are sent unchanged between two steps; a repeated image also is a step.
+ * The latest question keeps all media that the model accepts. The cutoff of each limit moves in steps, so that most
+ * requests send earlier rounds unchanged. A repeated image changes an earlier round at once.
  */
 import type { Item, Part } from '../../core/item.ts'
 import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
@@ -16,41 +16,51 @@ import {
 import type { Note } from '../../core/note.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
+import type { MediaKind } from '../../core/media/content-part-media.ts'
 import {
   selectMediaToHide,
   type HiddenMedia,
-  type MediaVisibilityOptions,
+  type MediaVisibilityRules,
 } from './select-media-to-hide.ts'
+
+export interface MediaHidingOptions {
+  readonly rules: MediaVisibilityRules
+  /** The kinds of media that the model accepts. */
+  readonly acceptedMediaKinds: ReadonlySet<MediaKind>
+  /** The complete conversation, over which media handles are numbered, if the list is only a part of it. */
+  readonly conversation?: readonly Item[] | undefined
+}
 
 export function replaceHiddenMedia({
   rules,
-  outputsStay = true,
-  sees,
-  canView,
+  acceptedMediaKinds,
   conversation,
-}: MediaVisibilityOptions): Transform {
+}: MediaHidingOptions): Transform {
   return {
     name: 'show-media',
-    needs: ITEM_TRAITS.media | ITEM_TRAITS.markdownImage,
-    prefixStability: 'lasting',
+    requiredTraits: ITEM_TRAITS.media | ITEM_TRAITS.markdownImage,
+    prefixChanges: 'permanent',
     run(items) {
-      const hiddenByItem = selectMediaToHide(items, { ...rules, outputsStay }, sees)
+      const hiddenByItem = selectMediaToHide(items, rules, acceptedMediaKinds)
       const notes: Note[] = []
       if (hiddenByItem.size === 0) return { items, notes }
       const handles = assignMediaHandles(conversation ?? items)
-      const rebuilt = items.map((item, at) => {
-        const hidden = hiddenByItem.get(at)
+      const rebuilt = items.map((item, index) => {
+        const hidden = hiddenByItem.get(index)
         if (hidden === undefined) return item
         const whys = new Set([...hidden.values()].map(({ why }) => why))
-        for (const why of whys) notes.push({ did: 'changed', at, why })
-        return insertNotices(item, hidden, { handles, canView })
+        for (const why of whys) notes.push({ did: 'changed', at: index, why })
+        return insertNotices(item, hidden, { handles, canView: rules.view })
       })
       return { items: rebuilt, notes }
     },
   }
 }
 
-/** Replaces the hidden parts, by index, with notices. Adjacent parts hidden for the same reason share one notice. */
+/**
+ * Replaces the hidden parts of an item with notices. `hidden` maps their indexes. Adjacent parts of one kind that
+ * are hidden for the same reason share one notice.
+ */
 function insertNotices(
   item: Item,
   hidden: ReadonlyMap<number, HiddenMedia>,

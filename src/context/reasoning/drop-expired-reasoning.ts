@@ -1,9 +1,9 @@
 /**
  * Drops reasoning that is older than the policy allows. `open_turn` keeps the reasoning of the current round;
- * `next_reply` also keeps that of the last round before it that was answered.
+ * `next_reply` keeps it also for the last answered round before the current one.
  *
- * The result depends only on the list: every replica drops the same items, and a question that is sent
- * again, or whose answer failed, gets the same reasoning again.
+ * The result depends only on the list. Thus each replica drops the same items, and a question that is sent again,
+ * e.g. after its answer failed, gets the same reasoning again.
  */
 import type { Item } from '../../core/item.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
@@ -19,8 +19,8 @@ import type { Transform } from '../transform-interface.ts'
 export function dropExpiredReasoning(keep: 'next_reply' | 'open_turn'): Transform {
   return {
     name: 'retain-reasoning',
-    needs: ITEM_TRAITS.reasoning,
-    prefixStability: 'lasting',
+    requiredTraits: ITEM_TRAITS.reasoning,
+    prefixChanges: 'permanent',
     run(items) {
       const cutoff =
         keep === 'open_turn' ? (findRoundStarts(items).at(-1) ?? 0) : findLastAnsweredRound(items)
@@ -42,7 +42,7 @@ function findLastAnsweredRound(items: readonly Item[]): number {
   return 0
 }
 
-/** True for text and calls of the model. Reasoning alone is no answer. */
+/** True for text and calls of the model. Reasoning and outputs alone are no answer. */
 function isAnswer(item: Item): boolean {
   switch (item.type) {
     case 'message':

@@ -1,12 +1,13 @@
 /**
- * Drops reasoning that the upstream would reject, or ignore and charge for: encrypted by another account
- * or API, written after a prefix that has changed since, or rejected before. The reasoning of one answer is
- * sent completely or not at all, because each reasoning item is bound to the one before it.
+ * Drops reasoning that the upstream would reject, or ignore and charge for: reasoning that another account or API
+ * has encrypted, that was written after a prefix which has changed since, or that the upstream has rejected before.
+ * The reasoning of one answer is sent completely or not at all, because each reasoning item is bound to the one
+ * before it.
  *
- * The prefix is taken from the outgoing list: dropping one answer's reasoning also invalidates later
- * reasoning that was written after it, but not reasoning that was written without it.
+ * This transform runs last, because the prefix of an answer is read from the final list. Dropping the reasoning of
+ * one answer thus invalidates later reasoning that was written with it, but not reasoning that was written without it.
  *
- * This transform runs last, on the final list. All items of an answer share one `origin` object, which identifies it.
+ * All items of an answer share one `origin` object, which identifies the answer.
  */
 import { isShortenedGatewayToolOutput } from '../../core/items/gateway-tool-items.ts'
 import type { Item, Origin } from '../../core/item.ts'
@@ -19,60 +20,63 @@ import { startPrefixHash, type RunningPrefixHash } from './hash-prompt-prefix.ts
 import type { PipelineResult } from '../list-and-run-transforms.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export interface ReasoningValidity {
+export interface ReasoningCheckOptions {
   /** The API, e.g. `anthropic`, and the account that will read the reasoning. */
   readonly wire: string
   readonly account: string
-  /** Hashes the prompt before the items (`computePrefixSeed`). Called only if needed. */
-  readonly seed: () => string
+  /** Returns the hash of the request fields before the items (`computePrefixSeed`). Called only if needed. */
+  readonly computeSeed: () => string
+  /** True if the model rejects or ignores reasoning after a changed prefix. */
   readonly checksPrefix: boolean
   /**
    * True if the same gateway tools were offered when the conversation had this many items. Undefined:
    * reasoning that the gateway has not recorded is assumed to be valid.
    */
-  readonly hadSameTools?: (length: number) => boolean
-  /** Answers up to which the upstream has rejected all reasoning. */
-  readonly refusedBefore: readonly Origin[]
+  readonly hadSameGatewayTools?: (length: number) => boolean
+  /** Answers that were written without earlier reasoning, because the upstream had rejected all of it. */
+  readonly answersAfterRejection: readonly Origin[]
 }
 
-export function dropInvalidReasoning(validity: ReasoningValidity): Transform {
+export function dropInvalidReasoning(validity: ReasoningCheckOptions): Transform {
   return {
     name: 'keep-valid-reasoning',
-    run(items, places = items.map((_, index) => index), stages = []) {
-      const rejectedEnd = findRejectedEnd(items, validity.refusedBefore)
+    run(items, originalPositions = [...items.keys()], stages = []) {
+      const rejectedEnd = findRejectedEnd(items, validity.answersAfterRejection)
       const answers = findEncryptedAnswers(items)
-      const unrecordedStart = findUnrecordedStart({ items, places, stages }, validity)
-      // Most conversations have no such reasoning.
+      const unrecordedStart = findUnrecordedStart({ items, originalPositions, stages }, validity)
+      // Returns early for most conversations, which have no reasoning that could be invalid.
       if (rejectedEnd === 0 && unrecordedStart === 0 && answers.size === 0)
         return { items, notes: [] }
       const findFault = createFaultFinder(answers, validity)
       return editItems(items, (item, index, edited) => {
         if (index < rejectedEnd) {
-          return { item: stripReasoning(item, validity.wire), why: 'reasoning-refused' }
+          return { replacement: stripReasoning(item, validity.wire), why: 'reasoning-refused' }
         }
         const why =
           index < unrecordedStart && isUnrecordedReasoning(item)
             ? 'reasoning-of-another-prefix'
             : findFault(item, edited)
-        return why !== null && item.type === 'reasoning' ? { item: null, why } : null
+        return why !== null && item.type === 'reasoning' ? { replacement: null, why } : null
       })
     },
   }
 }
 
-/** Returns the index from which unrecorded reasoning is valid; 0 if all of it is. */
+/** Returns the index from which unrecorded reasoning (sent back by the client) is valid; 0 if all of it is. */
 function findUnrecordedStart(
-  pipeline: Pick<PipelineResult, 'items' | 'places' | 'stages'>,
-  { checksPrefix, hadSameTools }: ReasoningValidity,
+  pipeline: Pick<PipelineResult, 'items' | 'originalPositions' | 'stages'>,
+  { checksPrefix, hadSameGatewayTools }: ReasoningCheckOptions,
 ): number {
-  const { items, places } = pipeline
-  if (!checksPrefix || hadSameTools === undefined || !items.some(isUnrecordedReasoning)) return 0
+  const { items, originalPositions } = pipeline
+  if (!checksPrefix || hadSameGatewayTools === undefined || !items.some(isUnrecordedReasoning))
+    return 0
   const history = rebuildEarlierPrompts(pipeline)
-  const promptAt = (length: number) => (hadSameTools(length) ? history.promptAt(length) : null)
-  return findValidReasoningStart(items, places, { ...history, promptAt })
+  const promptAt = (length: number) =>
+    hadSameGatewayTools(length) ? history.promptAt(length) : null
+  return findValidReasoningStart(items, originalPositions, { ...history, promptAt })
 }
 
-/** Returns the start of the latest answer with one of these origins, or 0 if the list has none of them. */
+/** Returns the start of the latest answer with one of these origins, or 0 if there is no such answer. */
 function findRejectedEnd(items: readonly Item[], origins: readonly Origin[]): number {
   if (origins.length === 0) return 0
   const origin = items.findLast(
@@ -82,8 +86,8 @@ function findRejectedEnd(items: readonly Item[], origins: readonly Origin[]): nu
 }
 
 /**
- * The answers with encrypted reasoning. The value is true if the answer is interrupted: its reasoning
- * follows an item of another answer, or a gateway tool output that has been shortened since.
+ * The answers with encrypted reasoning. The value is true if the items before some of the reasoning have changed: an
+ * item of another answer was inserted into the answer, or an output of a gateway tool was shortened later.
  */
 type EncryptedAnswers = ReadonlyMap<Origin, boolean>
 
@@ -91,30 +95,28 @@ function findEncryptedAnswers(items: readonly Item[]): EncryptedAnswers {
   const encrypted = new Set<Origin>()
   const started = new Set<Origin>()
   const interrupted = new Set<Origin>()
-  let current: Origin | undefined
+  let previous: Origin | undefined
   let isResumed = false
   for (const item of items) {
     const { origin } = item
-    if (origin !== current) {
-      current = origin
-      isResumed = origin !== undefined && started.has(origin)
-      if (origin !== undefined) started.add(origin)
-    }
-    if (origin !== undefined && isShortenedGatewayToolOutput(item)) interrupted.add(origin)
-    if (origin === undefined || item.type !== 'reasoning') continue
-    if (isResumed) interrupted.add(origin)
-    if (isEncryptedReasoning(item)) encrypted.add(origin)
+    if (origin !== previous) isResumed = origin !== undefined && started.has(origin)
+    previous = origin
+    if (origin === undefined) continue
+    started.add(origin)
+    const isReasoning = item.type === 'reasoning'
+    if (isShortenedGatewayToolOutput(item) || (isReasoning && isResumed)) interrupted.add(origin)
+    if (isReasoning && isEncryptedReasoning(item)) encrypted.add(origin)
   }
   return new Map([...encrypted].map((origin) => [origin, interrupted.has(origin)]))
 }
 
 /**
- * Returns a function that finds the fault of an item's answer, as the code of a note. It must be called for
- * the items in order; `edited` holds the items that are sent before the item.
+ * Returns a function that returns the note code for the reasoning of an item's answer, or `null` if the reasoning is
+ * valid. It must be called for the items in order; `edited` holds the items that are sent before the item.
  */
 function createFaultFinder(
   answers: EncryptedAnswers,
-  { wire, account, seed, checksPrefix }: ReasoningValidity,
+  { wire, account, computeSeed, checksPrefix }: ReasoningCheckOptions,
 ) {
   let prefix: RunningPrefixHash | null = null
   let hashed = 0
@@ -122,8 +124,8 @@ function createFaultFinder(
   const checkAnswer = (origin: Origin, edited: readonly Item[]): string | null => {
     if (origin.wire !== wire || origin.account !== account) return 'reasoning-of-elsewhere'
     if (!checksPrefix || origin.prefixHash === null) return null
-    // Hashing starts only when an answer needs it.
-    prefix ??= startPrefixHash(seed())
+    // Hashing is expensive, so it starts with the first answer that needs it.
+    prefix ??= startPrefixHash(computeSeed())
     for (const item of edited.slice(hashed)) prefix.add(item)
     hashed = edited.length
     const isInterrupted = answers.get(origin) === true

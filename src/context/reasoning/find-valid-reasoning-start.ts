@@ -1,11 +1,11 @@
 /**
- * Finds where valid reasoning begins among reasoning that the gateway has not recorded: clients without
- * stored conversations send it back themselves. Reasoning is valid if the prompt before it is still the
- * same. Since the transforms are deterministic, that earlier prompt can be computed again from the list.
+ * Finds where valid reasoning begins, among reasoning that the gateway has not recorded because the client sends it
+ * back itself. Reasoning is valid if the prompt before it is the same as when it was written. Since the transforms are
+ * deterministic, that earlier prompt can be rebuilt from the list.
  *
- * Only some answers are checked. If no item between two answers may have been transformed differently before,
- * then either both or neither have a changed prefix. All reasoning before the latest invalid answer is dropped,
- * even if it is valid again now: deciding that would need one computation per answer.
+ * Only some answers are checked. If no item between two answers may have been sent differently before, then either
+ * both or neither have a changed prefix. All reasoning before the latest invalid answer is dropped, even if some of
+ * it is valid again, because finding that out would cost one rebuilt prompt per answer.
  */
 import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
@@ -15,40 +15,41 @@ import type { EarlierPrompts } from './rebuild-earlier-prompts.ts'
 import { hasSamePrefixText } from './hash-prompt-prefix.ts'
 import type { OriginalPositions } from '../transform-interface.ts'
 
-/** Returns the index in `items`, which are the final list, of the first answer whose prefix is unchanged. */
+/** Returns the index in `items`, the final list, from which the prefixes of all answers are unchanged. */
 export function findValidReasoningStart(
   items: readonly Item[],
-  places: OriginalPositions,
-  history: EarlierPrompts,
+  originalPositions: OriginalPositions,
+  earlierPrompts: EarlierPrompts,
 ): number {
   const answers = findUnrecordedAnswers(items)
-  const placeOfAnswer = (answer: number): number | null => places[answers[answer] ?? -1] ?? null
+  const positionOf = (answer: number): number | null =>
+    originalPositions[answers[answer] ?? -1] ?? null
   const isUnchanged = (answer: number): boolean => {
-    const place = placeOfAnswer(answer)
-    const prefix = place === null ? null : history.promptAt(place)
+    const position = positionOf(answer)
+    const prefix = position === null ? null : earlierPrompts.promptAt(position)
     return prefix !== null && startsWithItems(items, prefix)
   }
-  const hasSameState = (older: number, newer: number): boolean => {
-    const [from, to] = [placeOfAnswer(older), placeOfAnswer(newer)]
-    return from !== null && to !== null && !history.isTouched(from, to)
+  const havePrefixesOfOneState = (older: number, newer: number): boolean => {
+    const [start, end] = [positionOf(older), positionOf(newer)]
+    return start !== null && end !== null && !earlierPrompts.mayHaveChangedBetween(start, end)
   }
-  // Invariant: every answer at or after `validFrom` has an unchanged prefix.
-  let validFrom = answers.length
-  for (let checks = 0; validFrom > 0 && checks < MAX_CHECKS; checks += 1) {
-    let oldest = validFrom - 1
-    while (oldest > 0 && hasSameState(oldest - 1, validFrom - 1)) oldest -= 1
-    if (isUnchanged(oldest)) validFrom = oldest
-    else return answers[findFirst(oldest + 1, validFrom, isUnchanged)] ?? items.length
+  // Invariant: each answer from `firstValid` on has an unchanged prefix.
+  let firstValid = answers.length
+  for (let checks = 0; firstValid > 0 && checks < MAX_CHECKS; checks += 1) {
+    let oldest = firstValid - 1
+    while (oldest > 0 && havePrefixesOfOneState(oldest - 1, firstValid - 1)) oldest -= 1
+    if (isUnchanged(oldest)) firstValid = oldest
+    else return answers[findFirst(oldest + 1, firstValid, isUnchanged)] ?? items.length
   }
   return 0
 }
 
-/** Max number of checks. Older reasoning is then assumed to be valid; the upstream rejects it if it is not. */
+/** Max number of checked answers. Older reasoning is assumed to be valid; the upstream rejects it if it is not. */
 const MAX_CHECKS = 32
 
-/** Binary search for the first number from `from` to `to` that passes; all numbers after it pass, too. */
-function findFirst(from: number, to: number, passes: (number: number) => boolean): number {
-  let [low, high] = [from, to]
+/** Returns the first number from `start` to `end` that passes, by binary search: all later numbers pass, too. */
+function findFirst(start: number, end: number, passes: (number: number) => boolean): number {
+  let [low, high] = [start, end]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     if (passes(middle)) high = middle
@@ -57,7 +58,7 @@ function findFirst(from: number, to: number, passes: (number: number) => boolean
   return low
 }
 
-/** Returns the starts of the answers with unrecorded reasoning. An upstream-made compaction ends its prefix. */
+/** Returns the starts of the answers with unrecorded reasoning. An answer also starts after an upstream's compaction. */
 function findUnrecordedAnswers(items: readonly Item[]): readonly number[] {
   const starts = new Set<number>()
   let start = 0

@@ -1,10 +1,9 @@
 /**
- * Hashes the prompt before a position. Newer models bind their reasoning to that prefix: the reasoning is
+ * Hashes the prompt before an answer (its prefix). Newer models bind their reasoning to the prefix: the reasoning is
  * valid as long as nothing before it has changed.
  *
- * The hash covers the prompt before encoding, because the encoded request depends on nothing else. Fields
- * that are not sent, or that may differ between requests without being a change, are left out: ids,
- * statuses and origins.
+ * The hash covers the prompt before encoding, because the encoded request depends on nothing else. Ids, statuses and
+ * origins are not hashed: they are not sent, or may differ between two requests for the same prompt.
  *
  * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks
  */
@@ -12,7 +11,7 @@ import type { Item, Part } from '../../core/item.ts'
 import type { PromptParameters, Prompt } from '../../core/prompt.ts'
 import { digestText, createRunningDigest } from '../../core/text/digest.ts'
 
-/** Hashes a complete prompt: the prefix of the answer to it. */
+/** Returns the hash of a complete prompt, which is the prefix of the answer to it. */
 export function hashPromptPrefix(prompt: Pick<Prompt, 'items' | 'params'>, wire: string): string {
   const { items, params } = prompt
   const prefix = startPrefixHash(computePrefixSeed(params, wire))
@@ -21,14 +20,14 @@ export function hashPromptPrefix(prompt: Pick<Prompt, 'items' | 'params'>, wire:
 }
 
 /**
- * Hashes the request fields that belong to the prefix. OpenAI compares items only
- * (https://developers.openai.com/api/docs/guides/preserved-reasoning), so its seed is empty. For other
- * APIs the instructions, tools and output format count, and the model, which affects how they are encoded.
+ * Returns the hash of the request fields that belong to the prefix: instructions, tools, output format, and the model,
+ * which affects how they are encoded. Returns an empty text for OpenAI, whose API compares items only
+ * (https://developers.openai.com/api/docs/guides/preserved-reasoning).
  */
 export function computePrefixSeed(params: PromptParameters, wire: string): string {
   if (wire === 'responses') return ''
   const { model, instructions, tools, toolChoice, format } = params
-  // If only some tools are allowed, the others are not sent.
+  // If the tool choice allows only some tools, the others are not sent.
   const allowed = toolChoice?.type === 'allowed' ? toolChoice.names : null
   return digestText(JSON.stringify([model, instructions, tools, allowed, format]))
 }
@@ -48,7 +47,7 @@ export function startPrefixHash(seed: string): RunningPrefixHash {
   }
 }
 
-/** True if both items have the same hash in a prefix. */
+/** True if replacing one item by the other would not change the hash of a prefix. */
 export function hasSamePrefixText(one: Item, other: Item | undefined): boolean {
   return one === other || (other !== undefined && describeItem(one) === describeItem(other))
 }
@@ -81,7 +80,7 @@ function listTexts(item: Item): readonly string[] {
     case 'reasoning': {
       const { summary, content = [], encrypted_content: encrypted } = item
       const texts = [...summary, ...content].map(({ text }) => text)
-      // The encrypted text already covers the provider-specific fields.
+      // The encrypted text changes with the provider-specific fields, so it is hashed in their place.
       const signature =
         typeof encrypted === 'string' && encrypted !== '' ? encrypted : describeNative(item)
       return [`${summary.length}`, ...texts, signature]
@@ -93,7 +92,7 @@ function listTexts(item: Item): readonly string[] {
   }
 }
 
-/** Serializes the wire-specific fields, without the `backstory` fields, which are not sent to any upstream. */
+/** Serializes the wire-specific fields, without the `backstory` fields, which no upstream gets. */
 function describeNative({ native }: Item): string {
   if (native === undefined) return ''
   if (native['backstory'] === undefined) return JSON.stringify(native)
@@ -102,8 +101,8 @@ function describeNative({ native }: Item): string {
 }
 
 /**
- * Lists the texts to hash. `input_text` and `output_text` get the same tag, because the hash also holds
- * the role of the message.
+ * Lists the texts to hash. `input_text` and `output_text` get the same tag `text`, because the role of the message is
+ * hashed anyway.
  */
 function listPartTexts(parts: readonly Part[]): readonly string[] {
   const texts: string[] = []

@@ -1,47 +1,113 @@
 /**
  * Rebuilds the prompts of earlier, shorter versions of a conversation, by running its transforms again on the
- * shorter list. The first transforms, which have the same effect on each prefix, are skipped: the rerun starts
- * at the first transform that may have acted differently.
+ * shorter list. The rerun starts at the first transform that may have had another result for the shorter list; the
+ * result of the transforms before it is reused.
  */
 import type { Item } from '../../core/item.ts'
 import { continueTransforms, type PipelineResult } from '../list-and-run-transforms.ts'
-import type { AppliedTransform } from '../transform-interface.ts'
-import { countChangedItemsBefore } from './count-changed-items.ts'
+import { isModelItem } from '../../core/items/is-model-item.ts'
+import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
+import { isNonAssistantMessage } from '../cut-points.ts'
+import type { AppliedTransform, OriginalPositions } from '../transform-interface.ts'
 
 export interface EarlierPrompts {
-  /** Returns the prompt for the first `length` items; `null` if the request differed in other ways. */
+  /** Returns the prompt for the first `length` items, or `null` if that request also had other tools, for example. */
   readonly promptAt: (length: number) => readonly Item[] | null
-  /** True if a transform may have treated an item between the indexes differently before (`count-changed-items.ts`). */
-  readonly isTouched: (from: number, to: number) => boolean
+  /** True if an item from index `start` up to `end` may have been sent differently in an earlier request. */
+  readonly mayHaveChangedBetween: (start: number, end: number) => boolean
 }
 
 export function rebuildEarlierPrompts(
-  result: Pick<PipelineResult, 'items' | 'places' | 'stages'>,
+  result: Pick<PipelineResult, 'items' | 'originalPositions' | 'stages'>,
 ): EarlierPrompts {
   const { stages } = result
   const first = stages.findIndex(mayHaveChanged)
-  const { items, places } = stages[first] ?? result
+  const { items, originalPositions } = stages[first] ?? result
   const rest = first < 0 ? [] : stages.slice(first)
   const transforms = rest.map(({ transform }) => transform)
-  let touched: Uint32Array | null = null
+  let changedBefore: Uint32Array | null = null
   return {
     promptAt(length) {
-      // The skipped transforms neither add nor move items, so the prefix ends at the next later item.
-      const next = places.findIndex((place) => place !== null && place >= length)
+      // The reused result is in the original order without added items, so the prefix ends at the next later item.
+      const next = originalPositions.findIndex(
+        (position) => position !== null && position >= length,
+      )
       const end = next < 0 ? items.length : next
-      const prefix = { items: items.slice(0, end), notes: [], places: places.slice(0, end) }
+      const prefix = {
+        items: items.slice(0, end),
+        notes: [],
+        originalPositions: originalPositions.slice(0, end),
+      }
       return continueTransforms(prefix, transforms).items
     },
-    isTouched(from, to) {
-      touched ??= countChangedItemsBefore(stages[0]?.items ?? items, {
+    mayHaveChangedBetween(start, end) {
+      changedBefore ??= countPossiblyChangedItems(stages[0]?.items ?? items, {
         stages: rest,
-        places: result.places,
+        originalPositions: result.originalPositions,
       })
-      return (touched[to] ?? 0) > (touched[from] ?? 0)
+      return (changedBefore[end] ?? 0) > (changedBefore[start] ?? 0)
     },
   }
 }
 
-function mayHaveChanged({ transform: { prefixStability }, notes }: AppliedTransform): boolean {
-  return prefixStability === undefined || (prefixStability === 'lasting' && notes.length > 0)
+function mayHaveChanged({ transform: { prefixChanges }, notes }: AppliedTransform): boolean {
+  return prefixChanges === undefined || (prefixChanges === 'permanent' && notes.length > 0)
+}
+
+/**
+ * Returns for each index of the conversation `items` the number of earlier items that may have been sent differently
+ * in an earlier request. If no such item is between two answers, the prompts of both had the same items before the
+ * first answer. `stages`: the transforms that may have had another result for a shorter list; `originalPositions`:
+ * those of the final list.
+ */
+function countPossiblyChangedItems(
+  items: readonly Item[],
+  { stages, originalPositions }: Pick<PipelineResult, 'stages' | 'originalPositions'>,
+): Uint32Array {
+  const mayDiffer = new Uint8Array(items.length)
+  let lastMoved = 0
+  for (const { transform, notes, originalPositions: positions } of stages) {
+    for (const { did, at = -1 } of notes) {
+      const position = positions[at] ?? null
+      if (position === null) continue
+      if (transform.prefixChanges !== 'never') mayDiffer[position] = 1
+      if (did === 'moved') lastMoved = Math.max(lastMoved, position)
+    }
+  }
+  markAddedItems(mayDiffer, items, stages, originalPositions)
+  markRestOfAnswers(mayDiffer, items)
+  // A moved output may have been missing in all requests since its call, so all items before it are marked.
+  mayDiffer.fill(1, 0, lastMoved)
+  const before = new Uint32Array(items.length + 1)
+  for (const [index, mark] of mayDiffer.entries()) before[index + 1] = (before[index] ?? 0) + mark
+  return before
+}
+
+/**
+ * Marks the item before each added item, because an added item may have had another position before. Marks messages
+ * too, because each message may have moved added items, or changed the result of a transform that may change any item.
+ */
+function markAddedItems(
+  mayDiffer: Uint8Array,
+  items: readonly Item[],
+  stages: readonly AppliedTransform[],
+  positions: OriginalPositions,
+): void {
+  const mayChangeAny = stages.some(({ transform }) => transform.prefixChanges === undefined)
+  if (!mayChangeAny && !positions.includes(null)) return
+  for (const [index, position] of positions.entries()) {
+    if (position === null) mayDiffer[positions[index - 1] ?? 0] = 1
+  }
+  for (const [index, item] of items.entries()) {
+    if (isNonAssistantMessage(item) && (mayChangeAny || !isUserMessage(item))) mayDiffer[index] = 1
+  }
+}
+
+/** Marks all items of an answer after a marked one, because a later tool round of the answer may begin in between. */
+function markRestOfAnswers(mayDiffer: Uint8Array, items: readonly Item[]): void {
+  for (const [index, item] of items.entries()) {
+    const next = items[index + 1]
+    if (mayDiffer[index] !== 1 || next === undefined) continue
+    if (isModelItem(item) && isModelItem(next)) mayDiffer[index + 1] = 1
+  }
 }

@@ -1,11 +1,12 @@
 /**
- * Hides all items of some authors: one placeholder replaces consecutive ones. Their calls are hidden together
- * with the outputs, reasoning together with the item that it led to. Stored items do not change.
+ * Hides all items of some authors: one placeholder replaces consecutive hidden items. A call is hidden together
+ * with its output, and reasoning together with the item that it led to. Stored items do not change.
  *
  * A compaction that an upstream made while such an author was visible may mention the author, so it is
- * dropped. A compaction sent by the client stays, because its time is unknown.
+ * dropped. A compaction sent by the client stays, because the gateway does not know when it was made.
  *
- * The placeholder always has the same text and the role `user`, so that a growing segment does not change it.
+ * The placeholder always has the same text and the role `user`, so that it stays the same when another hidden message
+ * follows.
  */
 import { readHiddenAuthors, isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import { createNoticePart } from '../../core/text/gateway-notice.ts'
@@ -20,8 +21,8 @@ import type { Transform } from '../transform-interface.ts'
 export function hideAuthors(hidden: readonly string[]): Transform {
   return {
     name: 'hide-authors',
-    needs: ITEM_TRAITS.author,
-    prefixStability: 'none',
+    requiredTraits: ITEM_TRAITS.author,
+    prefixChanges: 'never',
     run(items) {
       const isHidden = findHiddenItems(items, hidden)
       if (isHidden === null) return { items, notes: [] }
@@ -29,15 +30,15 @@ export function hideAuthors(hidden: readonly string[]): Transform {
       return editItems(items, (item, index) => {
         if (isHidden[index] === true) {
           const isFirst = isHidden[index - 1] !== true
-          return { item: isFirst ? createPlaceholder() : null, why: 'author-hidden' }
+          return { replacement: isFirst ? createPlaceholder() : null, why: 'author-hidden' }
         }
-        return mayMention(item, index) ? { item: null, why: 'compaction-of-hidden' } : null
+        return mayMention(item, index) ? { replacement: null, why: 'compaction-of-hidden' } : null
       })
     },
   }
 }
 
-/** True for an upstream's compaction of items with messages of an author who was visible at that time. */
+/** Returns a predicate for an upstream's compaction that may mention a hidden author who was visible when it was made. */
 function createMentionCheck(items: readonly Item[], hidden: readonly string[]) {
   const firstMessages = hidden.map((author) => ({
     author,
@@ -63,7 +64,7 @@ function createPlaceholder(): Message {
 }
 
 /**
- * Returns, for each item, whether it is hidden; `null` if none is. Calls, outputs and reasoning are hidden as
+ * Returns for each item whether it is hidden, or `null` if no item is. Calls, outputs and reasoning are hidden as
  * complete groups. Text before calls is no part of their group, because it may have been sent earlier.
  */
 function findHiddenItems(

@@ -1,14 +1,13 @@
 /**
- * Labels messages with their authors. Only the model's messages keep or get the role `assistant`: with a
- * persona all assistant messages but those of other authors; with `act_as` only the messages of the author
- * whom the model plays. All other messages get the role `user`, with the author's name.
+ * Labels messages with the names of their authors, and gives the role `assistant` only to messages of the model. With
+ * a persona, these are all assistant messages except those of other authors. With `act_as`, these are the messages of
+ * the author whom the model plays. All other messages get the role `user`.
  *
  * The name is put before the text (`Ann: hello`), or into the field `name` if the wire has one; never twice.
  * Tool calls of another assistant keep their role, because only the model can make calls. Reasoning that
  * led to a message of another author is dropped.
  *
- * Each message is labeled independently of the others, so that a new message changes no earlier one. The transform
- * runs when groups are complete, and before anything is counted by rounds.
+ * The label of a message does not depend on other messages, so a new message changes no earlier one.
  */
 import type { SpeakerRules } from '../../core/context-policy.ts'
 import type { Item, Message, Part } from '../../core/item.ts'
@@ -18,7 +17,6 @@ import {
   setGatewayFields,
   type ItemAuthor,
 } from '../../core/items/author-time-and-reset-fields.ts'
-import type { JsonObject } from '../../core/json/json.ts'
 import { isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
 import { sanitizeName, MAX_NAME_CHARS, truncateName } from '../../core/text/sanitize-name.ts'
 import { editItems, type ItemEdit } from '../edit-items.ts'
@@ -27,16 +25,16 @@ import type { Transform } from '../transform-interface.ts'
 
 export type SpeakerLabelOptions = Pick<SpeakerRules, 'persona' | 'actAs'> & {
   readonly names: 'prefix' | 'name' | 'none'
-  /** True if assistant messages get their author's name, too. */
+  /** True if assistant messages also get the name of their author. */
   readonly labelsAssistants: boolean
 }
 
-/** `hasNames`: whether the wire has a field for the author's name. */
+/** Returns how messages are labeled. `hasNameField`: true if the wire has a field for the author's name. */
 export function resolveSpeakerLabelOptions(
   { names, persona, actAs }: SpeakerRules,
-  hasNames: boolean,
+  hasNameField: boolean,
 ): SpeakerLabelOptions {
-  const automatic = hasNames ? 'name' : names === 'auto' ? 'prefix' : 'none'
+  const automatic = hasNameField ? 'name' : names === 'auto' ? 'prefix' : 'none'
   const isFixed = names === 'prefix' || names === 'none'
   return {
     names: isFixed ? names : automatic,
@@ -49,17 +47,17 @@ export function resolveSpeakerLabelOptions(
 export function labelSpeakers(options: SpeakerLabelOptions): Transform {
   return {
     name: 'tell-speakers',
-    ...(options.actAs === null ? { needs: ITEM_TRAITS.author } : {}),
-    prefixStability: 'none',
+    ...(options.actAs === null ? { requiredTraits: ITEM_TRAITS.author } : {}),
+    prefixChanges: 'never',
     run(items) {
-      // Without authors there is nothing to label.
+      // If no message has an author, there is no name to add.
       const isNeeded = options.actAs !== null || items.some((item) => authorOf(item) !== null)
       if (!isNeeded) return { items, notes: [] }
       const edits = items.map((item) => labelItem(item, options))
       const isForeignReasoning = findForeignReasoning(items, edits)
       return editItems(items, (_, index) =>
         isForeignReasoning[index] === true
-          ? { item: null, why: 'reasoning-of-another-speaker' }
+          ? { replacement: null, why: 'reasoning-of-another-speaker' }
           : (edits[index] ?? null),
       )
     },
@@ -72,13 +70,13 @@ function labelItem(item: Item, options: SpeakerLabelOptions): ItemEdit | null {
   if (original !== 'user' && original !== 'assistant') return null
   const author = authorOf(item)
   const role = chooseRole(original, author, options)
-  // Most messages have no author.
+  // Most messages have no author and keep their role.
   if (author === null && role === original) return null
   const isTurned = role !== original
   const message = isTurned ? changeRole(role, item) : item
   const why = options.names === 'none' ? 'speaker-not-named' : 'speaker-named'
   return {
-    item: labelMessage(message, author, isTurned, options),
+    replacement: labelMessage(message, author, isTurned, options),
     why: isTurned ? ROLE_CHANGE_CODES[role] : why,
   }
 }
@@ -116,7 +114,7 @@ function labelMessage(
 ): Message {
   if (names === 'none') return removeNameField(message, author)
   const isUser = message.role === 'user'
-  // An assistant message without an author is the persona's, also when the model now plays someone else.
+  // An assistant message without an author is the persona's, even if the model now plays another author.
   const isPersona = isUser && isTurned && persona !== null
   const speaker = author ?? (isPersona ? { id: null, name: persona } : null)
   if (speaker === null) return message
@@ -125,7 +123,7 @@ function labelMessage(
   return isLabeled ? prependLabel(message, author, formatSpeakerLabel(speaker)) : message
 }
 
-/** Puts the label before the first text of the message that is no notice. */
+/** Puts the label before the first text of the message, after notices of the gateway. */
 function prependLabel(message: Message, author: ItemAuthor | null, label: string): Message {
   if (label === '') return message
   const unnamed = removeNameField(message, author)
@@ -144,28 +142,26 @@ function prependLabel(message: Message, author: ItemAuthor | null, label: string
 
 function setNameField(message: Message, author: ItemAuthor): Message {
   const { chat } = message.native ?? {}
-  // A client's own name stays unchanged, in whatever script it is written.
+  // A name that the client has set stays unchanged, even with characters that a label could not contain.
   if (chat?.['name'] === author.name && author.name !== null) return message
   const name = formatSpeakerField(author)
   if (name === '' || chat?.['name'] === name) return message
   return { ...message, native: { ...message.native, chat: { ...chat, name } } }
 }
 
-/** Moves the name from the field that is sent to the gateway's `author` field, which is not. */
+/** Moves the name from the field `name`, which is sent, to the gateway's field `author`, which is not sent. */
 function removeNameField(message: Message, author: ItemAuthor | null): Message {
   const { chat, ...others } = message.native ?? {}
   if (chat?.['name'] === undefined) return message
   const { name: _name, ...rest } = chat
   const native = Object.keys(rest).length === 0 ? others : { ...others, chat: rest }
   const unnamed: Message = { ...message, native }
-  return author === null ? unnamed : setGatewayFields(unnamed, { author: toAuthorField(author) })
+  if (author === null) return unnamed
+  const fields = Object.entries(author).filter(([, value]) => value !== null)
+  return setGatewayFields(unnamed, { author: Object.fromEntries(fields) })
 }
 
-function toAuthorField({ id, name }: ItemAuthor): JsonObject {
-  return { ...(id === null ? {} : { id }), ...(name === null ? {} : { name }) }
-}
-
-/** Returns, for each item, whether it is reasoning that led to a message which now has the role `user`. */
+/** Returns for each item whether it is reasoning that led to a message which now has the role `user`. */
 function findForeignReasoning(
   items: readonly Item[],
   edits: readonly (ItemEdit | null)[],
@@ -179,21 +175,21 @@ function findForeignReasoning(
   return isForeign
 }
 
-/** Returns the cleaned name, or the id without a name; empty if no allowed character remains. */
+/** Returns the author's name without special characters, or the id if there is no name. May be empty. */
 export function formatSpeakerLabel({ name, id }: ItemAuthor): string {
   const label = sanitizeName(name ?? id ?? '', UNSAFE_IN_LABEL)
   return label.length <= MAX_NAME_CHARS ? label : truncateName(label)
 }
 
-/** Brackets, separators of labels and lines, and invisible characters. */
+/** Matches brackets, separators of labels and lines, and invisible characters. */
 const UNSAFE_IN_LABEL = /[[\]<>{}()|:：\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** OpenAI's field `name` allows no white space and none of `<`, `|`, `\` and `/`. */
+/** Returns the label for OpenAI's field `name`, which allows no white space, `<`, `|`, `\` and `/`. */
 export function formatSpeakerField(author: ItemAuthor): string {
   return formatSpeakerLabel(author).replace(/[\s\\/]+/g, '_')
 }
 
-/** Returns `Ann: hello` for the label `Ann`; a text that begins with `Ann:` already stays the same. */
+/** Puts a label before a text, e.g. `Ann` and `hello` → `Ann: hello`. A text that begins with `Ann:` stays the same. */
 export function prefixWithSpeakerLabel(label: string, text: string): string {
   const begin = `${label}:`
   return label === '' || text.trimStart().startsWith(begin) ? text : `${begin} ${text}`

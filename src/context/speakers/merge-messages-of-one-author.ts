@@ -1,13 +1,11 @@
 /**
- * Merges several messages of one author in a row into one, joined by line breaks. The ids of the single
- * messages are recorded in the merged one. Only plain text is merged: a message with media, a pin, a reset or
- * a field that only one wire understands (e.g. a cache breakpoint) stays alone, and so do tool items. A new
- * day (UTC) also starts a new message.
+ * Merges consecutive messages of one author into one message, joined by line breaks. The ids of the original messages
+ * are recorded in the merged one. Only plain text of the same day (UTC) is merged: a message with media, a pin, a
+ * reset or a field that only one wire understands (e.g. a cache breakpoint) stays separate.
  *
- * Only the last merged message can still grow, so everything before it is sent unchanged.
+ * Only the last merged message can still grow, so earlier messages are sent unchanged.
  */
-import type { Item, Message } from '../../core/item.ts'
-import { textOfPart } from '../../core/item.ts'
+import { type Item, type Message, textOfPart } from '../../core/item.ts'
 import {
   authorOf,
   readGatewayFields,
@@ -15,37 +13,30 @@ import {
   setGatewayFields,
   type ItemAuthor,
 } from '../../core/items/author-time-and-reset-fields.ts'
-import type { Note } from '../../core/note.ts'
+import { editItems } from '../edit-items.ts'
 import { isPinnedByClient } from '../../core/items/rounds-and-pinned-items.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export function mergeConsecutiveMessages(): Transform {
+export function mergeMessagesOfOneAuthor(): Transform {
   return {
     name: 'merge-runs',
-    needs: ITEM_TRAITS.author,
-    prefixStability: 'none',
+    requiredTraits: ITEM_TRAITS.author,
+    prefixChanges: 'never',
     run(items) {
-      const result: Item[] = []
-      const notes: Note[] = []
-      for (let at = 0; at < items.length;) {
-        const group = listMergeable(items, at)
-        const first = items[at]
-        if (first !== undefined) result.push(group.length < 2 ? first : mergeMessages(group))
-        if (group.length > 1) {
-          const changes = group.map((_, offset): Note => {
-            return { did: offset === 0 ? 'changed' : 'dropped', at: at + offset, why: 'merged-run' }
-          })
-          notes.push(...changes)
-        }
-        at += Math.max(1, group.length)
-      }
-      return notes.length === 0 ? { items, notes } : { items: result, notes }
+      let mergedEnd = 0
+      return editItems(items, (_, index) => {
+        if (index < mergedEnd) return { replacement: null, why: 'merged-run' }
+        const group = listMergeable(items, index)
+        if (group.length < 2) return null
+        mergedEnd = index + group.length
+        return { replacement: mergeMessages(group), why: 'merged-run' }
+      })
     },
   }
 }
 
-/** Lists the messages from `start` that can be merged; empty if the first item cannot. */
+/** Lists consecutive messages from `start` on that can be merged; empty if the item at `start` cannot be merged. */
 function listMergeable(items: readonly Item[], start: number): readonly Message[] {
   const group: Message[] = []
   let previous: MergeableMessage | null = null
@@ -62,11 +53,11 @@ function listMergeable(items: readonly Item[], start: number): readonly Message[
 interface MergeableMessage {
   readonly message: Message
   readonly author: ItemAuthor
-  /** Days since 1970; `null` if the client sent no time. */
+  /** The day on which the message was sent, in days since 1970; `null` if the client sent no time. */
   readonly day: number | null
 }
 
-/** Returns `null` for an item that is never merged. */
+/** Returns the message with its author and day, or `null` for an item that is never merged. */
 function readMergeable(item: Item): MergeableMessage | null {
   const author = authorOf(item)
   if (author === null || item.type !== 'message') return null

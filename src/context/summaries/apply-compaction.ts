@@ -1,11 +1,11 @@
 /**
- * Applies the latest readable compaction: drops the items that it replaces, and turns a compaction made by
- * the gateway into a message with its summary. User messages and instructions stay, because compactions
- * do not include them. Anthropic's compaction also replaces user messages, and Anthropic's API ignores items
- * before it, so items with a lasting effect are moved after it.
+ * Applies the latest compaction that the upstream can read: drops the items that it replaces, and turns a compaction
+ * made by the gateway into a message with its summary. User messages and instructions stay, because a compaction
+ * does not include them. Anthropic's compaction also replaces user messages, and Anthropic's API ignores items
+ * before it, so items that stay are moved after it.
  *
  * A compaction that the upstream cannot read is dropped and replaces nothing. The same holds for an upstream's
- * compaction of items that a gateway summary now replaces.
+ * compaction of items that a gateway summary replaces.
  */
 import {
   isCompaction,
@@ -22,23 +22,23 @@ import type { Item } from '../../core/item.ts'
 import { isHistorySummary } from '../../core/items/summary-message.ts'
 import { isNonAssistantMessage } from '../cut-points.ts'
 import { editItems, type ItemEdit } from '../edit-items.ts'
-import { createPinnedItemPredicate, type KeepPredicate } from '../find-undroppable-items.ts'
+import { createPinnedItemPredicate } from '../find-undroppable-items.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
-import { canReadCompaction, type CompactionSupport } from './can-read-compaction.ts'
-import { moveAnswerFirst } from './move-items-after-compaction.ts'
+import { canReadCompaction, type CompactionReader } from './can-read-compaction.ts'
+import { moveCompactedAnswerToFront } from './move-items-after-compaction.ts'
 
-export function applyCompaction(reader: CompactionSupport): Transform {
+export function applyCompaction(reader: CompactionReader): Transform {
   return {
     name: 'apply-compaction',
-    needs: ITEM_TRAITS.compaction,
-    prefixStability: 'lasting',
+    requiredTraits: ITEM_TRAITS.compaction,
+    prefixChanges: 'permanent',
     run(items) {
       if (!items.some(isCompactionOrTrigger)) return { items, notes: [] }
-      const context = createContext(items, reader)
-      const edited = editItems(items, (item, index) => editItem(item, index, context))
-      if (!context.replacesUsers) return edited
-      const moved = moveAnswerFirst(edited.items, countLeadingInstructions(items))
+      const { replacesUsers, edit } = createEditor(items, reader)
+      const edited = editItems(items, edit)
+      if (!replacesUsers) return edited
+      const moved = moveCompactedAnswerToFront(edited.items, countLeadingInstructions(items))
       const dropped = new Set(
         edited.notes.flatMap(({ did, at }) => (did === 'dropped' ? [at] : [])),
       )
@@ -53,58 +53,41 @@ function isCompactionOrTrigger(item: Item): boolean {
   return isCompaction(item) || isCompactionTrigger(item)
 }
 
-interface CompactionContext {
-  readonly reader: CompactionSupport
-  /** The index of the compaction that is applied; -1 if there is none. */
-  readonly applied: number
-  /** True if the applied compaction also replaces user messages. */
-  readonly replacesUsers: boolean
-  /** The index of the gateway's summary, which replaces all items before it; -1 if there is none. */
-  readonly summary: number
-  readonly lastIndex: number
-  readonly stays: KeepPredicate
-}
-
-function createContext(items: readonly Item[], reader: CompactionSupport): CompactionContext {
+function createEditor(items: readonly Item[], reader: CompactionReader) {
   const summary = items.findLastIndex(isHistorySummary)
+  /** The index of the compaction that is applied; -1 if there is none. */
   const applied = items.findLastIndex(
     (item, index) =>
       isCompaction(item) &&
       canReadCompaction(item, reader) &&
       (index > summary || isGatewayCompaction(item)),
   )
-  const item = items[applied]
-  const replacesUsers = item !== undefined && replacesUserMessages(item)
+  const compaction = items[applied]
+  const replacesUsers = compaction !== undefined && replacesUserMessages(compaction)
   const stays = createPinnedItemPredicate(items)
-  return { reader, applied, replacesUsers, summary, lastIndex: items.length - 1, stays }
-}
-
-function editItem(item: Item, index: number, context: CompactionContext): ItemEdit | null {
-  const { reader, applied, summary, lastIndex } = context
-  if (index < applied && outlastsCompaction(item, index, context)) return null
-  if (isCompactionTrigger(item)) {
-    // A trigger in the last position makes such an upstream compact the conversation now.
-    const isSent = reader.compacts && reader.wire === 'responses' && index === lastIndex
-    return isSent ? null : { item: null, why: 'compaction-trigger' }
+  /** True for instructions, for user messages that the compaction does not replace, and for items that are always sent. */
+  const outlastsCompaction = (item: Item, index: number): boolean =>
+    item.type === 'message' && isNonAssistantMessage(item)
+      ? !replacesUsers || item.role !== 'user' || stays(index, item)
+      : !isCompactionOrTrigger(item) && stays(index, item)
+  const edit = (item: Item, index: number): ItemEdit | null => {
+    if (index < applied && outlastsCompaction(item, index)) return null
+    if (isCompactionTrigger(item)) {
+      // An upstream that makes compactions makes one now if the trigger is the last item.
+      const isLast = index === items.length - 1
+      const isSent = reader.makesCompactions && reader.wire === 'responses' && isLast
+      return isSent ? null : { replacement: null, why: 'compaction-trigger' }
+    }
+    if (index < applied) return { replacement: null, why: 'compacted' }
+    if (!isCompaction(item)) return null
+    const text = readGatewayCompactionSummary(item)
+    if (text !== null) return { replacement: createCompactionMessage(text), why: 'compaction-told' }
+    if (index < summary && isUpstreamCompaction(item))
+      return { replacement: null, why: 'summarised' }
+    if (canReadCompaction(item, reader)) return null
+    const isReadable = !isGatewayCompaction(item) && isCompleteCompaction(item)
+    const why = isReadable ? 'compaction-made-elsewhere' : 'compaction-unreadable'
+    return { replacement: null, why }
   }
-  if (index < applied) return { item: null, why: 'compacted' }
-  if (!isCompaction(item)) return null
-  const text = readGatewayCompactionSummary(item)
-  if (text !== null) return { item: createCompactionMessage(text), why: 'compaction-told' }
-  if (index < summary && isUpstreamCompaction(item)) return { item: null, why: 'summarised' }
-  if (canReadCompaction(item, reader)) return null
-  const isReadable = !isGatewayCompaction(item) && isCompleteCompaction(item)
-  return { item: null, why: isReadable ? 'compaction-made-elsewhere' : 'compaction-unreadable' }
-}
-
-/** True for instructions, for user messages unless they are replaced, and for items that are always sent. */
-function outlastsCompaction(
-  item: Item,
-  index: number,
-  { replacesUsers, stays }: CompactionContext,
-): boolean {
-  if (item.type === 'message' && isNonAssistantMessage(item)) {
-    return !replacesUsers || item.role !== 'user' || stays(index, item)
-  }
-  return !isCompactionOrTrigger(item) && stays(index, item)
+  return { replacesUsers, edit }
 }

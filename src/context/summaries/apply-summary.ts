@@ -1,9 +1,8 @@
 /**
- * Replaces the beginning of a conversation, up to a border between two rounds, by its summary. Instructions at
- * the head and pinned items keep their positions. The summary comes after the last item that it replaces, and
- * so before the first remaining round.
+ * Replaces the first rounds of a conversation by their summary. Leading instructions and pinned items keep their
+ * positions. The summary comes after the last item that it replaces, and so before the first remaining round.
  *
- * The replaced items are recognized by identity: a list that does not begin with exactly these items stays
+ * The replaced items are recognized by object identity. A list that does not begin with exactly these items stays
  * unchanged, and so does a list that contains the summary already.
  */
 import type { Item } from '../../core/item.ts'
@@ -20,23 +19,23 @@ import type { Transform } from '../transform-interface.ts'
 
 export interface AppliedSummary extends SummaryContent {
   readonly id: string
-  /** The replaced items, in order, without those that are always sent. */
-  readonly covered: readonly Item[]
+  /** The items that the summary replaces, in order. Items that are always sent are not included. */
+  readonly replacedItems: readonly Item[]
 }
 
-/** Returns the transform. `isCompacted`: true for a compaction that replaces the summary if it comes after it. */
+/** The summary is not applied if an item after the summarized items `replacesSummary`, e.g. a later compaction. */
 export function applySummary(
   summary: AppliedSummary,
-  isCompacted: (item: Item) => boolean = () => false,
+  replacesSummary: (item: Item) => boolean = () => false,
 ): Transform {
   return {
     name: 'apply-summary',
-    // Earlier results stay the same, except after a later compaction that replaces the summary.
-    prefixStability: 'lasting',
+    // The result changes only if a compaction follows that replaces the summary.
+    prefixChanges: 'permanent',
     run(items) {
       const unchanged = { items, notes: [] }
-      const end = findCoveredEnd(items, summary.covered)
-      if (end === null || items.slice(end).some(isCompacted)) return unchanged
+      const end = findCoveredEnd(items, summary.replacedItems)
+      if (end === null || items.slice(end).some(replacesSummary)) return unchanged
       const stays = createAlwaysSentItemPredicate(items)
       const { items: kept, notes } = filterItems(items.slice(0, end), stays, 'summarised')
       const detail = `The summary ${summary.id} is told instead of ${notes.length} items.`
@@ -48,13 +47,13 @@ export function applySummary(
   }
 }
 
-/** Lists the items before an index that a summary would replace. */
-export function listCoveredItems(items: readonly Item[], end: number): readonly Item[] {
+/** Lists the items before index `end` that a summary of these items would replace. */
+export function listItemsReplacedBySummary(items: readonly Item[], end: number): readonly Item[] {
   const stays = createAlwaysSentItemPredicate(items)
   return items.slice(0, end).filter((item, index) => !stays(index, item))
 }
 
-/** Returns the index after the last covered item, or `null` if the list does not begin with these items. */
+/** Returns the index after the last replaced item, or `null` if the list does not begin with the replaced items. */
 function findCoveredEnd(items: readonly Item[], covered: readonly Item[]): number | null {
   const stays = createAlwaysSentItemPredicate(items)
   let next = 0
@@ -68,7 +67,7 @@ function findCoveredEnd(items: readonly Item[], covered: readonly Item[]): numbe
   return null
 }
 
-/** Skips pinned model items, so that the summary does not separate a pinned call from its output. */
+/** Returns the index after pinned model items at `start`, so that the summary separates no pinned call from its output. */
 function skipPinnedGroup(items: readonly Item[], start: number, stays: KeepPredicate): number {
   let end = start
   for (let item = items[end]; item !== undefined; item = items[end]) {

@@ -1,8 +1,8 @@
 /**
- * Decides whether an upstream can use a compaction. Compactions made by the gateway are text and readable for
- * all upstreams, if the client has not changed them. Compactions made by an upstream are encrypted: only the
- * same API can read them, and only the same account where the account is known. Anthropic reads them only
- * with models that compact. A compaction that was interrupted upstream is unusable.
+ * Decides whether an upstream can read a compaction. A compaction made by the gateway is text that all upstreams can
+ * read, unless the client has changed it. A compaction made by an upstream is encrypted: only the same API can read
+ * it, and only the same account if the account is known. Anthropic's API reads it only with models that make
+ * compactions. A compaction whose answer was interrupted is unusable.
  */
 import {
   isGatewayCompaction,
@@ -13,20 +13,20 @@ import {
 import type { OpaqueItem } from '../../core/item.ts'
 
 /** Describes the upstream that will read the items. */
-export interface CompactionSupport {
+export interface CompactionReader {
   readonly wire: string
   readonly account: string
-  /** True if the upstream makes compactions itself, and so accepts a request for one. */
-  readonly compacts: boolean
+  /** True if the upstream makes compactions itself, and thus accepts a request to compact the conversation. */
+  readonly makesCompactions: boolean
 }
 
 export function canReadCompaction(
   item: OpaqueItem,
-  { wire, account, compacts }: CompactionSupport,
+  { wire, account, makesCompactions }: CompactionReader,
 ): boolean {
   if (isGatewayCompaction(item)) return readGatewayCompactionSummary(item) !== null
   if (readCompactionWire(item) !== wire || !isCompleteCompaction(item)) return false
-  if (wire === 'anthropic' ? !compacts : wire !== 'responses') return false
+  if (wire === 'anthropic' ? !makesCompactions : wire !== 'responses') return false
   // An item without an origin was sent by the client, which chose this upstream for it.
   const { origin } = item
   return origin === undefined || (origin.wire === wire && origin.account === account)

@@ -1,32 +1,32 @@
 /**
- * Moves the items before Anthropic's own compaction after it, because Anthropic's API reads only the
- * instructions at the head before a compaction. The moved items follow the answer that the compaction is part
- * of, in their order.
+ * Moves items from before Anthropic's own compaction after it, because Anthropic's API ignores items before a
+ * compaction, except leading instructions. The moved items follow the answer that contains the compaction, in
+ * their order.
  *
- * This transform runs after all that add items, such as notes and memory layers, and before reasoning is checked.
- * `apply-compaction.ts` moves the earlier items of the conversation itself while it drops the others: if
- * these were dropped first, an instruction in the middle would look like one at the head.
+ * This transform moves inserted items, such as memory layers, so it runs after all transforms that insert some.
+ * `apply-compaction.ts` moves the items of the conversation itself, while it drops others: after dropping, an
+ * instruction in the middle would look like a leading one.
  */
 import { replacesUserMessages } from '../../core/items/compaction-item.ts'
 import { countLeadingInstructions } from '../../core/items/leading-instructions.ts'
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
-import { UNPAIRED, isToolCallOutput, findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
-import { isNonAssistantMessage } from '../cut-points.ts'
+import { isToolCallOutput } from '../../core/items/tool-call-pairs.ts'
+import { markIndexesInsidePairs, isNonAssistantMessage } from '../cut-points.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { TransformResult, Transform } from '../transform-interface.ts'
 
 export function moveItemsAfterCompaction(): Transform {
   return {
     name: 'behind-compaction',
-    needs: ITEM_TRAITS.compaction,
-    prefixStability: 'lasting',
-    run: (items) => moveAnswerFirst(items, countLeadingInstructions(items)),
+    requiredTraits: ITEM_TRAITS.compaction,
+    prefixChanges: 'permanent',
+    run: (items) => moveCompactedAnswerToFront(items, countLeadingInstructions(items)),
   }
 }
 
-/** Moves the answer with the compaction directly after the first `head` items. */
-export function moveAnswerFirst(items: readonly Item[], head: number): TransformResult {
+/** Moves the answer that contains the compaction to the front, directly after the first `head` items. */
+export function moveCompactedAnswerToFront(items: readonly Item[], head: number): TransformResult {
   const start = items.findLastIndex(replacesUserMessages)
   if (start <= head) return { items, notes: [] }
   const end = findAnswerEnd(items, start)
@@ -41,17 +41,15 @@ export function moveAnswerFirst(items: readonly Item[], head: number): Transform
 }
 
 /**
- * Returns the end of the answer with the compaction: reasoning, text and calls up to the last output. If
- * gateway tools wrote the outputs, the next tool round has the same origin and belongs to the answer, too.
+ * Returns the index after the answer that contains the compaction: reasoning, text, calls and their outputs. After
+ * outputs of gateway tools, further items of the same origin belong to the answer, too.
  */
 function findAnswerEnd(items: readonly Item[], compaction: number): number {
-  const partners = findToolCallPairs(items)
+  const isInsidePair = markIndexesInsidePairs(items, compaction)
   const origin = items[compaction]?.origin
-  let furthestPartner = UNPAIRED
   for (let index = compaction + 1; index < items.length; index += 1) {
     const [before, after] = [items[index - 1], items[index]]
-    furthestPartner = Math.max(furthestPartner, partners[index - 1] ?? UNPAIRED)
-    if (before === undefined || after === undefined || furthestPartner >= index) continue
+    if (before === undefined || after === undefined || isInsidePair[index] === 1) continue
     if (origin !== undefined && after.origin === origin) continue
     if (isNonAssistantMessage(after) || isToolCallOutput(before)) return index
   }

@@ -3,22 +3,22 @@
  * parses the result. The cut is between two rounds, and never between a call and its output. Policies count
  * rounds as turns (`keepTurns`).
  *
- * A summary continues the one before it, so only later items are rendered. A transcript that is too long
- * for one prompt is split; each prompt contains the summary of the parts before.
+ * A summary continues the previous one, so only later items are rendered. A transcript that is too long for one
+ * prompt is split into parts (chapters); each prompt contains the summary of the earlier chapters.
  */
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import type { Item } from '../../core/item.ts'
-import { findToolCallPairs } from '../../core/items/tool-call-pairs.ts'
+import { markIndexesInsidePairs } from '../cut-points.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { FACTS_HEADING, type SummaryContent } from '../../core/items/summary-message.ts'
-import { listCoveredItems } from './apply-summary.ts'
+import { listItemsReplacedBySummary } from './apply-summary.ts'
 import { cutMiddle } from '../tool-outputs/split-head-and-tail.ts'
 import { hideAuthors } from '../speakers/hide-authors.ts'
 import { createAlwaysSentItemPredicate } from '../find-undroppable-items.ts'
 import { createSummarizerRequest, splitTranscript } from './plan-compaction.ts'
 import { pruneOrphans } from '../tool-calls/prune-orphans.ts'
 import { stripDetailsBlocks } from '../cleaning/strip-details-blocks.ts'
-import { stripMarkers } from '../cleaning/strip-markers-from-prompt.ts'
+import { stripMarkersFromPrompt } from '../cleaning/strip-markers-from-prompt.ts'
 import type { SummarizableItems } from './select-summarizable-items.ts'
 import { renderTranscript } from './render-transcript.ts'
 
@@ -35,64 +35,50 @@ export interface SummaryCut {
 }
 
 /**
- * Returns the latest cut that leaves `keepTurns` rounds and `keepTokens` tokens. Returns `null` if there is none
- * after `after`, the end of the previous summary.
+ * Returns the latest cut that leaves `keepTurns` rounds and `keepTokens` tokens after it, or `null` if the items
+ * between the end of the previous summary and such a cut leave nothing to summarize.
  */
 export function findSummaryCut(
   items: readonly Item[],
   { keepTurns, keepTokens }: SummaryRetention,
-  after: number,
+  previousEnd: number,
 ): SummaryCut | null {
   const starts = findRoundStarts(items)
-  const isInsidePair = findOpenPairs(items)
-  const covered = countCoveredItems(items)
-  const before = covered[after] ?? 0
+  const isInsidePair = markIndexesInsidePairs(items)
+  const stays = createAlwaysSentItemPredicate(items)
+  const firstReplaceable = items.findIndex(
+    (item, index) => index >= previousEnd && !stays(index, item),
+  )
+  if (firstReplaceable < 0) return null
   let tokens = 0
   let counted = items.length
-  for (let rounds = starts.length - 1; rounds > 0; rounds -= 1) {
-    const endIndex = starts[rounds] ?? 0
-    if (endIndex <= after) return null
+  for (let round = starts.length - 1; round > 0; round -= 1) {
+    const endIndex = starts[round] ?? 0
+    if (endIndex <= firstReplaceable) return null
     while (counted > endIndex) tokens += estimateItemTokens(items[--counted] as Item)
-    const leavesEnough = starts.length - rounds >= keepTurns && tokens >= keepTokens
-    const coversMore = (covered[endIndex] ?? 0) > before
-    if (leavesEnough && isInsidePair[endIndex] === 0 && coversMore) return { endIndex, rounds }
+    const leavesEnough = starts.length - round >= keepTurns && tokens >= keepTokens
+    if (leavesEnough && isInsidePair[endIndex] === 0) return { endIndex, rounds: round }
   }
   return null
 }
 
-/** Returns, for each index, 1 if a call before it has its output at or after it. */
-function findOpenPairs(items: readonly Item[]): Uint8Array {
-  const isInsidePair = new Uint8Array(items.length)
-  let furthestPartner = -1
-  for (const [index, partner] of findToolCallPairs(items).entries()) {
-    if (furthestPartner >= index) isInsidePair[index] = 1
-    furthestPartner = Math.max(furthestPartner, partner)
-  }
-  return isInsidePair
-}
-
-/** Returns, for each index, the number of items before it that a summary can replace. */
-function countCoveredItems(items: readonly Item[]): Uint32Array {
-  const stays = createAlwaysSentItemPredicate(items)
-  const counts = new Uint32Array(items.length + 1)
-  let count = 0
-  for (const [index, item] of items.entries()) {
-    if (!stays(index, item)) count += 1
-    counts[index + 1] = count
-  }
-  return counts
-}
-
-/** Renders the items between the previous summary (`after`) and the cut, in parts of `chapterTokens`. */
-export function buildSummarySections(
-  { items, hidden }: SummarizableItems,
-  after: number,
+/** Renders the items between the previous summary and the cut as text, in chapters of at most `chapterTokens`. */
+export function buildSummaryChapters(
+  { items, hiddenAuthors }: SummarizableItems,
+  previousEnd: number,
   { endIndex }: SummaryCut,
   chapterTokens: number,
 ): readonly string[] {
-  const previous = new Set(listCoveredItems(items, after))
-  const unsummarized = listCoveredItems(items, endIndex).filter((item) => !previous.has(item))
-  const transforms = [hideAuthors(hidden), stripMarkers(), stripDetailsBlocks(), pruneOrphans()]
+  const previous = new Set(listItemsReplacedBySummary(items, previousEnd))
+  const unsummarized = listItemsReplacedBySummary(items, endIndex).filter(
+    (item) => !previous.has(item),
+  )
+  const transforms = [
+    hideAuthors(hiddenAuthors),
+    stripMarkersFromPrompt(),
+    stripDetailsBlocks(),
+    pruneOrphans(),
+  ]
   const cleaned = transforms.reduce<readonly Item[]>(
     (current, { run }) => run(current).items,
     unsummarized,
@@ -103,23 +89,23 @@ export function buildSummarySections(
   )
 }
 
-/** Shortens an entry to `maxTokens` characters, which fit because a character is at most one token. */
+/** Shortens an entry to `maxTokens` characters, which are at most `maxTokens` tokens. */
 function shortenEntry(entry: string, maxTokens: number): string {
   if (entry.length <= maxTokens) return entry
   return cutMiddle(entry, Math.floor((maxTokens * 2) / 3), Math.floor(maxTokens / 4))
 }
 
-/** The version of the prompt, stored with each summary. */
+/** Version of the prompt below, which is stored with each summary. */
 export const SUMMARY_PROMPT_VERSION = 1
 
-/** Returns a function that builds the request fields of the prompt for one part. */
-export function createSummaryPrompt(focus: string | null) {
+/** Returns a function that builds the request fields with which a model summarizes one chapter. */
+export function createSummaryPromptBuilder(focus: string | null) {
   const focusSection = focus === null ? '' : `\n\n<focus>\n${focus}\n</focus>\n${FOCUS}`
   return (before: string | null, chapter: string) =>
     createSummarizerRequest(INSTRUCTIONS, before, chapter, `${focusSection}\n\n${REQUEST}`)
 }
 
-/** Splits a model's text into the list under the facts heading, e.g. `- Port 8080` → `Port 8080`, and the rest. */
+/** Parses the text that a model wrote into the list of facts under its heading, e.g. `- Port 8080`, and the rest. */
 export function parseSummary(output: string): SummaryContent {
   const lines = output.split('\n')
   const start = lines.findIndex((line) => line.trim() === FACTS_HEADING)

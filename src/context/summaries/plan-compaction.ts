@@ -1,9 +1,9 @@
 /**
- * Plans the compaction of a conversation: the messages that stay, and the prompts with which a model writes
- * the summary.
+ * Plans the compaction of a conversation: the user messages that stay, and the prompts with which a model summarizes
+ * the other items.
  *
- * A summary continues the one before it, so only later items are rendered. A transcript that is too long
- * for one prompt is split into parts (chapters); each prompt contains the summary of the chapters before.
+ * The summary continues the previous one, so only later items are rendered. A transcript that is too long for one
+ * prompt is split into parts (chapters); each prompt contains the summary of the earlier chapters.
  */
 import {
   isCompactionMessage,
@@ -15,31 +15,31 @@ import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import { renderTranscript } from './render-transcript.ts'
 
 export interface CompactionPlan {
-  /** The user messages, which stay unchanged. */
-  readonly kept: readonly Message[]
+  /** The user messages of the conversation, which stay unchanged. */
+  readonly userMessages: readonly Message[]
   /** The text of the previous summary, if there is one. */
-  readonly before: string | null
-  /** The transcript of the items since then, in parts that fit the model. */
+  readonly previousSummary: string | null
+  /** The transcript of the items since the previous summary, in parts that fit the model. */
   readonly chapters: readonly string[]
 }
 
-/** Plans the compaction of a result of `applyCompaction`, in which a summary message replaces an older compaction. */
+/** Plans a compaction. `items` is a result of `applyCompaction`, in which a message replaces an older compaction. */
 export function planCompaction(items: readonly Item[], chapterTokens: number): CompactionPlan {
   const last = items.findLastIndex(isCompactionMessage)
   const summary = items[last]
   return {
-    kept: items.filter((item): item is Message => isUserMessage(item)),
-    before: summary?.type === 'message' ? readCompactionMessageSummary(summary) : null,
+    userMessages: items.filter((item): item is Message => isUserMessage(item)),
+    previousSummary: summary?.type === 'message' ? readCompactionMessageSummary(summary) : null,
     chapters: splitTranscript(renderTranscript(items.slice(last + 1)), chapterTokens),
   }
 }
 
-/** Lists the items that a compaction would replace: all but user messages and instructions. */
-export function listReplacedItems(items: readonly Item[]): readonly Item[] {
+/** Lists the items that a compaction would replace: all except user messages and instructions. */
+export function listItemsReplacedByCompaction(items: readonly Item[]): readonly Item[] {
   return items.filter((item) => item.type !== 'message' || item.role === 'assistant')
 }
 
-/** Joins entries to chapters of at most `maxTokens`. A single longer entry gets a chapter of its own. */
+/** Joins transcript entries to chapters of at most `maxTokens`. A longer entry becomes a chapter of its own. */
 export function splitTranscript(entries: readonly string[], maxTokens: number): readonly string[] {
   const chapters: string[] = []
   let open: string[] = []
@@ -57,12 +57,12 @@ export function splitTranscript(entries: readonly string[], maxTokens: number): 
   return open.length === 0 ? chapters : [...chapters, open.join('\n\n')]
 }
 
-/** Returns the request fields of the prompt for one chapter. */
+/** Returns the request fields with which a model summarizes one chapter for a compaction. */
 export function buildCompactionPrompt(before: string | null, chapter: string) {
   return createSummarizerRequest(INSTRUCTIONS, before, chapter, `\n\n${REQUEST}`)
 }
 
-/** Returns the request fields with which a model summarizes a chapter; `before` summarizes earlier chapters. */
+/** Returns the request fields with which a model summarizes a chapter. `before` is the summary of earlier chapters. */
 export function createSummarizerRequest(
   instructions: string,
   before: string | null,

@@ -1,12 +1,12 @@
 /**
  * Renders a conversation as text for a model that summarizes it, with one entry per item. Long items are cut
- * to their beginning and end, so that one output does not fill the prompt. The text of an item is indented, so
- * that it cannot imitate the gateway's headings such as `[user]`.
+ * to their beginning and end, so that no item fills the prompt alone. The text of an item is indented, so that it
+ * cannot imitate the heading of another entry, e.g. `[user]`.
  */
 import { textOfPart, type Item, type OpaqueItem, type Part } from '../../core/item.ts'
 import { cutMiddle } from '../tool-outputs/split-head-and-tail.ts'
 
-/** Returns one text per item. Outputs after the last message may be longer, because the model has not used them yet. */
+/** Returns one text per item. Outputs after the last message are longer, because the model has not used them yet. */
 export function renderTranscript(items: readonly Item[]): readonly string[] {
   const lastMessage = items.findLastIndex((item) => item.type === 'message')
   return items.flatMap((item, index) => renderItem(item, index > lastMessage) ?? [])
@@ -17,7 +17,7 @@ const MAX_ARGUMENTS_CHARS = 2_000
 const MAX_OUTPUT_CHARS = 4_000
 const MAX_FRESH_OUTPUT_CHARS = 20_000
 
-/** Returns `null` for reasoning, which often is encrypted. */
+/** Returns the entry of an item, or `null` for reasoning, which is often encrypted. */
 function renderItem(item: Item, isFresh: boolean): string | null {
   const outputChars = isFresh ? MAX_FRESH_OUTPUT_CHARS : MAX_OUTPUT_CHARS
   switch (item.type) {
@@ -26,12 +26,10 @@ function renderItem(item: Item, isFresh: boolean): string | null {
     case 'reasoning':
       return null
     case 'function_call':
-      return renderEntry(
-        `assistant calls ${item.name}`,
-        shorten(item.arguments, MAX_ARGUMENTS_CHARS),
-      )
-    case 'custom_tool_call':
-      return renderEntry(`assistant calls ${item.name}`, shorten(item.input, MAX_ARGUMENTS_CHARS))
+    case 'custom_tool_call': {
+      const input = item.type === 'function_call' ? item.arguments : item.input
+      return renderEntry(`assistant calls ${item.name}`, shorten(input, MAX_ARGUMENTS_CHARS))
+    }
     case 'function_call_output':
     case 'custom_tool_call_output':
       return renderEntry('tool answers', shorten(renderContent(item.output), outputChars))
@@ -76,7 +74,7 @@ function renderOpaqueItem(item: OpaqueItem, maxChars: number): string {
   return renderEntry(typeof type === 'string' ? type : 'something', shorten(text, maxChars))
 }
 
-/** Shortens a text to two thirds of `maxChars` at its beginning and one third at its end. */
+/** Shortens a text to about `maxChars`: two thirds from its beginning and one third from its end. */
 function shorten(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text
   return cutMiddle(text, Math.floor((maxChars * 2) / 3), Math.floor(maxChars / 3)).toWellFormed()

@@ -1,6 +1,6 @@
 /**
- * Selects the items that a summary may replace and mention: those since the last reset. Hidden authors
- * are passed along, because the summary must not mention their messages.
+ * Selects the items that a summary may replace: those since the last reset. Returns the hidden authors, too, because
+ * a summary must not mention their messages.
  */
 import type { Item } from '../../core/item.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
@@ -9,12 +9,12 @@ import { dropBeforeReset } from '../windows/drop-before-reset.ts'
 export interface SummarizableItems {
   readonly items: readonly Item[]
   /** The ids or names of hidden authors. */
-  readonly hidden: readonly string[]
+  readonly hiddenAuthors: readonly string[]
 }
 
 export function selectSummarizableItems(
   items: readonly Item[],
   { speakers }: Pick<ContextPolicy, 'speakers'>,
 ): SummarizableItems {
-  return { items: dropBeforeReset().run(items).items, hidden: speakers.hidden }
+  return { items: dropBeforeReset().run(items).items, hiddenAuthors: speakers.hidden }
 }

@@ -1,47 +1,38 @@
 /**
- * Finds calls that come twice in a list together with their outputs: once from the client and once from the
- * store. Both have the same call id within one round, the same arguments and the same output. The first one
- * stays.
+ * Finds calls that come twice in a list, with their outputs: once from the client and once from the store. A call is
+ * a copy of an earlier call if both have the same call id in one round, the same arguments and the same output.
  *
- * Equal calls alone are no copies: a model may call a tool twice with the same arguments, and some providers
- * count call ids from 0 in every answer. So one of the two must come from the store and the other not, or
- * both must have the same item id.
+ * Such equal calls may still be two real calls: a model may call a tool twice with the same arguments, and some
+ * providers count call ids from 0 in each answer. So one of them must also come from the store and the other from the
+ * client, or both must have the same item id.
  */
 import { textOf, type Item } from '../../core/item.ts'
 import { isObject, tryParseJson, type Json, type JsonObject } from '../../core/json/json.ts'
 import { UNPAIRED, readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 
-/** Returns the indexes of copied calls and outputs. `partners` is the result of `findToolCallPairs`. */
+/** Returns the indexes of copied calls and their outputs. */
 export function findDuplicateCalls(
   items: readonly Item[],
+  /** The result of `findToolCallPairs`: for each call the index of its output, and the reverse. */
   partners: Int32Array,
 ): ReadonlySet<number> {
   const copies = new Set<number>()
   const search = { items, partners, copies }
-  const firstById = new Map<string, number>()
-  const repeated = new Map<string, number[]>()
+  const indexesById = new Map<string, number[]>()
   const compareRound = (): void => {
-    if (firstById.size === 0) return
-    for (const indexes of repeated.values()) {
-      if (mayContainCopies(indexes, search)) compareCalls(indexes, search)
+    for (const indexes of indexesById.values()) {
+      if (indexes.length > 1 && mayContainCopies(indexes, search)) compareCalls(indexes, search)
     }
-    firstById.clear()
-    repeated.clear()
+    indexesById.clear()
   }
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at]
+  for (const [index, item] of items.entries()) {
     if (isUserMessage(item)) compareRound()
-    const end = item === undefined ? null : readToolCallIdentity(item)
-    if (end === null || end.side === 'output' || end.callId === '') continue
-    const first = firstById.get(end.callId)
-    if (first === undefined) {
-      firstById.set(end.callId, at)
-      continue
-    }
-    const indexes = repeated.get(end.callId)
-    if (indexes === undefined) repeated.set(end.callId, [first, at])
-    else indexes.push(at)
+    const end = readToolCallIdentity(item)
+    if (end?.side !== 'call' || end.callId === '') continue
+    const indexes = indexesById.get(end.callId)
+    if (indexes === undefined) indexesById.set(end.callId, [index])
+    else indexes.push(index)
   }
   compareRound()
   return copies
@@ -53,67 +44,67 @@ interface DuplicateSearch {
   readonly copies: Set<number>
 }
 
-/** True if calls may be copies: they have different sources, an item id or no output. Checked before arguments. */
+/** True if some of the calls may be copies: one has another source, an item id or no output. Saves comparing arguments. */
 function mayContainCopies(
   indexes: readonly number[],
   { items, partners }: DuplicateSearch,
 ): boolean {
   const first = isRecorded(items[indexes[0] ?? 0])
-  return indexes.some((at) => {
-    const item = items[at]
-    return isRecorded(item) !== first || item?.id !== undefined || partners[at] === UNPAIRED
+  return indexes.some((index) => {
+    const item = items[index]
+    return isRecorded(item) !== first || item?.id !== undefined || partners[index] === UNPAIRED
   })
 }
 
-/** Calls with the same name and arguments. */
+/** Calls with the same id, name and arguments. */
 interface EqualCalls {
-  /** The calls with an output, by the content of the output. */
+  /** The calls with an output that stay, by the content of the output. */
   readonly answered: Map<string, OriginalCalls>
   readonly unanswered: number[]
   /** The index of the last output of any of these calls. */
   lastOutput: number
 }
 
-/** Compares the calls with one id, and adds the copies among them to `copies`. */
+/** Compares the calls with one id, and adds the indexes of copies to `copies`. */
 function compareCalls(
   indexes: readonly number[],
   { items, partners, copies }: DuplicateSearch,
 ): void {
   const groups = new Map<string, EqualCalls>()
-  for (const at of indexes) {
-    const key = createCallKey(items[at])
+  for (const index of indexes) {
+    const key = createCallKey(items[index])
     const equal: EqualCalls = groups.get(key) ?? {
       answered: new Map(),
       unanswered: [],
       lastOutput: UNPAIRED,
     }
     groups.set(key, equal)
-    const outputIndex = partners[at] ?? UNPAIRED
+    const outputIndex = partners[index] ?? UNPAIRED
     const output = items[outputIndex]
     if (output === undefined) {
-      // An equal call of the same batch has the only output.
-      if (at < equal.lastOutput) copies.add(at)
-      else equal.unanswered.push(at)
+      // The output after this call belongs to an earlier equal call, so this call is its copy.
+      if (index < equal.lastOutput) copies.add(index)
+      else equal.unanswered.push(index)
       continue
     }
     equal.lastOutput = Math.max(equal.lastOutput, outputIndex)
     const outputKey = createOutputKey(output)
-    const originals = equal.answered.get(outputKey) ?? createOriginals(items[at])
+    const originals = equal.answered.get(outputKey) ?? createOriginals(items[index])
     equal.answered.set(outputKey, originals)
-    if (isCopy(items[at], originals)) copies.add(at).add(outputIndex)
+    if (isCopy(items[index], originals)) copies.add(index).add(outputIndex)
   }
   for (const equal of groups.values()) {
-    for (const at of listUnansweredCopies(equal, items)) copies.add(at)
+    for (const index of listUnansweredCopies(equal, items)) copies.add(index)
   }
 }
 
-/** Equal calls that stay. All have the same source (client or store) as the first one. */
+/** Equal calls that are no copies. All come from the same source, the client or the store. */
 interface OriginalCalls {
   readonly isRecorded: boolean
   readonly ids: Set<string>
 }
 
-/** True if the call is a copy of the originals. Otherwise its item id is added to theirs. */
+/** True if the call is a copy of one of the originals. Otherwise it becomes an original: its item id is added. */
 function isCopy(item: Item | undefined, originals: OriginalCalls): boolean {
   const id = item?.id
   if (isRecorded(item) !== originals.isRecorded) return true
@@ -131,7 +122,7 @@ function isRecorded(item: Item | undefined): boolean {
   return item?.origin !== undefined
 }
 
-/** Lists copies without an output: if two copies share one output, only one of them is paired with it. */
+/** Lists the indexes of copies without an output: if two equal calls share one output, only one is paired with it. */
 function listUnansweredCopies(
   { answered, unanswered }: EqualCalls,
   items: readonly Item[],
@@ -139,15 +130,15 @@ function listUnansweredCopies(
   if (unanswered.length === 0) return []
   const sources = new Set([...answered.values()].map((originals) => originals.isRecorded))
   let originals: OriginalCalls | null = null
-  return unanswered.filter((at) => {
-    const item = items[at]
+  return unanswered.filter((index) => {
+    const item = items[index]
     if (sources.has(!isRecorded(item))) return true
     originals ??= createOriginals(item)
     return isCopy(item, originals)
   })
 }
 
-/** Returns a key that equal calls share. It includes the kind of tool, because both kinds may use the same ids. */
+/** Returns a key that is the same for equal calls. It contains the kind of tool, because two kinds may use one id. */
 function createCallKey(item: Item | undefined): string {
   if (item?.type === 'function_call') {
     const { name } = item
@@ -173,7 +164,7 @@ function createRawKey({ id: _id, status: _status, ...raw }: JsonObject): string 
   return canonicalizeJson(raw) ?? ''
 }
 
-/** Returns the same text for the same value, whatever the order of its keys; `null` if it is nested too deeply. */
+/** Returns JSON that does not depend on the order of keys, or `null` if the value is nested too deeply. */
 function canonicalizeJson(value: Json): string | null {
   try {
     return JSON.stringify(value, (_, inner: Json) => (isObject(inner) ? sortKeys(inner) : inner))

@@ -1,7 +1,7 @@
 /**
  * Checks quickly whether a list needs no pruning: outputs directly follow their calls, reasoning is followed by
- * a model item, and no call id repeats in a round. Most lists pass, so that nothing must be paired, compared or
- * moved. False means only that `pruneOrphans` has to look closer.
+ * a model item, and no call id repeats in a round. Most lists pass, which saves pairing calls with outputs. A list
+ * that fails may still be valid; `pruneOrphans` then finds nothing to change.
  */
 import type { Item } from '../../core/item.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'

@@ -1,13 +1,13 @@
 /**
- * Makes a list valid for providers: each call has exactly one output, directly after the calls of the same
- * batch, and reasoning is followed by a model item of its group. Providers reject a prompt with half of such
- * a group, or with another item in the middle of it.
+ * Makes a list valid for providers, which reject a call without an output, an output without a call, and reasoning
+ * without the item that it led to. In the result each call has exactly one output, directly after the calls that were
+ * made together (their batch).
  *
  * Calls without an output and outputs without a call are dropped. An output in the wrong position is moved to its
- * calls. A pair that comes twice, once from the client and once from the store, is sent once.
+ * batch. A pair that comes twice, once from the client and once from the store, is sent once.
  *
- * Calls in the last batch, with no message after it, still wait for their outputs and stay. If the client sent
- * the request too early, the provider reports that.
+ * Calls of the last batch stay without outputs if no message follows, because they still wait for them. If the client
+ * sent the request too early, the provider reports that.
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
@@ -22,31 +22,27 @@ import { hasValidItemOrder } from './has-valid-item-order.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export interface OrphanPruningOptions {
-  /** `stub`: a call in the middle without an output stays for `stubMissingOutputs`. `drop`: it is dropped. */
-  readonly unanswered?: 'drop' | 'stub'
-}
-
-export function pruneOrphans({ unanswered = 'drop' }: OrphanPruningOptions = {}): Transform {
+/** With `stub`, a call in the middle that never got an output stays, for `stubMissingOutputs`. */
+export function pruneOrphans(unansweredCalls: 'drop' | 'stub' = 'drop'): Transform {
   return {
     name: 'prune-orphans',
-    needs: ITEM_TRAITS.modelItem,
-    prefixStability: 'lasting',
+    requiredTraits: ITEM_TRAITS.modelItem,
+    prefixChanges: 'permanent',
     run(items) {
       if (hasValidItemOrder(items)) return { items, notes: [] }
       const kinds = items.map(classifyItem)
       const partners = findToolCallPairs(items)
-      const dropped = findDroppedEnds({ items, kinds, partners }, unanswered === 'stub')
+      const dropped = findDroppedEnds(items, kinds, partners, unansweredCalls === 'stub')
       const order = dropStrayReasoning(kinds, dropped, moveOutputsToCalls(kinds, partners, dropped))
       const notes = createNotes(items, order, dropped)
       return notes.length === 0
         ? { items, notes }
-        : { items: order.flatMap((at) => items[at] ?? []), notes }
+        : { items: order.flatMap((index) => items[index] ?? []), notes }
     },
   }
 }
 
-/** The role of an item in its group. `hosted`: any other model item, e.g. a web search. */
+/** The kind of an item. `hosted`: any other model item, e.g. a web search by the provider. */
 type ItemKind = 'call' | 'output' | 'reasoning' | 'hosted' | 'assistant' | 'other-message'
 
 function classifyItem(item: Item): ItemKind {
@@ -55,52 +51,50 @@ function classifyItem(item: Item): ItemKind {
   return readToolCallIdentity(item)?.side ?? 'hosted'
 }
 
-interface PairedItems {
-  readonly items: readonly Item[]
-  readonly kinds: readonly ItemKind[]
-  readonly partners: Int32Array
-}
-
-/** The dropped calls and outputs by index, with the code of the note. */
+/** The code of the note for each dropped call or output, by its index. */
 type DroppedEnds = ReadonlyMap<number, string>
 
 function findDroppedEnds(
-  { items, kinds, partners }: PairedItems,
+  items: readonly Item[],
+  kinds: readonly ItemKind[],
+  partners: Int32Array,
   keepsForStubs: boolean,
 ): DroppedEnds {
   const dropped = new Map<number, string>()
-  for (const at of findDuplicateCalls(items, partners)) dropped.set(at, 'pair-duplicate')
+  for (const index of findDuplicateCalls(items, partners)) dropped.set(index, 'pair-duplicate')
   if (
-    kinds.every((kind, at) => (kind !== 'call' && kind !== 'output') || partners[at] !== UNPAIRED)
+    kinds.every(
+      (kind, index) => (kind !== 'call' && kind !== 'output') || partners[index] !== UNPAIRED,
+    )
   )
     return dropped
   const unanswered: number[] = []
-  // Ids of the calls with an output between this index and the next message.
+  // The ids of calls with an output, between the current index and the next message.
   const answeredIds = new Set<string>()
-  for (let at = items.length - 1; at >= 0; at -= 1) {
-    const item = items[at]
-    const kind = kinds[at]
+  for (let index = items.length - 1; index >= 0; index -= 1) {
+    const item = items[index]
+    const kind = kinds[index]
     if (kind === 'assistant' || kind === 'other-message') answeredIds.clear()
-    if (item === undefined || dropped.has(at)) continue
-    if (kind === 'output' && partners[at] === UNPAIRED) dropped.set(at, 'output-without-call')
+    if (item === undefined || dropped.has(index)) continue
+    if (kind === 'output' && partners[index] === UNPAIRED) dropped.set(index, 'output-without-call')
     if (kind !== 'call') continue
     const { toolKind, callId } = readToolCallIdentity(item) ?? NO_IDENTITY
     const id = `${toolKind} ${callId}`
-    if (partners[at] !== UNPAIRED) answeredIds.add(id)
-    else if (callId === '') dropped.set(at, 'call-malformed')
-    // The provider would assign the output of the later call with the same id to this one.
-    else if (answeredIds.has(id)) dropped.set(at, 'call-without-output')
-    else if (!keepsForStubs || createStubOutput(item) === null) unanswered.push(at)
+    if (partners[index] !== UNPAIRED) answeredIds.add(id)
+    else if (callId === '') dropped.set(index, 'call-malformed')
+    // The provider would assign the output of a later call with the same id to this call.
+    else if (answeredIds.has(id)) dropped.set(index, 'call-without-output')
+    else if (!keepsForStubs || createStubOutput(item) === null) unanswered.push(index)
   }
   if (unanswered.length === 0) return dropped
   const end = findOpenEnd(kinds, partners, dropped)
-  for (const at of unanswered) if (at < end) dropped.set(at, 'call-without-output')
+  for (const index of unanswered) if (index < end) dropped.set(index, 'call-without-output')
   return dropped
 }
 
 const NO_IDENTITY = { toolKind: '', callId: '' }
 
-/** Returns the start of the last batch after the last message. */
+/** Returns the index from which calls still wait for their outputs: the start of the last batch after the last message. */
 function findOpenEnd(
   kinds: readonly ItemKind[],
   partners: Int32Array,
@@ -108,28 +102,29 @@ function findOpenEnd(
 ): number {
   const start = kinds.findLastIndex((kind) => kind === 'assistant' || kind === 'other-message') + 1
   let hasCallAfter = false
-  for (let at = kinds.length - 1; at >= start; at -= 1) {
-    if (dropped.has(at)) continue
-    const kind = kinds[at]
+  for (let index = kinds.length - 1; index >= start; index -= 1) {
+    if (dropped.has(index)) continue
+    const kind = kinds[index]
     if (kind === 'call' || kind === 'hosted') hasCallAfter = true
-    // An output of a call before `start` does not count, because it is moved there.
-    else if (hasCallAfter && kind === 'output' && (partners[at] ?? UNPAIRED) >= start) return at + 1
+    // An output of a call before `start` does not count, because it is moved to that call.
+    else if (hasCallAfter && kind === 'output' && (partners[index] ?? UNPAIRED) >= start)
+      return index + 1
   }
   return start
 }
 
-/** Calls that the model made together, from the first to the last call or hosted item, and their outputs. */
+/** Calls that the model made together, with reasoning and hosted items between them, and with their outputs. */
 interface CallBatch {
-  /** The index of the last item in the right position. */
+  /** The index of the last item of the batch that is in the right position. */
   end: number
   hasOutput: boolean
-  /** True if reasoning follows `end`. It belongs to the batch if another call or hosted item follows. */
+  /** True if reasoning follows `end`. The reasoning belongs to the batch only if another call or hosted item follows. */
   hasLooseReasoning: boolean
   /** The indexes of outputs that must be moved after `end`. */
   readonly late: number[]
 }
 
-/** Returns the indexes of all items that are not dropped, in the order in which they are sent. */
+/** Returns the indexes of the items that are not dropped, in the order in which they are sent. */
 function moveOutputsToCalls(
   kinds: readonly ItemKind[],
   partners: Int32Array,
@@ -138,38 +133,38 @@ function moveOutputsToCalls(
   const batchOf = new Map<number, CallBatch>()
   const inPlace: number[] = []
   let batch: CallBatch | null = null
-  for (let at = 0; at < kinds.length; at += 1) {
-    const kind = kinds[at] as ItemKind
-    if (dropped.has(at)) continue
+  for (let index = 0; index < kinds.length; index += 1) {
+    const kind = kinds[index] as ItemKind
+    if (dropped.has(index)) continue
     if (kind === 'output') {
-      const callBatch: CallBatch | undefined = batchOf.get(partners[at] ?? UNPAIRED)
+      const callBatch: CallBatch | undefined = batchOf.get(partners[index] ?? UNPAIRED)
       if (callBatch === undefined) continue
       if (callBatch !== batch || callBatch.hasLooseReasoning) {
-        callBatch.late.push(at)
+        callBatch.late.push(index)
         if (callBatch === batch) batch = null
         continue
       }
       callBatch.hasOutput = true
-      callBatch.end = at
+      callBatch.end = index
     } else {
-      batch = continueBatch(kind, at, batch)
-      if (kind === 'call' && batch !== null) batchOf.set(at, batch)
+      batch = continueBatch(kind, index, batch)
+      if (kind === 'call' && batch !== null) batchOf.set(index, batch)
     }
-    inPlace.push(at)
+    inPlace.push(index)
   }
   return insertLateOutputs(inPlace, batchOf)
 }
 
-/** Returns the batch that this item, which is no output, belongs to; `null` if it belongs to none. */
-function continueBatch(kind: ItemKind, at: number, current: CallBatch | null): CallBatch | null {
+/** Returns the batch of an item that is no output, or `null` if the item belongs to no batch. */
+function continueBatch(kind: ItemKind, index: number, current: CallBatch | null): CallBatch | null {
   const open = current?.hasOutput === true ? null : current
   if (kind === 'assistant' || kind === 'other-message') return null
   if (kind === 'call' && open === null) {
-    return { end: at, hasOutput: false, hasLooseReasoning: false, late: [] }
+    return { end: index, hasOutput: false, hasLooseReasoning: false, late: [] }
   }
   if (open === null) return null
   open.hasLooseReasoning = kind === 'reasoning'
-  if (kind !== 'reasoning') open.end = at
+  if (kind !== 'reasoning') open.end = index
   return open
 }
 
@@ -180,12 +175,12 @@ function insertLateOutputs(
   const lateByEnd = new Map<number, readonly number[]>()
   for (const { end, late } of batchOf.values()) if (late.length > 0) lateByEnd.set(end, late)
   if (lateByEnd.size === 0) return inPlace
-  return inPlace.flatMap((at) => [at, ...(lateByEnd.get(at) ?? [])])
+  return inPlace.flatMap((index) => [index, ...(lateByEnd.get(index) ?? [])])
 }
 
 /**
- * Drops reasoning that is not followed by a model item. If the call after it was dropped, another item of the
- * group suffices, but not the reasoning of the next group.
+ * Drops reasoning that is not followed by a model item. Further reasoning may follow, but not if the call that the
+ * first reasoning led to was dropped in between.
  */
 function dropStrayReasoning(
   kinds: readonly ItemKind[],
@@ -195,26 +190,26 @@ function dropStrayReasoning(
   const group = numberGroups(kinds, dropped)
   const kept: number[] = []
   let next: number | null = null
-  for (const at of order.toReversed()) {
-    if (kinds[at] === 'reasoning') {
+  for (const index of order.toReversed()) {
+    if (kinds[index] === 'reasoning') {
       const follower: ItemKind | undefined = next === null ? undefined : kinds[next]
       const leads =
         follower === 'reasoning'
-          ? group[at] === group[next ?? at]
+          ? group[index] === group[next ?? index]
           : follower === 'call' || follower === 'hosted' || follower === 'assistant'
       if (!leads) continue
     }
-    kept.push(at)
-    next = at
+    kept.push(index)
+    next = index
   }
   return kept.toReversed()
 }
 
-/** Numbers the items; the number grows at each dropped call. */
+/** Returns for each item the number of dropped calls up to it. */
 function numberGroups(kinds: readonly ItemKind[], dropped: DroppedEnds): readonly number[] {
   let group = 0
-  return kinds.map((kind, at) => {
-    if (kind === 'call' && dropped.has(at)) group += 1
+  return kinds.map((kind, index) => {
+    if (kind === 'call' && dropped.has(index)) group += 1
     return group
   })
 }
@@ -224,20 +219,17 @@ function createNotes(
   order: readonly number[],
   dropped: DroppedEnds,
 ): readonly Note[] {
-  const isKept = new Uint8Array(items.length)
-  const isMoved = new Uint8Array(items.length)
+  const kept = new Set(order)
+  const moved = new Set<number>()
   let first = items.length
   // Only outputs are moved, and only toward the beginning, so a moved item has a smaller index after it.
-  for (const at of order.toReversed()) {
-    isKept[at] = 1
-    if (at > first) isMoved[at] = 1
-    first = Math.min(first, at)
+  for (const index of order.toReversed()) {
+    if (index > first) moved.add(index)
+    first = Math.min(first, index)
   }
-  const notes: Note[] = []
-  for (let at = 0; at < items.length; at += 1) {
-    if (isKept[at] === 0) {
-      notes.push({ did: 'dropped', at, why: dropped.get(at) ?? 'reasoning-without-follower' })
-    } else if (isMoved[at] === 1) notes.push({ did: 'moved', at, why: 'output-misplaced' })
-  }
-  return notes
+  return items.flatMap((_, index): readonly Note[] => {
+    const why = dropped.get(index) ?? 'reasoning-without-follower'
+    if (!kept.has(index)) return [{ did: 'dropped', at: index, why }]
+    return moved.has(index) ? [{ did: 'moved', at: index, why: 'output-misplaced' }] : []
+  })
 }

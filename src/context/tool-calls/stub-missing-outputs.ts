@@ -1,9 +1,9 @@
 /**
- * Adds an output to each call in the middle of a conversation that never got one, with the text that no
- * result was recorded. The output follows the batch of the call, like a real one.
+ * Adds a stub output to each call in the middle of a conversation that never got an output. Its text says that no
+ * result was recorded. Like a real output, it comes after the calls that were made together (the batch).
  *
  * Only outputs of functions and custom tools can have such a text. A call in the last batch still waits for its
- * output and gets no stub. The transform expects the result of `pruneOrphans` with `unanswered: 'stub'`.
+ * output and gets no stub. The list must be a result of `pruneOrphans` with `unansweredCalls: 'stub'`.
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
@@ -15,15 +15,15 @@ import {
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-/** The text of a stub. An interrupted call may have had an effect, so the text claims nothing about that. */
+/** The text of a stub output. It does not claim that the tool was not run, because an interrupted call may have been. */
 export const STUB_OUTPUT_TEXT =
   '[No result of this tool call was recorded. It may or may not have run.]'
 
 export function stubMissingOutputs(): Transform {
   return {
     name: 'answer-calls',
-    needs: ITEM_TRAITS.modelItem,
-    prefixStability: 'lasting',
+    requiredTraits: ITEM_TRAITS.modelItem,
+    prefixChanges: 'permanent',
     run(items) {
       const stubs = createStubs(items)
       if (stubs.size === 0) return { items, notes: [] }
@@ -36,7 +36,7 @@ export function stubMissingOutputs(): Transform {
   }
 }
 
-/** Returns `null` for an item that is no call, or a call whose output cannot be a text. */
+/** Returns the stub output of a call, or `null` for other items and for calls whose output cannot be a text. */
 export function createStubOutput(item: Item): Item | null {
   const { type } = item
   if (type === 'function_call') {
@@ -48,7 +48,7 @@ export function createStubOutput(item: Item): Item | null {
   return null
 }
 
-/** Returns the outputs to add, by the index of the item that they follow. */
+/** Returns the stub outputs to add, by the index of the item that they follow. */
 function createStubs(items: readonly Item[]): ReadonlyMap<number, readonly Item[]> {
   const partners = findToolCallPairs(items)
   const stubs = new Map<number, readonly Item[]>()
@@ -62,7 +62,7 @@ function createStubs(items: readonly Item[]): ReadonlyMap<number, readonly Item[
       open = []
       hasOutput = false
     }
-    // Reasoning after the batch leads to another group, so the stubs come before it.
+    // Reasoning after the batch belongs to the next item, so the stubs come before the reasoning.
     if (item.type === 'message' || item.type === 'reasoning') continue
     batchEnd = index
     if (side === 'output') hasOutput = true

@@ -2,8 +2,8 @@
  * Cuts tool outputs that exceed a limit to their beginning and end when they are first sent. A note in
  * between contains the number of missing characters and how the model can read them. JSON stays JSON.
  *
- * The result depends on the output alone, so it never changes later. Including the note, it fits the limit. A cut
- * output is recognized by this length alone, because a tool may itself write a text like the note.
+ * A cut output, including its note, fits the limit, so a second run does not cut it again. The result depends on the
+ * output alone and never changes later.
  */
 import {
   isToolOutput,
@@ -15,8 +15,7 @@ import {
 import { isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
 import { replaceItems } from '../edit-items.ts'
 import { splitHeadAndTail } from './split-head-and-tail.ts'
-import { createItemMemo } from './memoize-per-item.ts'
-import { replaceOutputTexts } from './shorten-output.ts'
+import { createItemCache, createOmissionNote, replaceOutputTexts } from './shorten-output.ts'
 import { shortenJson } from './shorten-json.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
@@ -25,7 +24,7 @@ export interface OutputCap {
   /** Max length of an output in UTF-16 code units. At least 200, so that the note fits. */
   readonly maxChars: number
   /** True if the model is offered the tool `expand_output` to read the rest. */
-  readonly expand: boolean
+  readonly offersExpandTool: boolean
 }
 
 export const EXPAND_OUTPUT_TOOL_NAME = 'expand_output'
@@ -34,29 +33,27 @@ export function capOutputs(cap: OutputCap): Transform {
   const capOutput = createOutputCapper(cap)
   return {
     name: 'cap-outputs',
-    needs: ITEM_TRAITS.toolOutput,
-    prefixStability: 'none',
+    requiredTraits: ITEM_TRAITS.toolOutput,
+    prefixChanges: 'never',
     run: (items) => replaceItems(items, capOutput, 'output-capped'),
   }
 }
 
-/** Returns a function that cuts an output. Other items and short outputs stay the same objects. */
+/** Returns a function that cuts a long tool output. Other items and short outputs stay the same objects. */
 export function createOutputCapper(cap: OutputCap): (item: Item) => Item {
-  const settings = `${cap.maxChars} ${cap.expand}`
+  const settings = `${cap.maxChars} ${cap.offersExpandTool}`
   return (item) => {
     if (!isToolOutput(item) || countChars(item.output) <= cap.maxChars) return item
-    return memoize(item, settings, () => cutOutput(item, cap))
+    return cached(item, settings, () => cutOutput(item, cap))
   }
 }
 
-const memoize = createItemMemo()
+const cached = createItemCache()
 
 /** Counts the characters of an output, without notices of the gateway, which the tool did not write. */
 function countChars(output: string | readonly Part[]): number {
   if (typeof output === 'string') return output.length
-  let chars = 0
-  for (const part of output) if (isTextWithoutNotice(part)) chars += part.text.length
-  return chars
+  return output.filter(isTextWithoutNotice).reduce((sum, { text }) => sum + text.length, 0)
 }
 
 function cutOutput(item: ToolOutput, cap: OutputCap): Item {
@@ -74,14 +71,21 @@ function cutText(text: string, callId: string, cap: OutputCap): string {
   return `${head}\n${note}\n${tail}`
 }
 
-/** Adds the hint as the last field, e.g. `"… shortened": "Shortened from …"`, or as the last element. */
-function cutJson(text: string, callId: string, { maxChars, expand }: OutputCap): string | null {
-  if (!expand) return shortenJson(text, maxChars)
-  const hint = createHint({ callId, from: 0, to: Math.floor(maxChars / 2) })
-  const note = JSON.stringify(`Shortened from ${text.length} characters.${hint}`)
+/**
+ * Returns the text as shorter JSON, or `null` if that is not possible. The hint how to read the rest becomes the last
+ * field, e.g. `"… shortened": "Shortened from 9000 characters. To read on, …"`, or the last element of a list.
+ */
+function cutJson(
+  text: string,
+  callId: string,
+  { maxChars, offersExpandTool }: OutputCap,
+): string | null {
+  if (!offersExpandTool) return shortenJson(text, maxChars)
+  const hint = createHint(callId, 0, Math.floor(maxChars / 2))
+  const note = JSON.stringify(`Shortened from ${text.length} characters${hint}`)
   const field = `,"… shortened":${note}`
   const short = shortenJson(text, maxChars - field.length)
-  // `{}` and `[]` need no hint: only white space was left out.
+  // `{}` and `[]` need no hint, because only white space was left out.
   if (short === null || short.length === 2) return short
   return short.endsWith('}') ? `${short.slice(0, -1)}${field}}` : `${short.slice(0, -1)},${note}]`
 }
@@ -117,38 +121,21 @@ function cutParts(
   })
 }
 
-interface CutText {
-  readonly head: string
-  readonly note: string
-  readonly tail: string
-}
-
-function cutWithNote(text: string, callId: string, { maxChars, expand }: OutputCap): CutText {
+function cutWithNote(text: string, callId: string, { maxChars, offersExpandTool }: OutputCap) {
   const { length } = text
-  const longest = createNote({ callId, from: length, to: length }, length, expand)
+  const longestNote = createOmissionNote(length, createHint(callId, length, length))
   // A very long call id would leave too little of the output, so the hint is omitted.
-  const isHinted = expand && longest.length <= maxChars / 2
-  const noteChars = isHinted ? longest.length : createNote(null, length, false).length
+  const isHinted = offersExpandTool && longestNote.length <= maxChars / 2
+  const noteChars = isHinted ? longestNote.length : createOmissionNote(length).length
   // Two line breaks surround the note.
   const chars = Math.max(0, Math.floor((maxChars - noteChars - 2) / 2))
-  const { head, tail, leftOut } = splitHeadAndTail(text, chars, chars)
-  const missing = { callId, from: head.length, to: length - tail.length }
-  return { head, note: createNote(missing, leftOut, isHinted), tail }
+  const { head, tail, omittedChars } = splitHeadAndTail(text, chars, chars)
+  const hint = isHinted ? createHint(callId, head.length, length - tail.length) : ''
+  return { head, note: createOmissionNote(omittedChars, hint), tail }
 }
 
-/** A range of characters of an output, e.g. `{ callId: 'call_1', from: 1900, to: 8100 }`. */
-interface MissingRange {
-  readonly callId: string
-  readonly from: number
-  readonly to: number
-}
-
-function createNote(missing: MissingRange | null, leftOut: number, isHinted: boolean): string {
-  const hint = missing === null || !isHinted ? '' : `.${createHint(missing)}`
-  return `[${leftOut} characters of this tool output were left out here${hint}]`
-}
-
-function createHint({ callId, from, to }: MissingRange): string {
+/** Returns the end of a note: how the model can read the characters from `from` to `to` of the output. */
+function createHint(callId: string, from: number, to: number): string {
   const range = JSON.stringify({ call_id: callId, from, to })
-  return ` To read on, call ${EXPAND_OUTPUT_TOOL_NAME} with ${range}.`
+  return `. To read on, call ${EXPAND_OUTPUT_TOOL_NAME} with ${range}.`
 }

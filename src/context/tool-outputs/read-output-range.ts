@@ -1,6 +1,6 @@
 /**
- * Reads a part of a stored tool output, for a model that was sent the output cut (`capOutputs`). Character
- * positions count over all texts of the output without markers, as in the note of the cut output.
+ * Reads a part of a stored tool output, for a model that got only beginning and end of it (`cap-outputs.ts`).
+ * Positions are counted in the joined texts of the output without markers, as in the note of the cut output.
  */
 import { isToolOutput, textOf, type Item } from '../../core/item.ts'
 import { splitsSurrogatePair } from './split-head-and-tail.ts'
@@ -9,36 +9,28 @@ import { stripItemMarkers } from '../cleaning/strip-markers-from-prompt.ts'
 export interface OutputRange {
   readonly from?: number
   readonly to?: number
-  /** The limit for any requested range, because the result is a tool output in turn. */
+  /** Max length of the result, which is a tool output itself and would be cut otherwise. */
   readonly maxChars: number
 }
 
-export interface OutputSlice {
-  readonly text: string
-  readonly from: number
-  readonly to: number
-  /** The length of the complete output. */
-  readonly chars: number
-}
-
 /**
- * Returns the range of the latest output with this call id (some providers reuse ids), or `null` if there
- * is no such output. `items` are the stored items.
+ * Returns a range of the stored output with this call id, or `null` if there is no such output. If several outputs
+ * have the id, because some providers reuse ids, the latest is read.
  */
 export function readOutputRange(
   items: readonly Item[],
   callId: string,
   { from = 0, to = Infinity, maxChars }: OutputRange,
-): OutputSlice | null {
+) {
   const stored = items.findLast((item) => isToolOutput(item) && item.call_id === callId)
   const output = stored === undefined ? undefined : stripItemMarkers(stored)
   if (output === undefined || !isToolOutput(output)) return null
   const text = textOf(output.output)
-  const chars = text.length
-  const requestedStart = Math.min(Math.max(0, Math.floor(from)), chars)
-  // A surrogate pair is never split; the next range begins with the pair that this one leaves out.
+  const totalChars = text.length
+  const requestedStart = Math.min(Math.max(0, Math.floor(from)), totalChars)
+  // A range that would end within a surrogate pair ends before it, and the next range begins with it.
   const start = splitsSurrogatePair(text, requestedStart) ? requestedStart - 1 : requestedStart
-  const requestedEnd = Math.min(Math.max(start, Math.floor(to)), start + maxChars, chars)
+  const requestedEnd = Math.min(Math.max(start, Math.floor(to)), start + maxChars, totalChars)
   const end = splitsSurrogatePair(text, requestedEnd) ? requestedEnd - 1 : requestedEnd
-  return { text: text.slice(start, end), from: start, to: end, chars }
+  return { text: text.slice(start, end), from: start, to: end, totalChars }
 }

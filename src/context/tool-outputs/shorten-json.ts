@@ -1,17 +1,17 @@
 /**
  * Shortens JSON so that it stays valid JSON and a model can recognize its structure. Fields and short values
  * stay. Long strings keep their beginning and end, long lists their first and last elements. A count
- * replaces the rest, e.g. `"… 12 elements left out …"`.
+ * replaces each omitted middle, e.g. `"… 12 elements left out …"`.
  *
- * The available characters are distributed from the outside in: short values stay complete, long values share
- * the rest. The result is deterministic, and long integers keep all digits.
+ * Short values stay complete, and long values share the remaining characters, first on the outermost level. The
+ * same text always gives the same result. Long integers keep all digits.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { splitHeadAndTail } from './split-head-and-tail.ts'
 
 /**
  * Returns JSON of at most `limit` characters, or the text itself if it is short enough. Returns `null` if the
- * text is no object or list, or cannot be made short enough.
+ * text is not a JSON object or list, or cannot be made short enough.
  */
 export function shortenJson(text: string, limit: number): string | null {
   if (text.length > MAX_CHARS || !looksLikeJson(text)) return null
@@ -19,17 +19,17 @@ export function shortenJson(text: string, limit: number): string | null {
   if (typeof value !== 'object' || value === null) return null
   if (text.length <= limit) return text
   const short = render(value, limit, 0)
-  // A result that is a string is only a count, because not even one field or element fits.
+  // A result that is a string is only a count, e.g. `"… 3 fields left out …"`: no field or element fits.
   return short.length <= limit && !short.startsWith('"') ? short : null
 }
 
-/** Max length of a text that is parsed; longer ones take too much time. */
+/** Max length of a text that is parsed. Longer texts take too much time. */
 const MAX_CHARS = 200_000
 
-/** Nested values below this depth are either kept complete or replaced by a count. */
+/** Objects and lists below this depth either stay complete or are replaced by a count. */
 const MAX_DEPTH = 8
 
-/** The minimum for a value that must be shortened: enough for any count, e.g. `"… 120 fields left out …"`. */
+/** Min length for a shortened value: enough for any count, e.g. `"… 120 fields left out …"`. */
 const MIN_VALUE_CHARS = 44
 
 function looksLikeJson(text: string): boolean {
@@ -53,27 +53,27 @@ function reviveExactInteger(_: string, value: unknown, context?: { readonly sour
   return /^-?\d{1,40}$/.test(source) ? BigInt(source) : value
 }
 
-/** Renders a value in at most `room` characters; exceeds `room` only if that is below `MIN_VALUE_CHARS`. */
-function render(value: unknown, room: number, depth: number): string {
-  const complete = renderComplete(value, room)
+/** Renders a value as JSON of at most `maxChars` characters, or `MIN_VALUE_CHARS` if that is more. */
+function render(value: unknown, maxChars: number, depth: number): string {
+  const complete = renderComplete(value, maxChars)
   if (complete !== null) return complete
-  if (typeof value === 'string') return cutString(value, room)
-  const isTight = depth >= MAX_DEPTH || room < MIN_VALUE_CHARS
+  if (typeof value === 'string') return cutString(value, maxChars)
+  const isTight = depth >= MAX_DEPTH || maxChars < MIN_VALUE_CHARS
   if (Array.isArray(value)) {
-    return isTight ? renderCount(value.length, 'element') : cutList(value, room, depth)
+    return isTight ? renderCount(value.length, 'element') : cutList(value, maxChars, depth)
   }
   if (!isObject(value)) return renderScalar(value)
   const entries = Object.entries(value)
-  return isTight ? renderCount(entries.length, 'field') : cutObject(entries, room, depth)
+  return isTight ? renderCount(entries.length, 'field') : cutObject(entries, maxChars, depth)
 }
 
-/** Renders a complete value, or returns `null` as soon as it exceeds `room`. */
-function renderComplete(value: unknown, room: number): string | null {
-  if (typeof value === 'string' && value.length + 2 > room) return null
-  if (Array.isArray(value)) return renderCompleteList(value, room)
-  if (isObject(value)) return renderCompleteObject(value, room)
+/** Renders a complete value as JSON, or returns `null` as soon as it exceeds `maxChars`. */
+function renderComplete(value: unknown, maxChars: number): string | null {
+  if (typeof value === 'string' && value.length + 2 > maxChars) return null
+  if (Array.isArray(value)) return renderCompleteList(value, maxChars)
+  if (isObject(value)) return renderCompleteObject(value, maxChars)
   const text = renderScalar(value)
-  return text.length <= room ? text : null
+  return text.length <= maxChars ? text : null
 }
 
 function renderScalar(value: unknown): string {
@@ -85,41 +85,41 @@ function renderScalar(value: unknown): string {
 /** Matches texts of printable ASCII in which JSON escapes nothing. */
 const UNESCAPED = /^[ !#-[\]-~]*$/
 
-function renderCompleteList(list: readonly unknown[], room: number): string | null {
-  if (list.length * 2 > room) return null
+function renderCompleteList(list: readonly unknown[], maxChars: number): string | null {
+  if (list.length * 2 > maxChars) return null
   let text = '['
   for (const value of list) {
     const separator = text.length === 1 ? '' : ','
-    const next = renderComplete(value, room - text.length - separator.length - 1)
+    const next = renderComplete(value, maxChars - text.length - separator.length - 1)
     if (next === null) return null
     text += separator + next
   }
-  return text.length < room ? `${text}]` : null
+  return text.length < maxChars ? `${text}]` : null
 }
 
-function renderCompleteObject(object: JsonObject, room: number): string | null {
+function renderCompleteObject(object: JsonObject, maxChars: number): string | null {
   let text = '{'
   for (const name of Object.keys(object)) {
     const separator = text.length === 1 ? '' : ','
-    const key = renderComplete(name, room - text.length - separator.length - 1)
+    const key = renderComplete(name, maxChars - text.length - separator.length - 1)
     if (key === null) return null
     text += `${separator}${key}:`
-    const next = renderComplete(object[name], room - text.length - 1)
+    const next = renderComplete(object[name], maxChars - text.length - 1)
     if (next === null) return null
     text += next
   }
-  return text.length < room ? `${text}}` : null
+  return text.length < maxChars ? `${text}}` : null
 }
 
-function cutString(text: string, room: number): string {
-  let chars = room - MIN_VALUE_CHARS
+function cutString(text: string, maxChars: number): string {
+  let chars = maxChars - MIN_VALUE_CHARS
   while (chars > 2) {
     const tailChars = Math.floor(chars / 3)
-    const { head, tail, leftOut } = splitHeadAndTail(text, chars - tailChars, tailChars)
-    const short = JSON.stringify(`${head} ${describeOmission(leftOut, 'character')} ${tail}`)
-    if (short.length <= room) return short
-    // JSON writes some characters as several, e.g. a line break as `\n`.
-    chars = Math.min(chars - 1, Math.floor((chars * room) / short.length))
+    const { head, tail, omittedChars } = splitHeadAndTail(text, chars - tailChars, tailChars)
+    const short = JSON.stringify(`${head} ${describeOmission(omittedChars, 'character')} ${tail}`)
+    if (short.length <= maxChars) return short
+    // The result may be too long, because JSON escapes some characters, e.g. a line break as `\n`.
+    chars = Math.min(chars - 1, Math.floor((chars * maxChars) / short.length))
   }
   return renderCount(text.length, 'character')
 }
@@ -133,11 +133,11 @@ function describeOmission(count: number, noun: string): string {
   return `… ${count} ${noun}${count === 1 ? '' : 's'} left out …`
 }
 
-/** Shortens the first and the last element to fit, then adds further elements that fit completely. */
-function cutList(list: readonly unknown[], room: number, depth: number): string {
+/** Renders a list with its first and last element, shortened to fit, and with further elements that fit completely. */
+function cutList(list: readonly unknown[], maxChars: number, depth: number): string {
   const first: string[] = []
   const last: string[] = []
-  let rest = list.length > 1 ? room - MIN_VALUE_CHARS : room - 1
+  let rest = list.length > 1 ? maxChars - MIN_VALUE_CHARS : maxChars - 1
   for (let pick = 0; first.length + last.length < list.length; pick += 1) {
     const isFromEnd = pick % 3 === 1
     const value = isFromEnd ? list[list.length - 1 - last.length] : list[first.length]
@@ -158,19 +158,20 @@ function cutList(list: readonly unknown[], room: number, depth: number): string 
 interface Field {
   readonly key: string
   readonly value: unknown
-  /** The length of the complete value; `Infinity` if it does not fit at all. */
+  /** The length of the complete value as JSON; `Infinity` if it exceeds the length of the object. */
   readonly chars: number
 }
 
 type Entries = readonly (readonly [string, unknown])[]
 
-function cutObject(entries: Entries, room: number, depth: number): string {
-  const all = selectFields(entries, room)
-  const fields = all.length === entries.length ? all : selectFields(entries, room - MIN_VALUE_CHARS)
+function cutObject(entries: Entries, maxChars: number, depth: number): string {
+  const all = selectFields(entries, maxChars)
+  const fields =
+    all.length === entries.length ? all : selectFields(entries, maxChars - MIN_VALUE_CHARS)
   const missing = entries.length - fields.length
   if (fields.length === 0) return renderCount(missing, 'field')
   const keys = fields.reduce((sum, { key }) => sum + key.length + 2, 2)
-  const share = computeShare(fields, room - keys - (missing > 0 ? MIN_VALUE_CHARS : 0))
+  const share = computeShare(fields, maxChars - keys - (missing > 0 ? MIN_VALUE_CHARS : 0))
   let spare = 0
   const texts = fields.map(({ key, value, chars }) => {
     const allowed = share + (chars > share ? spare : 0)
@@ -182,14 +183,14 @@ function cutObject(entries: Entries, room: number, depth: number): string {
   return `{${texts.join(',')}}`
 }
 
-/** Returns the first fields, as many as fit with at least `MIN_VALUE_CHARS` for each longer value. */
-function selectFields(entries: Entries, room: number): Field[] {
+/** Returns the first fields, as many as fit with their complete value or at least `MIN_VALUE_CHARS` of it. */
+function selectFields(entries: Entries, maxChars: number): Field[] {
   const fields: Field[] = []
-  let rest = room - 2
+  let rest = maxChars - 2
   for (const [name, value] of entries) {
     const key = renderComplete(name, rest)
     if (key === null) break
-    const chars = renderComplete(value, room)?.length ?? Infinity
+    const chars = renderComplete(value, maxChars)?.length ?? Infinity
     rest -= key.length + 2 + Math.min(chars, MIN_VALUE_CHARS)
     if (rest < 0) break
     fields.push({ key, value, chars })
@@ -197,14 +198,14 @@ function selectFields(entries: Entries, room: number): Field[] {
   return fields
 }
 
-/** Returns the maximum length of a value at which all fit. Shorter values leave characters to longer ones. */
-function computeShare(fields: readonly Field[], room: number): number {
-  let rest = room
+/** Returns the max length of each value with which all fields fit. Short values leave characters to longer values. */
+function computeShare(fields: readonly Field[], maxChars: number): number {
+  let rest = maxChars
   let open = fields.length
   for (const { chars } of fields.toSorted((a, b) => a.chars - b.chars)) {
     if (chars > rest / open) break
     rest -= chars
     open -= 1
   }
-  return open === 0 ? room : Math.floor(rest / open)
+  return open === 0 ? maxChars : Math.floor(rest / open)
 }

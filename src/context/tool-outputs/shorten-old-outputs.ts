@@ -1,10 +1,10 @@
 /**
- * Shortens long tool outputs in old rounds to their beginning and end, with a note about the missing
- * characters in between. JSON stays JSON (`shortenJson`).
+ * Shortens long tool outputs in old rounds to their beginning and end (`shorten-output.ts`).
  *
  * The cutoff between old and recent rounds moves in steps of `step` rounds, counted from the first round:
- * `rounds: 5, step: 10` keeps 6 to 15 rounds, including the latest. A cutoff that moved with every round would
- * change the prompt's prefix with each question, which costs more at a provider with a cache than full outputs.
+ * `keepRounds: 5, step: 10` keeps full outputs in 6 to 15 rounds, including the current one. A cutoff that moved with
+ * each round would change the prompt's prefix with each question, which costs more than full outputs at a provider
+ * with a prompt cache.
  */
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { replaceItems } from '../edit-items.ts'
@@ -13,14 +13,14 @@ import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface OutputShorteningOptions extends Partial<OutputLengths> {
-  /** The number of rounds before the latest one that keep full outputs; 0 for the latest one only. */
-  readonly rounds: number
+  /** The number of rounds before the current one that keep full outputs. With 0, only the current round does. */
+  readonly keepRounds: number
   readonly step?: number
 }
 
 export function shortenOldOutputs({
-  rounds,
-  step = Math.max(1, Math.min(5, rounds)),
+  keepRounds,
+  step = Math.max(1, Math.min(5, keepRounds)),
   minChars = 800,
   headChars = 256,
   tailChars = 128,
@@ -28,11 +28,11 @@ export function shortenOldOutputs({
   const shorten = createOutputShortener({ minChars, headChars, tailChars })
   return {
     name: 'shorten-tool-outputs',
-    needs: ITEM_TRAITS.toolOutput,
-    prefixStability: 'lasting',
+    requiredTraits: ITEM_TRAITS.toolOutput,
+    prefixChanges: 'permanent',
     run(items) {
       const starts = findRoundStarts(items)
-      const old = countOldRounds(starts.length, rounds, step)
+      const old = countOldRounds(starts.length, keepRounds, step)
       const cutoff = old > 0 ? (starts[old] ?? 0) : 0
       return replaceItems(
         items,
@@ -43,7 +43,7 @@ export function shortenOldOutputs({
   }
 }
 
-/** Returns how many of `rounds` rounds are old, e.g. 17 rounds with `keepRounds: 5, step: 10` → 10. */
+/** Returns how many of the rounds have shortened outputs, e.g. 17 rounds with `keepRounds: 5, step: 10` → 10. */
 export function countOldRounds(rounds: number, keepRounds: number, step: number): number {
   return Math.max(0, Math.floor((rounds - 1 - keepRounds) / step) * step)
 }

@@ -1,6 +1,6 @@
 /**
- * Shortens one tool output to its beginning and end, with a note about the missing characters in between.
- * JSON stays JSON (`shortenJson`). The result depends on the output alone, not on its age.
+ * Shortens one tool output to its beginning and end, with a note about the number of missing characters in
+ * between. JSON stays JSON (`shorten-json.ts`). The result depends on the output alone, not on its age.
  */
 import {
   isToolOutput,
@@ -11,7 +11,6 @@ import {
 } from '../../core/item.ts'
 import type { OutputRules } from '../../core/context-policy.ts'
 import { cutMiddle } from './split-head-and-tail.ts'
-import { createItemMemo } from './memoize-per-item.ts'
 import { shortenJson } from './shorten-json.ts'
 
 /** Lengths in UTF-16 code units. Outputs shorter than `minChars` stay unchanged. */
@@ -21,29 +20,44 @@ export interface OutputLengths {
   readonly tailChars: number
 }
 
-/** Reads the lengths from the policy. */
+/** Returns the lengths to which the policy shortens outputs. */
 export function readOutputLengths({ longerThan, head, tail }: OutputRules): OutputLengths {
   return { minChars: longerThan, headChars: head, tailChars: tail }
 }
 
-/** Returns a function that shortens an output. Other items and short outputs stay the same objects. */
+/** Returns a function that shortens a tool output. Other items and short outputs stay the same objects. */
 export function createOutputShortener(lengths: OutputLengths): (item: Item) => Item {
   const { minChars, headChars, tailChars } = lengths
   const settings = `${minChars} ${headChars} ${tailChars}`
   const shorten = (text: string) => shortenText(text, lengths)
   return (item) => {
     if (!isToolOutput(item)) return item
-    return memoize(item, settings, () => replaceOutputTexts(item, isTextPart, shorten))
+    return cached(item, settings, () => replaceOutputTexts(item, isTextPart, shorten))
   }
 }
 
-const memoize = createItemMemo()
+const cached = createItemCache()
+
+/**
+ * Returns a function that caches the result of `edit` for as long as the item object exists, because the items of a
+ * conversation stay the same objects between its requests. Only the result for the latest settings is cached.
+ */
+export function createItemCache() {
+  const results = new WeakMap<Item, { readonly settings: string; readonly edited: Item }>()
+  return (item: Item, settings: string, edit: () => Item): Item => {
+    const result = results.get(item)
+    if (result?.settings === settings) return result.edited
+    const edited = edit()
+    results.set(item, { settings, edited })
+    return edited
+  }
+}
 
 function isTextPart(part: Part): part is TextPart {
   return part.type === 'input_text' || part.type === 'output_text'
 }
 
-/** Replaces the text of an output, or of its parts that `isText` accepts. Images and files stay. */
+/** Replaces the text of an output, or the texts of those parts that `isText` accepts. Images and files stay. */
 export function replaceOutputTexts(
   item: ToolOutput,
   isText: (part: Part) => part is TextPart,
@@ -67,20 +81,21 @@ function shortenText(text: string, { minChars, headChars, tailChars }: OutputLen
   const json = shortenJson(text, headChars + MAX_NOTE_CHARS + tailChars)
   if (json !== null) return json
   if (isShortened(text, headChars, tailChars)) return text
-  const short = cutMiddle(text, headChars, tailChars, createNote)
+  const short = cutMiddle(text, headChars, tailChars, createOmissionNote)
   return short.length < text.length ? short : text
 }
 
-function createNote(leftOut: number): string {
-  return `[${leftOut} characters of this tool output were left out here]`
+/** Returns the note between beginning and end of an output. `hint` is appended to its sentence. */
+export function createOmissionNote(omittedChars: number, hint = ''): string {
+  return `[${omittedChars} characters of this tool output were left out here${hint}]`
 }
 
-/** Max length of the note, with the line breaks around it. */
-const MAX_NOTE_CHARS = createNote(Number.MAX_SAFE_INTEGER).length + 2
+/** Max length of the note without a hint, with the line breaks around it. */
+const MAX_NOTE_CHARS = createOmissionNote(Number.MAX_SAFE_INTEGER).length + 2
 
 /**
- * True if the text has been shortened with these lengths before. Only a `minChars` below the length of the
- * result makes this necessary, e.g. `minChars: 100, headChars: 256`.
+ * True if the text has been shortened with these lengths before. Without this check, a `minChars` below the length
+ * of the result, e.g. `minChars: 100, headChars: 256`, would shorten the output again in a second run.
  */
 function isShortened(text: string, headChars: number, tailChars: number): boolean {
   if (text.length > headChars + MAX_NOTE_CHARS + tailChars) return false

@@ -1,8 +1,8 @@
 /**
- * Drops the items from before the last reset of the conversation. Instructions at the head and pinned
- * items stay; summaries and compactions of the dropped items are dropped too.
+ * Drops the items before the last reset of the conversation. Leading instructions and pinned items stay. Summaries
+ * and compactions of the dropped items are dropped, too.
  *
- * This transform runs first: for all others the conversation begins at the reset.
+ * This transform runs first, so that for all others the conversation begins at the reset.
  */
 import { isCompaction, isCompactionMessage } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
@@ -17,8 +17,8 @@ import type { Transform } from '../transform-interface.ts'
 export function dropBeforeReset(): Transform {
   return {
     name: 'after-reset',
-    needs: ITEM_TRAITS.reset,
-    prefixStability: 'lasting',
+    requiredTraits: ITEM_TRAITS.reset,
+    prefixChanges: 'permanent',
     run(items) {
       const start = findResetEnd(items)
       if (start === 0) return { items, notes: [] }

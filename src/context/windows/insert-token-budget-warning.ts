@@ -1,9 +1,9 @@
 /**
  * Inserts a warning when a model that works with tools has filled a configured share of its context
  * window, e.g. 80 %. The warning comes once, in the current round, after the answer that reached the share.
- * It keeps its position until the round ends and is not part of later rounds.
+ * It keeps its position until the round ends and is no part of later rounds.
  *
- * The check uses the provider's token counts, not estimates. Without a count there is no warning.
+ * The check uses token counts of the provider, not estimates. Without such a count there is no warning.
  */
 import { isCompaction } from '../../core/items/compaction-item.ts'
 import { createNoticePart } from '../../core/text/gateway-notice.ts'
@@ -14,14 +14,14 @@ import type { Transform } from '../transform-interface.ts'
 
 export interface BudgetWarningOptions {
   /** Context window of the model, in tokens. */
-  readonly window: number
-  /** A share of the window, e.g. 0.8. */
+  readonly contextWindow: number
+  /** The share of the window at which the warning is due, e.g. 0.8. */
   readonly warnAt: number
-  /** Returns the tokens of an answer, prompt included; `null` if the provider reported none. */
+  /** Returns the tokens of an answer and its prompt, or `null` if the provider reported no count. */
   readonly countTokens: (origin: Origin) => number | null
 }
 
-export function addBudgetWarning(options: BudgetWarningOptions): Transform {
+export function insertTokenBudgetWarning(options: BudgetWarningOptions): Transform {
   return {
     name: 'warn-of-budget',
     run(items) {
@@ -36,7 +36,7 @@ export function addBudgetWarning(options: BudgetWarningOptions): Transform {
   }
 }
 
-/** Returns the number of answers since the warning was due, or `null` if it is not due. */
+/** Returns the number of answers of the model since the warning was due, or `null` if it is not due. */
 export function countStepsSinceWarning(
   items: readonly Item[],
   options: BudgetWarningOptions,
@@ -47,18 +47,18 @@ export function countStepsSinceWarning(
 
 function findWarningPosition(
   items: readonly Item[],
-  { window, warnAt, countTokens }: BudgetWarningOptions,
+  { contextWindow, warnAt, countTokens }: BudgetWarningOptions,
 ): number | null {
   const question = findRoundStarts(items).at(-1)
   if (question === undefined || items.at(-1)?.type === 'message') return null
-  // Skips answers with a compaction: their token count includes the items that the compaction replaced.
+  // Answers with a compaction are skipped, because their token count includes the items that it replaced.
   const compacted = new Set(items.filter(isCompaction).map(({ origin }) => origin))
   const full = listOrigins(items.slice(question)).find(
-    (origin) => !compacted.has(origin) && (countTokens(origin) ?? 0) >= window * warnAt,
+    (origin) => !compacted.has(origin) && (countTokens(origin) ?? 0) >= contextWindow * warnAt,
   )
   if (full === undefined) return null
   const end = items.findLastIndex(({ origin }) => origin === full) + 1
-  // The next insertion point is after the outputs of the answer's calls.
+  // The next position at which a message may be inserted is after the outputs of the answer's calls.
   const position = findInsertionPoints(items).indexOf(true, end)
   return position < 0 ? items.length : position
 }

@@ -1,13 +1,13 @@
 /**
- * Weighs the items of a history in items, turns or tokens; policies count rounds as turns. Items that are
- * always sent, such as instructions at the head and pinned items, weigh nothing.
+ * Weighs the items of a history for a window of items, turns (rounds) or tokens. Items that are always sent, such as
+ * leading instructions and pinned items, have the weight 0.
  */
 import type { Item } from '../../core/item.ts'
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import { isUserMessage, findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import type { KeepPredicate } from '../find-undroppable-items.ts'
 
-export const ITEM_WEIGHTS = { items: weighItems, turns: weighRounds, tokens: weighTokens }
+export const WEIGHING_FUNCTIONS = { items: weighItems, turns: weighRounds, tokens: weighTokens }
 
 export function sumWeights(weights: readonly number[]): number {
   let total = 0
@@ -15,7 +15,7 @@ export function sumWeights(weights: readonly number[]): number {
   return total
 }
 
-/** At each index the weight of all items before it, e.g. weights `[2, 3]` → `[0, 2, 5]`. */
+/** At each index the total weight of all items before it, e.g. weights `[2, 3]` → `[0, 2, 5]`. */
 export type PrefixSums = readonly number[]
 
 export function computePrefixSums(weights: readonly number[]): PrefixSums {
@@ -36,8 +36,8 @@ function weighTokens(items: readonly Item[], stays: KeepPredicate): readonly num
 }
 
 /**
- * Gives each round a weight of 1, at its first droppable item, and 0 elsewhere. The latest round counts from its
- * question on, even from a pinned one: otherwise the cut would move when the model's first item arrives.
+ * Gives the first item of each round that is not always sent the weight 1, and all others 0. In the latest round the
+ * question has the weight 1 even if it is pinned: otherwise the cut would move when the model's first item arrives.
  */
 function weighRounds(items: readonly Item[], stays: KeepPredicate): readonly number[] {
   const latest = findRoundStarts(items).at(-1) ?? items.length

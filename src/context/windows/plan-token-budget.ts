@@ -1,17 +1,14 @@
 /**
  * Plans which items are shortened and dropped so that a conversation fits its model. Outputs of finished
- * rounds are shortened first, then the oldest rounds are dropped. Outputs of a round that would not fit even
- * alone are capped.
+ * rounds are shortened first, then the oldest rounds are dropped. If the current round does not fit even alone, its
+ * outputs are capped.
  *
- * The plan depends only on the list. It replays how the list grew, item by item: an item that did not fit
- * at some point stays dropped, even when the round that displaced it is over. So every replica with the
- * same list drops the same items.
+ * The plan depends only on the list, so that each replica drops the same items. It replays how the list grew, item by
+ * item: an item that did not fit at some point stays dropped, even after the round that displaced it was shortened.
  *
- * Cuts move in steps: to the round at which the total weight before it passes a multiple of a power of
- * two, e.g. of 8192. The weight of an item never changes (`token-budget-weights.ts`), so these positions
+ * Cuts move in steps: a cut is at a round at which the total weight of all earlier items passes a multiple of a power
+ * of two, e.g. of 8192 tokens. The weight of an item never changes (`token-budget-weights.ts`), so these positions
  * stay the same.
- *
- * Policies count rounds as turns: `keepTurns` is a number of rounds.
  */
 import type { Item } from '../../core/item.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
@@ -23,15 +20,16 @@ import {
   type ItemReductions,
   type TokenBudgetWeights,
 } from './token-budget-weights.ts'
+import { weightBetween, type PrefixSums } from './item-weights.ts'
 
 export interface TokenBudgetOptions extends ItemReductions {
-  /** The maximum total weight, in tokens. At least 1. */
+  /** The maximum number of tokens of all items together. At least 1. */
   readonly maxTokens: number
-  /** `outputs.keep_turns` of the policy; `null` if the policy shortens no outputs. */
-  readonly keepTurns: number | null
+  /** `outputs.keep_turns` of the policy, which is a number of rounds; `null` if the policy shortens no outputs. */
+  readonly keepRounds: number | null
   readonly step: number
-  /** The maximum number of images from before the latest round. */
-  readonly images: number
+  /** The maximum number of images that are sent from before the current round. */
+  readonly maxImages: number
 }
 
 export interface TokenBudgetPlan {
@@ -39,8 +37,8 @@ export interface TokenBudgetPlan {
   readonly dropBefore: number
   /** Outputs before this index are shortened. */
   readonly shortenBefore: number
-  /** For each index, 1 if an output at that index is capped. */
-  readonly capped: Uint8Array
+  /** 1 at each index at which an output is capped. */
+  readonly isCapped: Uint8Array
 }
 
 export function planTokenBudget(
@@ -62,35 +60,35 @@ export function planTokenBudget(
 }
 
 /**
- * Tracks which rounds were dropped and shortened while the list grew. Rounds are numbered from 0; the items before
- * the first question, if any, are round 0 (`preamble` is then 1).
+ * Tracks which rounds were dropped and shortened while the list grew. Rounds are numbered from 0. Items before the
+ * first question are round 0, and `preamble` is then 1; otherwise it is 0.
  */
 function createReplay(weights: TokenBudgetWeights, options: TokenBudgetOptions, preamble: number) {
-  const { maxTokens, images, keepTurns, step } = options
+  const { maxTokens, maxImages, keepRounds, step } = options
   const rounds: RoundStart[] = []
-  const capped = new Uint8Array(weights.open.length)
-  let current: RoundStart = { start: 0, open: 0, settled: 0, images: 0 }
-  /** The first round that is sent. */
+  const isCapped = new Uint8Array(weights.unchanged.length)
+  let current: RoundStart = { start: 0, unchanged: 0, shortened: 0, images: 0 }
+  /** The number of the first round that is sent. */
   let cut = 0
-  /** The first round with full outputs, once shortening has begun. */
+  /** The number of the first round with full outputs, once shortening has begun. */
   let shortenedRounds = 0
   let isCapping = false
   let isShortening = false
 
   const roundAt = (round: number): RoundStart => rounds[round] ?? current
-  const weightSinceStart = (sums: Float64Array, length: number) =>
-    (sums[length] ?? 0) - (sums[current.start] ?? 0)
-  /** Weight of the current round (capped if needed) plus all items that are always sent. */
+  const weightSinceStart = (sums: PrefixSums, length: number) =>
+    weightBetween(sums, current.start, length)
+  /** Returns the weight of the current round (capped if needed) plus all items that are always sent. */
   const weighCurrentRound = (length: number) =>
     (weights.alwaysSent[length] ?? 0) +
-    weightSinceStart(isCapping ? weights.capped : weights.open, length) +
-    (images === 0 ? 0 : weightSinceStart(weights.images, length) * IMAGE_TOKENS)
-  /** The weight of the rounds from `from` up to the current one. */
+    weightSinceStart(isCapping ? weights.capped : weights.unchanged, length) +
+    (maxImages === 0 ? 0 : weightSinceStart(weights.images, length) * IMAGE_TOKENS)
+  /** Returns the weight of the rounds from number `from` up to the current round. */
   const weighEarlierRounds = (from: number, shortenedTo: number): number => {
     const first = roundAt(from)
-    const visibleImages = Math.min(current.images - first.images, images)
+    const visibleImages = Math.min(current.images - first.images, maxImages)
     const middle = roundAt(Math.max(from, shortenedTo))
-    const text = middle.settled - first.settled + current.open - middle.open
+    const text = middle.shortened - first.shortened + current.unchanged - middle.unchanged
     return text + visibleImages * IMAGE_TOKENS
   }
   const fits = (from: number, length: number) =>
@@ -101,15 +99,15 @@ function createReplay(weights: TokenBudgetWeights, options: TokenBudgetOptions, 
       rounds.push(current)
       isCapping = false
       const stepTokens = roundDownToPowerOfTwo(maxTokens / 8)
-      if (passesStep(roundAt(shortenedRounds).open, current.open, stepTokens)) {
+      if (passesStep(roundAt(shortenedRounds).unchanged, current.unchanged, stepTokens)) {
         shortenedRounds = rounds.length - 1
       }
     },
     growTo(length: number): void {
       if (!isCapping && weighCurrentRound(length) > maxTokens) isCapping = true
-      // Until the limit is exceeded, only the policy shortens outputs.
+      // Until the budget is exceeded, outputs are shortened only as far as the policy says.
       const questionRounds = rounds.length - preamble
-      const old = keepTurns === null ? 0 : countOldRounds(questionRounds, keepTurns, step)
+      const old = keepRounds === null ? 0 : countOldRounds(questionRounds, keepRounds, step)
       const usual = old > 0 ? preamble + old : 0
       isShortening ||= weighCurrentRound(length) + weighEarlierRounds(0, usual) > maxTokens
       if (!isShortening || fits(cut, length)) return
@@ -117,37 +115,35 @@ function createReplay(weights: TokenBudgetWeights, options: TokenBudgetOptions, 
       cut = findNextCut(rounds, cut, (round) => fits(round, length), widestStep)
     },
     endRound(end: number): void {
-      if (isCapping) capped.fill(1, current.start, end)
+      if (isCapping) isCapped.fill(1, current.start, end)
       current = {
         start: end,
-        open: current.open + weightSinceStart(isCapping ? weights.capped : weights.open, end),
-        settled:
-          current.settled + weightSinceStart(isCapping ? weights.capped : weights.settled, end),
+        unchanged:
+          current.unchanged + weightSinceStart(isCapping ? weights.capped : weights.unchanged, end),
+        shortened:
+          current.shortened + weightSinceStart(isCapping ? weights.capped : weights.shortened, end),
         images: weights.images[end] ?? 0,
       }
     },
     plan(): TokenBudgetPlan {
-      if (!isShortening) return { dropBefore: 0, shortenBefore: 0, capped }
-      return {
-        dropBefore: roundAt(cut).start,
-        shortenBefore: roundAt(shortenedRounds).start,
-        capped,
-      }
+      const dropBefore = isShortening ? roundAt(cut).start : 0
+      const shortenBefore = isShortening ? roundAt(shortenedRounds).start : 0
+      return { dropBefore, shortenBefore, isCapped }
     },
   }
 }
 
-/** The index at which a round starts, and the weights of all items before it. */
+/** The index at which a round starts, with the weights and the number of images of all items before it. */
 interface RoundStart {
   readonly start: number
-  readonly open: number
-  readonly settled: number
+  readonly unchanged: number
+  readonly shortened: number
   readonly images: number
 }
 
 /**
- * Tries cuts at multiples of the widest step, then of half of it, and so on. Returns the first round to
- * send for which `isEnough` holds, or the latest round if there is none.
+ * Returns the first round to send for which `isEnough` holds, or the latest round if there is none. Tries cuts at
+ * multiples of the widest step first, then at multiples of half of it, and so on.
  */
 function findNextCut(
   rounds: readonly RoundStart[],
@@ -157,12 +153,12 @@ function findNextCut(
 ): number {
   const latest = rounds.length - 1
   for (let step = widestStep; step >= 1; step /= 2) {
-    let from = rounds[cut]?.settled ?? 0
+    let from = rounds[cut]?.shortened ?? 0
     for (let round = cut + 1; round < latest; round += 1) {
-      const { settled } = rounds[round] as RoundStart
-      if (!passesStep(from, settled, step)) continue
+      const { shortened } = rounds[round] as RoundStart
+      if (!passesStep(from, shortened, step)) continue
       if (isEnough(round)) return round
-      from = settled
+      from = shortened
     }
   }
   return latest
@@ -172,7 +168,7 @@ function passesStep(before: number, after: number, step: number): boolean {
   return Math.floor(after / step) > Math.floor(before / step)
 }
 
-/** Rounds down, e.g. 10000 → 8192, so that a slightly different limit rarely changes the steps. */
+/** Rounds down, e.g. 10000 → 8192. A slightly different token budget thus rarely changes the steps. */
 function roundDownToPowerOfTwo(tokens: number): number {
   return 2 ** Math.max(0, Math.floor(Math.log2(tokens)))
 }

@@ -1,7 +1,7 @@
 /**
  * Weighs items in tokens for the token budget: unchanged, shortened (when their round is over) and capped.
- * Each weight depends on the item alone, so it never changes. Images are counted separately, because how
- * many of them are sent does change.
+ * Each weight depends on the item alone, so it never changes. Images are counted separately, because the number of
+ * images that are sent changes as the conversation grows.
  */
 import { readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
@@ -12,27 +12,27 @@ import { readPartMedia } from '../../core/media/content-part-media.ts'
 import { isPinnedByClient } from '../../core/items/rounds-and-pinned-items.ts'
 import { estimateTokens, IMAGE_TOKENS } from '../../core/text/estimate-tokens.ts'
 import type { KeepPredicate } from '../find-undroppable-items.ts'
+import { computePrefixSums, type PrefixSums } from './item-weights.ts'
 
-/** Prefix sums: at each index the total of all items before it. */
+/** The weights of all items before each index, in tokens. */
 export interface TokenBudgetWeights {
   /** Weights of the items that are always sent. The other sums exclude these items. */
-  readonly alwaysSent: Sums
+  readonly alwaysSent: PrefixSums
   /** Weights of unchanged items, as in the current round. */
-  readonly open: Sums
-  /** Weights with shortened outputs, and without reasoning that the policy drops. */
-  readonly settled: Sums
-  /** Weights with capped outputs. */
-  readonly capped: Sums
-  /** The number of images. */
-  readonly images: Sums
+  readonly unchanged: PrefixSums
+  /** Weights as in finished rounds: with shortened outputs, and without reasoning that the policy drops. */
+  readonly shortened: PrefixSums
+  /** Weights with capped outputs, as in a round that exceeds the token budget by itself. */
+  readonly capped: PrefixSums
+  /** Number of images, which are not included in the weights. */
+  readonly images: PrefixSums
 }
 
-type Sums = Float64Array
-
-/** Functions that make items smaller. Each returns the same item if there is nothing to cut. */
+/** The ways in which items are made smaller. The functions return the same item if there is nothing to cut. */
 export interface ItemReductions {
   readonly shortenOutput: (item: Item) => Item
   readonly capOutput: (item: Item) => Item
+  /** False if the policy drops the reasoning of finished rounds. */
   readonly keepsReasoning: boolean
 }
 
@@ -41,26 +41,23 @@ export function computeBudgetWeights(
   stays: KeepPredicate,
   reductions: ItemReductions,
 ): TokenBudgetWeights {
-  const sums = () => new Float64Array(items.length + 1)
-  const weights = {
-    alwaysSent: sums(),
-    open: sums(),
-    settled: sums(),
-    capped: sums(),
-    images: sums(),
+  const weights = items.map((item, index) =>
+    stays(index, item)
+      ? { alwaysSent: estimateItemTokens(item), unchanged: 0, shortened: 0, capped: 0, images: 0 }
+      : weighItem(item, reductions),
+  )
+  const sum = (kind: keyof TokenBudgetWeights) =>
+    computePrefixSums(weights.map((weight) => weight[kind]))
+  return {
+    alwaysSent: sum('alwaysSent'),
+    unchanged: sum('unchanged'),
+    shortened: sum('shortened'),
+    capped: sum('capped'),
+    images: sum('images'),
   }
-  for (const [index, item] of items.entries()) {
-    const weight: ItemWeight = stays(index, item)
-      ? { ...NO_WEIGHT, alwaysSent: estimateItemTokens(item) }
-      : weighItem(item, reductions)
-    for (const kind of WEIGHT_KINDS) {
-      weights[kind][index + 1] = (weights[kind][index] ?? 0) + weight[kind]
-    }
-  }
-  return weights
 }
 
-/** Returns an upper bound for the list and all of its prefixes, without shortening any output. */
+/** Returns an upper bound for the tokens of the list and all of its prefixes. Fast, because it shortens no output. */
 export function estimateMaxTokens(items: readonly Item[]): number {
   let tokens = 0
   for (const item of items) {
@@ -70,21 +67,13 @@ export function estimateMaxTokens(items: readonly Item[]): number {
   return tokens
 }
 
-type ItemWeight = Readonly<Record<keyof TokenBudgetWeights, number>>
-
-const NO_WEIGHT: ItemWeight = { alwaysSent: 0, open: 0, settled: 0, capped: 0, images: 0 }
-const WEIGHT_KINDS = ['alwaysSent', 'open', 'settled', 'capped', 'images'] as const
-
-function weighItem(
-  item: Item,
-  { shortenOutput, capOutput, keepsReasoning }: ItemReductions,
-): ItemWeight {
+function weighItem(item: Item, { shortenOutput, capOutput, keepsReasoning }: ItemReductions) {
   const images = measureImages(item)
   const isExpiring = item.type === 'reasoning' && !keepsReasoning && !isPinnedByClient(item)
   return {
     alwaysSent: 0,
-    open: estimateWithoutImages(item, images),
-    settled: isExpiring ? 0 : estimateWithoutImages(shortenOutput(item), images),
+    unchanged: estimateWithoutImages(item, images),
+    shortened: isExpiring ? 0 : estimateWithoutImages(shortenOutput(item), images),
     capped: estimateWithoutImages(capOutput(item), images),
     images: images.count,
   }
@@ -96,7 +85,7 @@ function estimateWithoutImages(item: Item, images: ImageMeasure): number {
 
 interface ImageMeasure {
   readonly count: number
-  /** The tokens that the images add to the estimate of their item. */
+  /** The tokens of the images in the estimate of their item, less those of the notices that may replace them. */
   readonly tokens: number
 }
 
@@ -124,5 +113,5 @@ function measurePartImages(part: Part): ImageMeasure {
 
 const NO_IMAGES: ImageMeasure = { count: 0, tokens: 0 }
 
-/** The approximate length of the notice that replaces a hidden image. */
+/** Approximate number of tokens of the notice that replaces a hidden image. */
 const NOTICE_TOKENS = 40

@@ -70,5 +70,7 @@ async function answerLayerQuestion(
     onCall: () => undefined,
     isDisconnected: () => false,
   }
-  return (await requestSummary({ before: null, chapters: [''], buildPrompt }, sending, ports)).text
+  return (
+    await requestSummary({ previousSummary: null, chapters: [''], buildPrompt }, sending, ports)
+  ).text
 }

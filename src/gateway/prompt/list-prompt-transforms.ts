@@ -3,7 +3,7 @@
  * then those that insert texts. The check of reasoning is last, because each change before reasoning can make
  * the reasoning invalid.
  */
-import { listAdditionTransforms, listTransforms } from '../../context/list-and-run-transforms.ts'
+import { listPolicyTextTransforms, listTransforms } from '../../context/list-and-run-transforms.ts'
 import { dropInvalidReasoning } from '../../context/reasoning/drop-invalid-reasoning.ts'
 import { computePrefixSeed } from '../../context/reasoning/hash-prompt-prefix.ts'
 import { moveItemsAfterCompaction } from '../../context/summaries/move-items-after-compaction.ts'
@@ -46,17 +46,17 @@ export function listPromptTransforms(
     ...listTransforms({
       policy,
       unansweredCalls: UNANSWERED_CALLS,
-      hasNames: target.acceptsAuthorNames,
+      hasNameField: target.acceptsAuthorNames,
       reader: target.compaction,
       summary: selectSummary(policy, history),
-      sees: target.mediaKinds,
+      acceptedMediaKinds: target.mediaKinds,
       tokenBudget: tokenBudget,
       // A medium keeps its number (`media_1`) when earlier media are dropped.
       conversation: items,
     }),
     // After the policy's transforms, which decide which media are sent at all.
     ...listUpstreamMediaTransforms(target.mediaSupport, history.media ?? null, MEDIA_FETCH_ALLOW),
-    ...listAdditionTransforms(policy),
+    ...listPolicyTextTransforms(policy),
     // After the policy's notes: a note's `depth` counts messages, but not the blocks of memory layers.
     ...listLayerTransforms(policy, history, items, ports),
     // After all insertions: the upstream ignores items before its own compaction, inserted ones too.
@@ -65,10 +65,10 @@ export function listPromptTransforms(
     dropInvalidReasoning({
       wire: account.wire,
       account: account.name,
-      seed: () => computePrefixSeed(params, account.wire),
+      computeSeed: () => computePrefixSeed(params, account.wire),
       checksPrefix: target.checksReasoningPrefix,
-      hadSameTools,
-      refusedBefore: history.reasoningRejections.flatMap((rejection) =>
+      hadSameGatewayTools: hadSameTools,
+      answersAfterRejection: history.reasoningRejections.flatMap((rejection) =>
         rejection.account === account.name ? rejection.origin : [],
       ),
     }),

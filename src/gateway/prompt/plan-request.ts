@@ -65,7 +65,7 @@ export function planRequest(
     },
     ports,
   )
-  const { items: sentItems, notes, places } = runTransforms(items, transforms)
+  const { items: sentItems, notes, originalPositions } = runTransforms(items, transforms)
   const compactAbove = computeCompactionThreshold(capabilities, { clientRequest, history, policy })
   const prompt = buildPrompt(clientRequest, {
     items: sentItems,
@@ -89,7 +89,7 @@ export function planRequest(
       ...offer.notes,
       ...budgetNotes,
     ],
-    originalPositions: places,
+    originalPositions: originalPositions,
     wasReasoningRejected: false,
   }
   return rejectLargeMedia(rejectEmptyPrompt(planned), capabilities.mediaSupport)

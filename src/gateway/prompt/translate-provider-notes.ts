@@ -2,6 +2,7 @@
  * Translates an encoder's notes: `at`, an index in the prompt, becomes an index in the conversation before all
  * transforms, and a field gets the name that the client used, e.g. `max_output_tokens` → `max_tokens`.
  */
+import { translateNoteIndex } from '../../context/list-and-run-transforms.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
 
@@ -11,14 +12,10 @@ export function translateProviderNotes(
   originalPositions: readonly (number | null)[],
   body: JsonObject,
 ): readonly Note[] {
-  return notes.map(({ at, ...note }) => {
-    const position = at === undefined ? null : (originalPositions[at] ?? null)
+  return notes.map((note) => {
+    const translated = translateNoteIndex(note, originalPositions)
     const { field } = note
-    return {
-      ...note,
-      ...(position === null ? {} : { at: position }),
-      ...(field === undefined ? {} : { field: findClientField(body, field) }),
-    }
+    return field === undefined ? translated : { ...translated, field: findClientField(body, field) }
   })
 }
 

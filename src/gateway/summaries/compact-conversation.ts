@@ -5,7 +5,7 @@
  */
 import {
   planCompaction,
-  listReplacedItems,
+  listItemsReplacedByCompaction,
   type CompactionPlan,
 } from '../../context/summaries/plan-compaction.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
@@ -64,7 +64,8 @@ export function isCompactionDue(prepared: PreparedRequest): boolean {
   const tokens = estimateRequestTokens(prepared)
   // Compacts only if at least a tenth of the request can be replaced; user messages, for example, can not.
   return (
-    tokens > threshold && estimateTokens(listReplacedItems(prepared.prompt.items)) * 10 > tokens
+    tokens > threshold &&
+    estimateTokens(listItemsReplacedByCompaction(prepared.prompt.items)) * 10 > tokens
   )
 }
 

@@ -22,11 +22,12 @@ export interface SummaryPrefix {
 /** Returns the prefixes from the shortest to the longest. */
 export function hashSummaryPrefixes({
   items,
-  hidden,
+  hiddenAuthors,
 }: SummarizableItems): readonly SummaryPrefix[] {
   const isAlwaysSent = createAlwaysSentItemPredicate(items)
   const prefixes: SummaryPrefix[] = []
-  let hash = hidden.length === 0 ? '' : JSON.stringify([...new Set(hidden)].toSorted())
+  let hash =
+    hiddenAuthors.length === 0 ? '' : JSON.stringify([...new Set(hiddenAuthors)].toSorted())
   let start = 0
   for (const [rounds, endIndex] of findRoundStarts(items).entries()) {
     const hashed = items

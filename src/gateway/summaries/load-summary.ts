@@ -5,7 +5,7 @@
  *
  * If the database fails or times out, the conversation is sent without a summary.
  */
-import { listCoveredItems } from '../../context/summaries/apply-summary.ts'
+import { listItemsReplacedBySummary } from '../../context/summaries/apply-summary.ts'
 import {
   type SummarizableItems,
   selectSummarizableItems,
@@ -84,15 +84,15 @@ export function buildActiveSummary(
   stored: StoredSummary,
 ): ActiveSummary {
   const { id, text, facts } = stored
-  const { items, hidden } = content
+  const { items, hiddenAuthors } = content
   return {
     id,
     text,
     facts,
     prefix,
     stored,
-    hiddenAuthors: hidden,
-    covered: listCoveredItems(items, prefix.endIndex),
+    hiddenAuthors: hiddenAuthors,
+    replacedItems: listItemsReplacedBySummary(items, prefix.endIndex),
   }
 }
 

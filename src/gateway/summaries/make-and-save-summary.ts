@@ -2,12 +2,12 @@
  * Makes a summary with a model and stores it. A process makes one summary of a conversation at a time. If two
  * replicas summarize the same prefix, both use the summary that is stored first.
  */
-import { listCoveredItems } from '../../context/summaries/apply-summary.ts'
+import { listItemsReplacedBySummary } from '../../context/summaries/apply-summary.ts'
 import {
   SUMMARY_PROMPT_VERSION,
   parseSummary,
-  buildSummarySections,
-  createSummaryPrompt,
+  buildSummaryChapters,
+  createSummaryPromptBuilder,
   type SummaryCut,
 } from '../../context/summaries/plan-and-parse-summary.ts'
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
@@ -132,9 +132,9 @@ async function writeSummary(
   const targets = routeModel(ports, model, clientRequest.dialect)
   const chapterTokens = resolveChapterTokens(targets[0], policy)
   const input: SummaryInput = {
-    before: previous === null ? null : formatHistorySummary(previous),
-    chapters: buildSummarySections(content, previous?.prefix.endIndex ?? 0, prefix, chapterTokens),
-    buildPrompt: createSummaryPrompt(focus),
+    previousSummary: previous === null ? null : formatHistorySummary(previous),
+    chapters: buildSummaryChapters(content, previous?.prefix.endIndex ?? 0, prefix, chapterTokens),
+    buildPrompt: createSummaryPromptBuilder(focus),
   }
   const sending = { targets, model, onCall, isDisconnected }
   const { text, usage } = await requestSummary(input, sending, ports)
@@ -145,7 +145,7 @@ async function writeSummary(
       'There is nothing in words to sum up, so the conversation was left as it is.',
     )
   }
-  const covered = listCoveredItems(content.items, prefix.endIndex)
+  const covered = listItemsReplacedBySummary(content.items, prefix.endIndex)
   const written = {
     ...parsed,
     prefix,

@@ -36,18 +36,18 @@ export interface SummaryModelOptions extends Pick<
   readonly model: string
 }
 
-export interface SummaryInput extends Pick<CompactionPlan, 'before' | 'chapters'> {
+export interface SummaryInput extends Pick<CompactionPlan, 'previousSummary' | 'chapters'> {
   /** Builds the prompt for a chapter. The default is the prompt for a compaction. */
   readonly buildPrompt?: typeof buildCompactionPrompt
 }
 
 /** Returns the summary of all chapters. Throws a GatewayError if the model writes no complete summary. */
 export async function requestSummary(
-  { before, chapters, buildPrompt = buildCompactionPrompt }: SummaryInput,
+  { previousSummary, chapters, buildPrompt = buildCompactionPrompt }: SummaryInput,
   options: SummaryModelOptions,
   ports: SummaryModelPorts,
 ): Promise<GeneratedSummary> {
-  let text = before
+  let text = previousSummary
   let usage = ZERO_TOKEN_USAGE
   for (const chapter of chapters) {
     const outcome = await requestChapter(buildPrompt(text, chapter), options, ports)

@@ -37,9 +37,9 @@ export const expandOutputTool: GatewayTool = {
     const piece = readOutputRange(readableItems, callId, range)
     if (piece === null)
       return `There is no output of a call ${JSON.stringify(callId.slice(0, 64))}.`
-    const { text, chars } = piece
-    if (text === '') return `There is nothing there: the output has ${chars} characters.`
-    return `Characters ${piece.from} to ${piece.to} of ${chars}:\n${text}`
+    const { text, totalChars } = piece
+    if (text === '') return `There is nothing there: the output has ${totalChars} characters.`
+    return `Characters ${piece.from} to ${piece.to} of ${totalChars}:\n${text}`
   },
 }
 

@@ -22,8 +22,8 @@ export function blockPrivateUrls(
     isDataUrl(url) || schemes.some((scheme) => url.startsWith(scheme)) || isPublicUrl(url, allowed)
   return {
     name: 'media',
-    needs: ITEM_TRAITS.media,
-    prefixStability: 'none',
+    requiredTraits: ITEM_TRAITS.media,
+    prefixChanges: 'never',
     run: (items) =>
       mapParts(items, (part, _, extraFields) => {
         const urls = isObject(extraFields)

@@ -25,8 +25,8 @@ import {
 export function correctMediaTypes(): Transform {
   return {
     name: 'media',
-    needs: ITEM_TRAITS.media,
-    prefixStability: 'none',
+    requiredTraits: ITEM_TRAITS.media,
+    prefixChanges: 'never',
     run: (items) => mapParts(items, checkPart),
   }
 }

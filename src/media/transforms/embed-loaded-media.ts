@@ -16,8 +16,8 @@ export function embedLoadedMedia(
 ): Transform {
   return {
     name: 'media',
-    needs: ITEM_TRAITS.media,
-    prefixStability: 'none',
+    requiredTraits: ITEM_TRAITS.media,
+    prefixChanges: 'never',
     run: (items) =>
       mapParts(items, (part) => {
         const medium = findRemoteMedia(part)

@@ -21,8 +21,8 @@ export function hideMediaOverLimit(limits: Limits): Transform {
   const { maxImageChars, maxRequestChars } = limits
   return {
     name: 'media',
-    needs: ITEM_TRAITS.media,
-    prefixStability: 'lasting',
+    requiredTraits: ITEM_TRAITS.media,
+    prefixChanges: 'permanent',
     run(items) {
       if (!items.some(hasInlineMedia)) return { items, notes: NO_NOTES }
       const questionStart = findLatestQuestion(items)

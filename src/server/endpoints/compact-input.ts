@@ -58,13 +58,13 @@ export async function compactInput(
   const plan = planConversationCompaction(complete, resolveContextWindow(complete))
   const { text, usage } = await requestSummary(plan, { targets, model, ...client }, ports)
   const id = ports.newTurnId()
-  const compaction = createCompactionItem(itemId('compaction', id, plan.kept.length), text)
+  const compaction = createCompactionItem(itemId('compaction', id, plan.userMessages.length), text)
   return {
     id: responseId(id),
     object: 'response.compaction',
     created_at: Math.floor(ports.nowMs() / 1000),
     output: [
-      ...plan.kept.map((message, index) => renderMessage(message, id, index)),
+      ...plan.userMessages.map((message, index) => renderMessage(message, id, index)),
       compaction.raw,
     ],
     usage: renderResponsesUsage(usage),

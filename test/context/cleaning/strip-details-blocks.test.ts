@@ -30,12 +30,16 @@ test.each([
   ['the texts between several blocks', `a⏎${REASONING}⏎b⏎⏎${CALL}⏎c`, 'a⏎⏎b⏎⏎c'],
   ['the texts around a block in the middle of a line', `a ${REASONING} b`, 'a⏎⏎b'],
   ['the indent of the line after a block', `a⏎${REASONING}⏎⏎    code`, 'a⏎⏎    code'],
-])('leaves %s', (_, text, expected) => {
+])('removing details blocks from an answer leaves %s', (_, text, expected) => {
   expect(stripFrom(text)).toBe(expected)
 })
 
 test.each([
-  ['holds another', '<details type="reasoning">a⏎<details>⏎b⏎</details>⏎c⏎</details>⏎So.', 'So.'],
+  [
+    'contains another block',
+    '<details type="reasoning">a⏎<details>⏎b⏎</details>⏎c⏎</details>⏎So.',
+    'So.',
+  ],
   ['was never closed', 'So.⏎<details type="reasoning" done="false">⏎> Let me', 'So.'],
   [
     'mentions a tag that it does not close',
@@ -43,15 +47,15 @@ test.each([
     'So.',
   ],
   [
-    'mentions one, with more blocks behind it',
+    'mentions an unclosed tag before further blocks',
     `<details type="reasoning">⏎> <details> folds⏎</details>⏎So.⏎${CALL}⏎Done.`,
     'So.⏎⏎Done.',
   ],
-])('takes out a block that %s, and not the answer', (_, text, expected) => {
+])('removes a details block that %s, but not the answer around it', (_, text, expected) => {
   expect(stripFrom(text)).toBe(expected)
 })
 
-describe('keeps', () => {
+describe('texts from which no details block is removed', () => {
   test.each([
     ['a block in a code fence', `See:⏎\`\`\`html⏎${REASONING}⏎\`\`\`⏎ok`],
     ['a block in a longer fence of tildes', `~~~~⏎~~~⏎${REASONING}⏎~~~~`],
@@ -60,7 +64,7 @@ describe('keeps', () => {
     ['details of other types', '<details>⏎<summary>More</summary>⏎x⏎</details>'],
     ['details of an unknown type', '<details type="note">x</details>'],
     ['a tag that is only mentioned', 'It begins with `<details type="reasoning">` there.'],
-  ])('%s', (_, text) => {
+  ])('an answer with %s stays unchanged', (_, text) => {
     const items = talk`
       user: well?
       assistant: ${text.replaceAll('⏎', '\n')}
@@ -69,7 +73,7 @@ describe('keeps', () => {
     expect(run(items).notes).toEqual([])
   })
 
-  test('messages of users and tool outputs', () => {
+  test('messages of users and tool outputs keep their details blocks', () => {
     const items = talk`
       system: ${REASONING}
       user: ${REASONING}
@@ -80,13 +84,13 @@ describe('keeps', () => {
   })
 })
 
-test('finds a block after a fence, and none in a line of code', () => {
+test('a details block after a closed code fence is removed', () => {
   expect(stripFrom(`\`\`\`⏎x⏎\`\`\`⏎${REASONING}⏎So.`)).toBe('```⏎x⏎```⏎⏎So.')
   expect(stripFrom(`\`\`\`not a fence\`\`\`⏎${REASONING}⏎So.`)).toBe('```not a fence```⏎⏎So.')
   expect(stripFrom(`- a⏎  \`\`\`⏎  x⏎  \`\`\`⏎${REASONING}⏎So.`)).toBe('- a⏎  ```⏎  x⏎  ```⏎⏎So.')
 })
 
-test('drops a message that becomes empty, unless it is the only item', () => {
+test('a message that holds only details blocks is dropped, unless it is the only item', () => {
   const step = run(talk`
     user: well?
     assistant: ${REASONING.replaceAll('⏎', '\n')}
@@ -99,7 +103,7 @@ test('drops a message that becomes empty, unless it is the only item', () => {
   expect(alone.notes).toEqual([{ did: 'changed', at: 0, why: 'details-removed' }])
 })
 
-test('keeps parts without text, and drops annotations of a changed text', () => {
+test('removing a details block keeps parts without text and deletes the annotations of the changed text', () => {
   const annotated: Part = {
     type: 'output_text',
     text: '<details type="reasoning">a</details>b',
@@ -155,7 +159,7 @@ const itemsOf = (chat: typeof chats extends fc.Arbitrary<infer One> ? One : neve
     content: texts.map((text) => ({ type: 'output_text', text })),
   }))
 
-test('satisfies the laws of transforms for any text', () => {
+test('removing details blocks satisfies the laws of transforms for any text', () => {
   fc.assert(
     fc.property(chats.map(itemsOf), (items) => {
       expectPure(run, items)
@@ -166,7 +170,7 @@ test('satisfies the laws of transforms for any text', () => {
   )
 })
 
-test('takes linear time for a long text full of tags', () => {
+test('removing details blocks takes linear time for a long text full of tags', () => {
   const told = (text: string): readonly Item[] => {
     const items = talk`
       user: well?

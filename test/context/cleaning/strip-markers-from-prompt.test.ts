@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Part, Role } from '../../../src/core/item.ts'
 import { formatMarkerLine } from '../../../src/core/markers/extract-turn-markers.ts'
-import { stripMarkers } from '../../../src/context/cleaning/strip-markers-from-prompt.ts'
+import { stripMarkersFromPrompt } from '../../../src/context/cleaning/strip-markers-from-prompt.ts'
 import {
   expectNotesMatchChanges,
   expectIdempotent,
@@ -13,40 +13,46 @@ import {
 import { tidyConversation } from '../../support/conversations.ts'
 
 const MARKER = formatMarkerLine('01KQZ3V8M6T2X9R4B7C9')
-const { run } = stripMarkers()
+const { run } = stripMarkersFromPrompt()
 
 function message(role: Role, ...texts: readonly string[]): Item {
   const type = role === 'assistant' ? 'output_text' : 'input_text'
   return { type: 'message', role, content: texts.map((text): Part => ({ type, text })) }
 }
 
-test.each<Role>(['system', 'developer', 'user', 'assistant'])('a marker goes from %s', (role) => {
-  const { items, notes } = run([message('user', 'hi'), message(role, `${MARKER}\n\nServus`)])
-  expect(items).toEqual([message('user', 'hi'), message(role, 'Servus')])
-  expect(notes).toEqual([{ did: 'changed', at: 1, why: 'marker-removed' }])
+test.each<Role>(['system', 'developer', 'user', 'assistant'])(
+  'a marker is removed from a message with the role %s',
+  (role) => {
+    const { items, notes } = run([message('user', 'hi'), message(role, `${MARKER}\n\nServus`)])
+    expect(items).toEqual([message('user', 'hi'), message(role, 'Servus')])
+    expect(notes).toEqual([{ did: 'changed', at: 1, why: 'marker-removed' }])
+  },
+)
+
+describe('removal of markers from tool outputs', () => {
+  test.each(['function_call_output', 'custom_tool_call_output'] as const)(
+    'a marker is removed from a %s',
+    (type) => {
+      const parts: readonly Part[] = [
+        { type: 'input_image', image_url: 'https://a.b/c.png' },
+        { type: 'input_text', text: `So\n\n${MARKER}` },
+      ]
+      const { items, notes } = run([
+        { type, call_id: 'a', output: `So\n\n${MARKER}\n\nOh` },
+        { type, call_id: 'b', output: parts },
+        { type, call_id: 'c', output: 'So' },
+      ])
+      expect(items).toEqual([
+        { type, call_id: 'a', output: 'So\n\nOh' },
+        { type, call_id: 'b', output: [parts[0], { type: 'input_text', text: 'So' }] },
+        { type, call_id: 'c', output: 'So' },
+      ])
+      expect(notes.map(({ at }) => at)).toEqual([0, 1])
+    },
+  )
 })
 
-describe('removes markers from tool outputs', () => {
-  test.each(['function_call_output', 'custom_tool_call_output'] as const)('%s', (type) => {
-    const parts: readonly Part[] = [
-      { type: 'input_image', image_url: 'https://a.b/c.png' },
-      { type: 'input_text', text: `So\n\n${MARKER}` },
-    ]
-    const { items, notes } = run([
-      { type, call_id: 'a', output: `So\n\n${MARKER}\n\nOh` },
-      { type, call_id: 'b', output: parts },
-      { type, call_id: 'c', output: 'So' },
-    ])
-    expect(items).toEqual([
-      { type, call_id: 'a', output: 'So\n\nOh' },
-      { type, call_id: 'b', output: [parts[0], { type: 'input_text', text: 'So' }] },
-      { type, call_id: 'c', output: 'So' },
-    ])
-    expect(notes.map(({ at }) => at)).toEqual([0, 1])
-  })
-})
-
-test('drops a part that becomes empty, unless it is the only one', () => {
+test('a part that contains only a marker is dropped, unless it is the only part of its item', () => {
   const { items } = run([
     message('user', MARKER, 'Servus', ''),
     message('assistant', MARKER, MARKER),
@@ -54,18 +60,18 @@ test('drops a part that becomes empty, unless it is the only one', () => {
   expect(items).toEqual([message('user', 'Servus', ''), message('assistant', '')])
 })
 
-test('returns the same list without markers', () => {
+test('stripping markers returns the same list if there is no marker', () => {
   const items = [message('user', '[servus]: #'), message('assistant', 'Servus')]
   expect(run(items).items).toBe(items)
 })
 
-test('removes markers from code, too', () => {
+test('a marker in a code block is removed, too', () => {
   const [before, after] = [`\`\`\`\nx\n${MARKER}\n\`\`\``, '```\nx\n```']
   const { items } = run([message('user', before), message('assistant', before)])
   expect(items).toEqual([message('user', after), message('assistant', after)])
 })
 
-test('removes markers from call arguments, which stay JSON', () => {
+test('a marker in the arguments of a call is removed, and the arguments stay JSON', () => {
   const given = JSON.stringify({ q: `x\n\n${MARKER}\n\ny` })
   const { items, notes } = run([
     { type: 'function_call', call_id: 'a', name: 'f', arguments: given },
@@ -78,13 +84,13 @@ test('removes markers from call arguments, which stay JSON', () => {
   expect(notes.map(({ why }) => why)).toEqual(['marker-removed', 'marker-removed'])
 })
 
-test('drops data about part positions together with the dropped part', () => {
+test('a dropped part is also removed from the fields that refer to parts by position', () => {
   const native = { chat: { $parts: [null, { cache_control: {} }], name: 'a' } }
   const [item] = run([{ ...message('user', MARKER, 'Servus'), native }]).items
   expect(item).toEqual({ ...message('user', 'Servus'), native: { chat: { name: 'a' } } })
 })
 
-test('satisfies the laws of transforms for texts with markers', () => {
+test('stripping markers satisfies the laws of transforms', () => {
   const withMarks = fc
     .tuple(tidyConversation, fc.array(fc.nat({ max: 6 }), { minLength: 1, maxLength: 8 }))
     .map(([items, kinds]) =>

@@ -34,46 +34,49 @@ import { numberOfRuns } from '../../support/number-of-runs.ts'
 
 const COUNTS = numberOfRuns(60)
 
-describe.each(TRANSFORMS)('$name', (subject) => {
+describe.each(TRANSFORMS)('laws of the transform $name', (subject) => {
   const { keepsBothSides = true } = subject
   const { run } = subject.transform
 
-  test('is pure (C1)', () => {
+  test('a transform does not change its input and returns the same result for the same list (C1)', () => {
     fc.assert(
       fc.property(conversation, (items) => expectPure(run, items)),
       COUNTS,
     )
   })
 
-  test('changes nothing more when it runs twice', () => {
+  test('a second run of a transform on its own result changes nothing', () => {
     fc.assert(
       fc.property(conversation, (items) => expectIdempotent(run, items)),
       COUNTS,
     )
   })
 
-  test('writes a note for each change, and no other', () => {
+  test('a transform writes one or more notes for each changed item, and none for other items', () => {
     fc.assert(
       fc.property(conversation, (items) => expectNotesMatchChanges(items, run(items))),
       COUNTS,
     )
   })
 
-  test('sends the latest question completely, and the instructions', () => {
+  test('a transform keeps the latest question and the instructions unchanged', () => {
     fc.assert(
       fc.property(conversation, (items) => expectQuestionAndInstructions(items, run(items).items)),
       COUNTS,
     )
   })
 
-  test.runIf(keepsBothSides)('sends a message of the user and one of the assistant', () => {
-    fc.assert(
-      fc.property(conversation, (items) => expectBothRoles(items, run(items).items)),
-      COUNTS,
-    )
-  })
+  test.runIf(keepsBothSides)(
+    'a transform keeps at least one message of the user and one of the assistant',
+    () => {
+      fc.assert(
+        fc.property(conversation, (items) => expectBothRoles(items, run(items).items)),
+        COUNTS,
+      )
+    },
+  )
 
-  test('keeps pinned items (C30)', () => {
+  test('a transform keeps all pinned items (C30)', () => {
     fc.assert(
       fc.property(conversation, (items) =>
         expectNoPinnedItemDropped(pruneCached(items), run(pruneCached(items))),
@@ -82,14 +85,14 @@ describe.each(TRANSFORMS)('$name', (subject) => {
     )
   })
 
-  test('keeps a valid list valid', () => {
+  test('a transform keeps a valid list valid', () => {
     fc.assert(
       fc.property(tidyConversation, (items) => expectValidForProviders(run(items).items)),
       COUNTS,
     )
   })
 
-  test('changes the prefix only at a step', () => {
+  test('a longer conversation gets the same prefix, unless the transform has moved its cutoff', () => {
     fc.assert(
       fc.property(fc.oneof(grown, grownWithinRound), ([before, after]) => {
         fc.pre(computeEpoch(subject, before) === computeEpoch(subject, after))
@@ -103,30 +106,33 @@ describe.each(TRANSFORMS)('$name', (subject) => {
   })
 })
 
-test.each(WHOLE_PLANS)('the pipeline of $names satisfies all laws', (plan) => {
-  const { run, epoch, keepsBothSides = true } = plan
-  fc.assert(
-    fc.property(conversation, (items) => {
-      expectPure(run, items)
-      expectIdempotent(run, items)
-      expectNotesMatchChanges(items, run(items), true)
-      expectQuestionAndInstructions(items, run(items).items)
-      if (keepsBothSides) expectBothRoles(items, run(items).items)
-      expectValidForProviders(run(items).items)
-      expectNoPinnedItemDropped(pruneCached(items), run(pruneCached(items)))
-    }),
-    COUNTS,
-  )
-  fc.assert(
-    fc.property(fc.oneof(grown, grownWithinRound), ([before, after]) => {
-      fc.pre(epoch(before) === epoch(after))
-      expectUnchangedPrefix(run(before).items, run(after).items)
-    }),
-    COUNTS,
-  )
-})
+test.each(WHOLE_PLANS)(
+  'the complete pipeline of $names satisfies all laws of transforms',
+  (plan) => {
+    const { run, epoch, keepsBothSides = true } = plan
+    fc.assert(
+      fc.property(conversation, (items) => {
+        expectPure(run, items)
+        expectIdempotent(run, items)
+        expectNotesMatchChanges(items, run(items), true)
+        expectQuestionAndInstructions(items, run(items).items)
+        if (keepsBothSides) expectBothRoles(items, run(items).items)
+        expectValidForProviders(run(items).items)
+        expectNoPinnedItemDropped(pruneCached(items), run(pruneCached(items)))
+      }),
+      COUNTS,
+    )
+    fc.assert(
+      fc.property(fc.oneof(grown, grownWithinRound), ([before, after]) => {
+        fc.pre(epoch(before) === epoch(after))
+        expectUnchangedPrefix(run(before).items, run(after).items)
+      }),
+      COUNTS,
+    )
+  },
+)
 
-test('pruning returns a valid conversation as the same list', () => {
+test('pruning orphans returns the same list if all items are valid', () => {
   fc.assert(
     fc.property(tidyConversation, (items) => {
       expect(pruneOrphans().run(items).items).toBe(items)
@@ -136,25 +142,25 @@ test('pruning returns a valid conversation as the same list', () => {
 })
 
 describe.each(TRANSFORMS.filter(({ makesValid }) => makesValid))(
-  '$name',
+  'repair of invalid lists by $name',
   ({ addsStubs, transform }) => {
     const { run } = transform
 
-    test('makes any list valid (C12, C13)', () => {
+    test('a repaired list has no call, output or reasoning without its partner (C12, C13)', () => {
       fc.assert(
         fc.property(conversation, (items) => expectValidForProviders(run(items).items)),
         { numRuns: 500 },
       )
     })
 
-    test('keeps calls at the end that wait for their outputs', () => {
+    test('repairing a list keeps calls at its end that still wait for their outputs', () => {
       fc.assert(
         fc.property(conversation, (items) => expectWaitingCalls(items, run(items).items)),
         { numRuns: 500 },
       )
     })
 
-    test.runIf(addsStubs)('drops no call that can get a stub output', () => {
+    test.runIf(addsStubs)('repairing a list drops no call that can get a stub output', () => {
       fc.assert(
         fc.property(conversation, (items) => expectNoCallLost(items, run(items))),
         { numRuns: 500 },

@@ -17,7 +17,7 @@ import { isUserMessage } from '../../../src/core/items/rounds-and-pinned-items.t
 import { escapeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
 import { listVisibilityTransforms } from '../../../src/context/media/list-visibility-transforms.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
-import { reshowGeneratedImages } from '../../../src/context/media/reshow-generated-images.ts'
+import { addAnswerImagesToNextQuestion } from '../../../src/context/media/add-answer-images-to-next-question.ts'
 import type { TransformResult } from '../../../src/context/transform-interface.ts'
 import {
   conversation,
@@ -66,79 +66,86 @@ function addMedia(item: Item, pick: number): Item {
 const MEDIA = { ...PRESETS.retain.media, keepTurns: 1, step: 2, imageMessages: 3, images: 3 }
 
 const plan = (kinds: readonly MediaKind[], media: MediaRules = { ...MEDIA, repeated: 'last' }) => {
-  const shown = listVisibilityTransforms({ rules: media, sees: new Set(kinds) })
+  const shown = listVisibilityTransforms({ rules: media, acceptedMediaKinds: new Set(kinds) })
   const transforms = [escapeNoticesInItems(), ...shown]
   return (items: readonly Item[]): TransformResult => runTransforms(items, transforms)
 }
 
-describe.each(KINDS.map((kinds) => ({ kinds })))('for a model that accepts $kinds', ({ kinds }) => {
-  const run = plan(kinds)
+describe.each(KINDS.map((kinds) => ({ kinds })))(
+  'media rules for a model that accepts only $kinds',
+  ({ kinds }) => {
+    const run = plan(kinds)
 
-  test('the transform is pure and idempotent, and writes a note for each change', () => {
-    fc.assert(
-      fc.property(told(conversation), (items) => {
-        expectPure(run, items)
-        expectIdempotent(run, items)
-        expectNotesMatchChanges(items, run(items), true)
-      }),
-      COUNTS,
-    )
-  })
+    test('the media transforms are pure and idempotent, and write a note for each change', () => {
+      fc.assert(
+        fc.property(told(conversation), (items) => {
+          expectPure(run, items)
+          expectIdempotent(run, items)
+          expectNotesMatchChanges(items, run(items), true)
+        }),
+        COUNTS,
+      )
+    })
 
-  test('the same holds for the complete pipeline, and a valid list stays valid', () => {
-    const policy = { ...PRESETS.lean, window: { items: 8, turns: null, tokens: null } }
-    const transforms = listTransforms({ policy, reader: null, sees: new Set(kinds) })
-    const whole = (items: readonly Item[]) => runTransforms(items, transforms)
-    fc.assert(
-      fc.property(told(conversation), (items) => {
-        expectIdempotent(whole, items)
-        expectValidForProviders(whole(items).items)
-      }),
-      COUNTS,
-    )
-  })
+    test('a pipeline with media rules is idempotent and returns a valid list', () => {
+      const policy = { ...PRESETS.lean, window: { items: 8, turns: null, tokens: null } }
+      const transforms = listTransforms({
+        policy,
+        reader: null,
+        acceptedMediaKinds: new Set(kinds),
+      })
+      const whole = (items: readonly Item[]) => runTransforms(items, transforms)
+      fc.assert(
+        fc.property(told(conversation), (items) => {
+          expectIdempotent(whole, items)
+          expectValidForProviders(whole(items).items)
+        }),
+        COUNTS,
+      )
+    })
 
-  test('sends no media of another kind, and no empty message (C78)', () => {
-    fc.assert(
-      fc.property(told(tidyConversation), (items) => {
-        const shown = run(items).items
-        expectValidForProviders(shown)
-        shown.forEach((item, at) => {
-          const media = listContentParts(item).map((part) => readPartMedia(part)?.kind)
-          expect(media.filter((kind) => kind !== undefined && !kinds.includes(kind))).toEqual([])
-          const before = items[at]
-          if (before !== undefined && listContentParts(before).length > 0) {
-            expect(listContentParts(item)).not.toEqual([])
+    test('no media that the model does not accept are sent, and no message becomes empty (C78)', () => {
+      fc.assert(
+        fc.property(told(tidyConversation), (items) => {
+          const shown = run(items).items
+          expectValidForProviders(shown)
+          shown.forEach((item, at) => {
+            const media = listContentParts(item).map((part) => readPartMedia(part)?.kind)
+            expect(media.filter((kind) => kind !== undefined && !kinds.includes(kind))).toEqual([])
+            const before = items[at]
+            if (before !== undefined && listContentParts(before).length > 0) {
+              expect(listContentParts(item)).not.toEqual([])
+            }
+          })
+        }),
+        COUNTS,
+      )
+    })
+
+    test('the latest question keeps all media that the model accepts', () => {
+      fc.assert(
+        fc.property(told(tidyConversation), (items) => {
+          const shown = run(items).items
+          const end = items.findLastIndex(isUserMessage)
+          for (let at = end; isUserMessage(items[at]); at -= 1) {
+            expect(listTexts(shown[at])).toEqual(
+              listTexts(items[at]).map((text) => text.replace('[Gateway', '(Gateway')),
+            )
+            expect(
+              listMediaParts(items[at], kinds).every((part) =>
+                listMediaParts(shown[at], kinds).includes(part),
+              ),
+            ).toBe(true)
           }
-        })
-      }),
-      COUNTS,
-    )
-  })
+        }),
+        COUNTS,
+      )
+    })
+  },
+)
 
-  test('keeps all media of the latest question that the model accepts', () => {
-    fc.assert(
-      fc.property(told(tidyConversation), (items) => {
-        const shown = run(items).items
-        const end = items.findLastIndex(isUserMessage)
-        for (let at = end; isUserMessage(items[at]); at -= 1) {
-          expect(listTexts(shown[at])).toEqual(
-            listTexts(items[at]).map((text) => text.replace('[Gateway', '(Gateway')),
-          )
-          expect(
-            listMediaParts(items[at], kinds).every((part) =>
-              listMediaParts(shown[at], kinds).includes(part),
-            ),
-          ).toBe(true)
-        }
-      }),
-      COUNTS,
-    )
-  })
-})
-
-test('reused images depend on earlier items only, and stay (C75)', () => {
-  const { run } = reshowGeneratedImages({ images: 2 })
+test('answer images that were added to a question stay there when the conversation grows (C75)', () => {
+  const { run } = addAnswerImagesToNextQuestion({ maxImages: 2 })
   fc.assert(
     fc.property(fc.oneof(grown, grownWithinRound), fc.nat(20), ([before, after], pick) => {
       const [said, more] = [before, after].map((list) =>
@@ -151,7 +158,7 @@ test('reused images depend on earlier items only, and stay (C75)', () => {
   )
 })
 
-test('every handle in a notice refers to the media hidden there (C80)', () => {
+test('each handle in a media notice refers to the medium that the notice replaces (C80)', () => {
   fc.assert(
     fc.property(told(tidyConversation), (items) => {
       const handles = assignMediaHandles(items)

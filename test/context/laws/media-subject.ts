@@ -22,7 +22,10 @@ export function media(overrides: Partial<MediaRules>): Subject {
   const rules = { ...PRESETS.replay.media, ...overrides }
   return {
     name: `media ${JSON.stringify(overrides)}`,
-    transform: replaceHiddenMedia({ rules, sees: new Set(MEDIA_KINDS), canView: true }),
+    transform: replaceHiddenMedia({
+      rules: { ...rules, view: true },
+      acceptedMediaKinds: new Set(MEDIA_KINDS),
+    }),
     epoch: (items) => mediaEpoch(items, rules),
   }
 }

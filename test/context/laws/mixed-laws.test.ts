@@ -12,15 +12,15 @@ import { POLICY_NAMES, resolvePolicy } from '../../../src/core/context-policy.ts
 import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
 import { insertLayerBlocks, type RenderedBlock } from '../../../src/memory/insert-layer-blocks.ts'
 import { dropBeforeReset } from '../../../src/context/windows/drop-before-reset.ts'
-import { listCoveredItems } from '../../../src/context/summaries/apply-summary.ts'
+import { listItemsReplacedBySummary } from '../../../src/context/summaries/apply-summary.ts'
 import { moveItemsAfterCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
 import {
-  listAdditionTransforms,
+  listPolicyTextTransforms,
   listTransforms,
   runTransforms,
   type PipelineResult,
 } from '../../../src/context/list-and-run-transforms.ts'
-import type { CompactionSupport } from '../../../src/context/summaries/can-read-compaction.ts'
+import type { CompactionReader } from '../../../src/context/summaries/can-read-compaction.ts'
 import { conversation, grownWithinRound } from '../../support/conversations.ts'
 import {
   expectQuestionAndInstructions,
@@ -34,7 +34,7 @@ import {
 import { encodeForWire, WIRES } from '../../support/sent-laws.ts'
 import { talk } from '../../support/talk.ts'
 import { anyAuthors } from '../../support/authors.ts'
-import { MIXED_OVERRIDES, type MixedOverrides } from './mixed-wishes.ts'
+import { MIXED_OVERRIDES, type MixedOverrides } from './mixed-policies.ts'
 import { pruneCached, countWaitingCalls } from './subjects.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 
@@ -83,7 +83,7 @@ function addReset(item: Item): Item {
   return setGatewayFields(item, { ...before, reset: true })
 }
 
-const READER: CompactionSupport = { wire: 'chat', account: 'a', compacts: false }
+const READER: CompactionReader = { wire: 'chat', account: 'a', makesCompactions: false }
 
 function listPolicyTransforms(
   { tokenBudget = null, ...overrides }: MixedOverrides,
@@ -93,17 +93,17 @@ function listPolicyTransforms(
 ) {
   const since = dropBeforeReset().run(items).items
   const border = summed === null ? 0 : (findRoundStarts(since)[summed] ?? 0)
-  const covered = listCoveredItems(since, border)
-  const summary = { id: 'sum_1', text: 'In short.', facts: [], covered }
-  const hasNames = reader.wire === 'chat'
+  const replacedItems = listItemsReplacedBySummary(since, border)
+  const summary = { id: 'sum_1', text: 'In short.', facts: [], replacedItems }
+  const hasNameField = reader.wire === 'chat'
   const rules = {
     policy: resolvePolicy([overrides]),
-    tokenBudget,
+    tokenBudget: tokenBudget,
     reader,
     conversation: items,
-    hasNames,
+    hasNameField,
   }
-  return listTransforms(covered.length === 0 ? rules : { ...rules, summary })
+  return listTransforms(replacedItems.length === 0 ? rules : { ...rules, summary })
 }
 
 function listAdditions(
@@ -113,7 +113,7 @@ function listAdditions(
   reader = READER,
 ) {
   return [
-    ...listAdditionTransforms(resolvePolicy([overrides])),
+    ...listPolicyTextTransforms(resolvePolicy([overrides])),
     ...(hasLayers ? [insertLayerBlocks(BLOCKS, items)] : []),
     ...(reader.wire === 'anthropic' ? [moveItemsAfterCompaction()] : []),
   ]
@@ -129,8 +129,8 @@ function buildPrompt(
   return runTransforms(items, [...plan, ...listAdditions(overrides, items, what, reader)])
 }
 
-describe.each(MIXTURES)('%j', (overrides) => {
-  test('is pure, writes notes, keeps the latest question, and keeps a valid list valid', () => {
+describe.each(MIXTURES)('laws of the pipeline with the policy %j', (overrides) => {
+  test('the pipeline is pure, writes notes, keeps the latest question, and returns a valid list', () => {
     fc.assert(
       fc.property(conversation, extras, (silent, what) => {
         const items = buildConversation(silent, what)
@@ -146,7 +146,7 @@ describe.each(MIXTURES)('%j', (overrides) => {
     )
   })
 
-  test('changes nothing more in a second run', () => {
+  test('a second run of the pipeline on its own result changes nothing', () => {
     fc.assert(
       fc.property(conversation, extras, (silent, before) => {
         // A pinned item survives a reset, but a placeholder that replaces it does not.
@@ -159,7 +159,7 @@ describe.each(MIXTURES)('%j', (overrides) => {
     )
   })
 
-  test('keeps pinned items', () => {
+  test('the pipeline keeps all pinned items', () => {
     fc.assert(
       fc.property(conversation, extras, (silent, what) => {
         // Hidden authors stay hidden, and items before a reset are dropped, even if they are pinned.
@@ -170,12 +170,12 @@ describe.each(MIXTURES)('%j', (overrides) => {
     )
   })
 
-  test('sends no request that a provider would reject', () => {
+  test('the pipeline produces no request that a provider would reject', () => {
     fc.assert(
       fc.property(conversation, extras, (silent, what) => {
         const items = [...buildConversation(silent, what), ...talk`user: so?`]
         for (const wire of WIRES) {
-          const reader = { wire: wire.wire, account: wire.wire, compacts: false }
+          const reader = { wire: wire.wire, account: wire.wire, makesCompactions: false }
           const { path, body } = encodeForWire(
             wire,
             buildPrompt(overrides, items, what, reader).items,
@@ -197,7 +197,7 @@ const BY_TURNS = MIXTURES.filter(
     tokenBudget === undefined,
 )
 
-test.each(BY_TURNS)('%j sends the same prefix again while tools run', (overrides) => {
+test.each(BY_TURNS)('the policy %j sends the same prefix again while tools run', (overrides) => {
   fc.assert(
     fc.property(grownWithinRound, extras, ([before, after], what) => {
       // Only messages have authors here, so that no call of the running turn is hidden.

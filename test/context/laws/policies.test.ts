@@ -54,16 +54,16 @@ const listOutputLengths = (items: readonly Item[]) =>
       : [],
   )
 
-describe('replay', () => {
-  test('always returns the same list', () => {
+describe('the policy `replay`', () => {
+  test('the policy `replay` returns the same list', () => {
     expect(applyPolicy({ policy: 'replay' })(conversation).items).toBe(conversation)
   })
 })
 
-describe('retain (C14, C15)', () => {
+describe('the policy `retain` (C14, C15)', () => {
   const run = applyPolicy({ policy: 'retain' })
 
-  test('shortens outputs older than five turns, in steps of ten turns (C34)', () => {
+  test('the policy `retain` shortens outputs older than five rounds, ten rounds at a time (C34)', () => {
     expect(countPrefixBreaks(run)).toEqual([15])
     const lengths = listOutputLengths(run(conversation).items)
     expect(lengths.map((length) => length > 1000)).toEqual(
@@ -71,16 +71,16 @@ describe('retain (C14, C15)', () => {
     )
   })
 
-  test('keeps reasoning', () => {
+  test('the policy `retain` keeps all reasoning', () => {
     const { items } = run(conversation)
     expect(items.filter(({ type }) => type === 'reasoning')).toHaveLength(3 * TURNS)
   })
 })
 
-describe('lean', () => {
+describe('the policy `lean`', () => {
   const run = applyPolicy({ policy: 'lean' })
 
-  test('keeps the running turn complete, and shortens outputs and drops reasoning of finished turns', () => {
+  test('the policy `lean` sends the current round complete, and finished rounds with short outputs and no reasoning', () => {
     const items = conversation.slice(0, -1)
     const start = findRoundStarts(items).at(-1) ?? 0
     const { items: left } = run(items)
@@ -91,7 +91,7 @@ describe('lean', () => {
     expect(Math.max(...listOutputLengths(closed))).toBeLessThan(500)
   })
 
-  test('trims a turn only once, when it is finished', () => {
+  test('the policy `lean` shortens a round once, when the next question comes', () => {
     // Changes come only at the start of a turn, and only in the turn that has just finished.
     expect(countPrefixBreaks(run)).toEqual(Array.from({ length: TURNS - 1 }, (_, at) => at + 1))
     for (const [at, items] of listRequests.entries()) {
@@ -108,33 +108,36 @@ describe('lean', () => {
 describe('the policy `capped`', () => {
   const run = applyPolicy({ policy: 'capped' })
 
-  test('caps outputs when they are first sent, and never changes the prefix', () => {
+  test('the policy `capped` caps outputs when they are first sent, and never changes the prefix', () => {
     expect(countPrefixBreaks(run)).toEqual([])
     const lengths = listOutputLengths(run(conversation).items)
     expect(Math.min(...lengths)).toBeGreaterThan(3900)
     expect(Math.max(...lengths)).toBeLessThanOrEqual(4000)
   })
 
-  test('keeps reasoning', () => {
+  test('the policy `capped` keeps all reasoning', () => {
     const { items } = run(conversation)
     expect(items.filter(({ type }) => type === 'reasoning')).toHaveLength(3 * TURNS)
   })
 })
 
-describe('a window on any of them (C34)', () => {
+describe('a window on any policy (C34)', () => {
   test.each([
     [{ turns: 8 }, 8],
     [{ items: 72 }, 8],
     [{ tokens: 40_000 }, 9],
-  ])('%j moves in steps', (window, most) => {
-    for (const policy of ['replay', 'capped'] as const) {
-      const run = applyPolicy({ policy, window })
-      const moved = countPrefixBreaks(run)
-      expect(new Set(moved).size).toBe(moved.length)
-      expect(moved.length).toBeLessThanOrEqual(TURNS / 3)
-      const left = findRoundStarts(run(conversation).items).length
-      expect(left).toBeLessThanOrEqual(policy === 'capped' && 'tokens' in window ? TURNS : most)
-      expect(left).toBeGreaterThan(most / 2 - 1)
-    }
-  })
+  ])(
+    'the window %j moves in steps and keeps at least half of the rounds that it allows',
+    (window, most) => {
+      for (const policy of ['replay', 'capped'] as const) {
+        const run = applyPolicy({ policy, window })
+        const moved = countPrefixBreaks(run)
+        expect(new Set(moved).size).toBe(moved.length)
+        expect(moved.length).toBeLessThanOrEqual(TURNS / 3)
+        const left = findRoundStarts(run(conversation).items).length
+        expect(left).toBeLessThanOrEqual(policy === 'capped' && 'tokens' in window ? TURNS : most)
+        expect(left).toBeGreaterThan(most / 2 - 1)
+      }
+    },
+  )
 })

@@ -60,7 +60,7 @@ export function testLaws(part: number): void {
     .map((batch) => ({ batch, numRuns: Math.min(BATCH, RUNS - batch * BATCH) }))
   const count = batches.reduce((sum, { numRuns }) => sum + numRuns, 0)
   test(
-    `${count} conversations keep all laws, part ${part + 1} of ${PARTS}`,
+    `${count} generated conversations satisfy all laws of transforms, part ${part + 1} of ${PARTS}`,
     async () => {
       let seen = 0
       for (const { batch, numRuns } of batches) {

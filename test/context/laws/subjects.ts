@@ -20,9 +20,12 @@ import { insertLayerBlocks } from '../../../src/memory/insert-layer-blocks.ts'
 import { dropBeforeReset } from '../../../src/context/windows/drop-before-reset.ts'
 import { stubMissingOutputs } from '../../../src/context/tool-calls/stub-missing-outputs.ts'
 import { applyCompaction } from '../../../src/context/summaries/apply-compaction.ts'
-import { applySummary, listCoveredItems } from '../../../src/context/summaries/apply-summary.ts'
+import {
+  applySummary,
+  listItemsReplacedBySummary,
+} from '../../../src/context/summaries/apply-summary.ts'
 import { moveItemsAfterCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
-import { trimLongRounds } from '../../../src/context/windows/trim-long-round.ts'
+import { trimLongRounds } from '../../../src/context/windows/trim-long-rounds.ts'
 import { capOutputs } from '../../../src/context/tool-outputs/cap-outputs.ts'
 import { escapeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
 import {
@@ -33,17 +36,17 @@ import {
 import { hideAuthors } from '../../../src/context/speakers/hide-authors.ts'
 import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
 import { createAlwaysSentGroupPredicate } from '../../../src/context/find-undroppable-items.ts'
-import { ITEM_WEIGHTS, sumWeights } from '../../../src/context/windows/item-weights.ts'
+import { WEIGHING_FUNCTIONS, sumWeights } from '../../../src/context/windows/item-weights.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { planTokenBudget } from '../../../src/context/windows/plan-token-budget.ts'
 import { findSummaryCut } from '../../../src/context/summaries/plan-and-parse-summary.ts'
-import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
+import { mergeMessagesOfOneAuthor } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
 import { insertPolicyTexts } from '../../../src/context/insert-policy-texts.ts'
 import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
 import { dropExpiredReasoning } from '../../../src/context/reasoning/drop-expired-reasoning.ts'
 import { shortenOldOutputs } from '../../../src/context/tool-outputs/shorten-old-outputs.ts'
 import { stripDetailsBlocks } from '../../../src/context/cleaning/strip-details-blocks.ts'
-import { stripMarkers } from '../../../src/context/cleaning/strip-markers-from-prompt.ts'
+import { stripMarkersFromPrompt } from '../../../src/context/cleaning/strip-markers-from-prompt.ts'
 import { labelSpeakers } from '../../../src/context/speakers/label-speakers.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import {
@@ -69,7 +72,7 @@ export const TRANSFORMS: readonly Subject[] = [
   { name: 'after reset', transform: dropBeforeReset(), epoch: () => 0 },
   { name: 'behind compaction', transform: moveItemsAfterCompaction(), epoch: () => 0 },
   { name: 'hide authors', transform: hideAuthors(['u1']), epoch: () => 0 },
-  { name: 'merge runs', transform: mergeConsecutiveMessages(), epoch: () => 0 },
+  { name: 'merge runs', transform: mergeMessagesOfOneAuthor(), epoch: () => 0 },
   {
     name: 'tell speakers',
     transform: labelSpeakers({
@@ -103,7 +106,7 @@ export const TRANSFORMS: readonly Subject[] = [
     addsStubs: true,
   },
   { name: 'strip details', transform: stripDetailsBlocks(), epoch: () => 0 },
-  { name: 'strip markers', transform: stripMarkers(), epoch: () => 0 },
+  { name: 'strip markers', transform: stripMarkersFromPrompt(), epoch: () => 0 },
   shorten(0, 1),
   shorten(1, 2),
   shorten(2, 3),
@@ -122,8 +125,12 @@ export const TRANSFORMS: readonly Subject[] = [
   bound('items', 5),
   bound('items', 64),
   bound('tokens', 800),
-  { name: 'cap', transform: capOutputs({ maxChars: 400, expand: true }), epoch: () => 0 },
-  { name: 'cap for good', transform: capOutputs({ maxChars: 900, expand: false }), epoch: () => 0 },
+  { name: 'cap', transform: capOutputs({ maxChars: 400, offersExpandTool: true }), epoch: () => 0 },
+  {
+    name: 'cap for good',
+    transform: capOutputs({ maxChars: 900, offersExpandTool: false }),
+    epoch: () => 0,
+  },
   compaction('chat'),
   compaction('responses'),
   summary(1),
@@ -274,23 +281,23 @@ export function pruneCached(items: readonly Item[]): readonly Item[] {
 const PRUNED_LISTS = new WeakMap<readonly Item[], readonly Item[]>()
 
 function createPruneWithStubs(): Transform {
-  const transforms = [pruneOrphans({ unanswered: 'stub' }), stubMissingOutputs()]
+  const transforms = [pruneOrphans('stub'), stubMissingOutputs()]
   return { name: 'prune and answer', run: (items) => runTransforms(items, transforms) }
 }
 
 function shorten(rounds: number, step: number): Subject {
   return {
     name: `shorten ${rounds}/${step}`,
-    transform: shortenOldOutputs({ rounds, step }),
+    transform: shortenOldOutputs({ keepRounds: rounds, step }),
     epoch: (items) => Math.max(0, Math.floor((findRoundStarts(items).length - 1 - rounds) / step)),
   }
 }
 
-function window(by: HistoryWindow['by'], most: number): Subject {
+function window(by: HistoryWindow['unit'], most: number): Subject {
   const keepsAnswer = by === 'items' || by === 'tokens'
   return {
     name: `window ${by} ${most}`,
-    transform: keepRecentRounds({ by, maxWeight: most }),
+    transform: keepRecentRounds({ unit: by, maxWeight: most }),
     // A window of one turn is the running turn alone.
     keepsBothSides: keepsAnswer,
     epoch(items) {
@@ -311,20 +318,20 @@ function window(by: HistoryWindow['by'], most: number): Subject {
 function bound(by: 'items' | 'tokens', most: number): Subject {
   return {
     name: `bound ${by} ${most}`,
-    transform: trimLongRounds({ by, maxWeight: most }),
+    transform: trimLongRounds({ unit: by, maxWeight: most }),
     epoch(items) {
       const total = sumWeights(weighHistory(by, items))
       if (total <= most) return 0
       // If a group and a question may not fit between two steps, each item may be a step.
       if (by === 'tokens' || most < 64) return items.length
-      const room = Math.floor(most / 4)
-      return Math.ceil((total - most + room) / Math.ceil(most / 2))
+      const anchors = Math.floor(most / 4)
+      return Math.ceil((total - most + anchors) / Math.ceil(most / 2))
     },
   }
 }
 
-function weighHistory(by: HistoryWindow['by'], items: readonly Item[]): readonly number[] {
-  return ITEM_WEIGHTS[by](items, createAlwaysSentGroupPredicate(items))
+function weighHistory(by: HistoryWindow['unit'], items: readonly Item[]): readonly number[] {
+  return WEIGHING_FUNCTIONS[by](items, createAlwaysSentGroupPredicate(items))
 }
 
 /** `context/windows/fit-token-budget.test.ts` checks that the steps are few. */
@@ -342,7 +349,7 @@ function tokenBudget({ maxTokens, policy = 'retain' }: TokenBudgetCase): Subject
 }
 
 function computeTokenBudgetEpoch(items: readonly Item[], fit: TokenBudgetFitOptions): string {
-  const { dropBefore, shortenBefore, capped } = planTokenBudget(
+  const { dropBefore, shortenBefore, isCapped } = planTokenBudget(
     items,
     createAlwaysSentGroupPredicate(items),
     createTokenBudgetOptions(fit),
@@ -350,7 +357,7 @@ function computeTokenBudgetEpoch(items: readonly Item[], fit: TokenBudgetFitOpti
   return [
     dropBefore,
     shortenBefore,
-    ...[0, ...findRoundStarts(items)].filter((at) => capped[at] === 1),
+    ...[0, ...findRoundStarts(items)].filter((at) => isCapped[at] === 1),
   ].join(' ')
 }
 
@@ -362,8 +369,13 @@ function summary(keepTurns: number): Subject {
     transform: {
       name: 'apply-summary',
       run(items) {
-        const covered = listCoveredItems(items, cutOf(items)?.endIndex ?? 0)
-        return applySummary({ id: 'sum_1', text: 'In short.', facts: [], covered }).run(items)
+        const covered = listItemsReplacedBySummary(items, cutOf(items)?.endIndex ?? 0)
+        return applySummary({
+          id: 'sum_1',
+          text: 'In short.',
+          facts: [],
+          replacedItems: covered,
+        }).run(items)
       },
     },
     epoch: (items) => cutOf(items)?.endIndex ?? 0,
@@ -372,7 +384,7 @@ function summary(keepTurns: number): Subject {
 
 /** Dropping a compaction leaves the reasoning before it without its next item. */
 function compaction(wire: string): Subject {
-  const apply = applyCompaction({ wire, account: 'a', compacts: false })
+  const apply = applyCompaction({ wire, account: 'a', makesCompactions: false })
   return {
     name: `compaction for ${wire}`,
     transform: { name: apply.name, run: (items) => runTransforms(items, [apply, pruneOrphans()]) },
@@ -390,7 +402,12 @@ function expiredReasoning(keep: 'next_reply' | 'open_turn'): Subject {
 
 /** Only loaded items have an origin; other tests check its effects. */
 function validReasoning(): Subject {
-  const reader = { wire: 'anthropic', account: 'a', seed: () => '', refusedBefore: [] }
+  const reader = {
+    wire: 'anthropic',
+    account: 'a',
+    computeSeed: () => '',
+    answersAfterRejection: [],
+  }
   return {
     name: 'valid',
     transform: dropInvalidReasoning({ ...reader, checksPrefix: true }),

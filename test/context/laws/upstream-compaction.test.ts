@@ -13,10 +13,10 @@ import { isHistorySummary } from '../../../src/core/items/summary-message.ts'
 import { isModelItem } from '../../../src/core/items/is-model-item.ts'
 import { packCompactionBlock } from '../../../src/providers/anthropic/pack-compaction-block.ts'
 import { applyCompaction } from '../../../src/context/summaries/apply-compaction.ts'
-import { listCoveredItems } from '../../../src/context/summaries/apply-summary.ts'
+import { listItemsReplacedBySummary } from '../../../src/context/summaries/apply-summary.ts'
 import { moveItemsAfterCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
-import type { CompactionSupport } from '../../../src/context/summaries/can-read-compaction.ts'
+import type { CompactionReader } from '../../../src/context/summaries/can-read-compaction.ts'
 import { history, tidyConversation } from '../../support/conversations.ts'
 import {
   expectNotesMatchChanges,
@@ -28,7 +28,7 @@ import {
 } from '../../support/laws.ts'
 import { show, talk } from '../../support/talk.ts'
 
-const CLAUDE: CompactionSupport = { wire: 'anthropic', account: 'claude', compacts: true }
+const CLAUDE: CompactionReader = { wire: 'anthropic', account: 'claude', makesCompactions: true }
 const ORIGIN: Origin = { ...CLAUDE, model: 'claude-opus-5-5', prefixHash: null }
 const made = (origin: Origin = ORIGIN): OpaqueItem => ({
   ...packCompactionBlock({ type: 'compaction', content: 'So far, so good.' }),
@@ -36,7 +36,7 @@ const made = (origin: Origin = ORIGIN): OpaqueItem => ({
 })
 const COMPACTION = made()
 
-const listTransformsFor = (reader: CompactionSupport) => [
+const listTransformsFor = (reader: CompactionReader) => [
   applyCompaction(reader),
   moveItemsAfterCompaction(),
 ]
@@ -60,8 +60,8 @@ const AFTER = talk`
   user: thanks
 `
 
-describe('for an upstream that can read the compaction', () => {
-  test('it replaces messages of both sides, but not the instructions at the head', () => {
+describe("Anthropic's own compaction, sent to an upstream that can read it", () => {
+  test("an upstream's compaction replaces messages of user and assistant, but not the instructions at the head", () => {
     const { items, notes } = applyFor([...BEFORE, COMPACTION, ...AFTER])
     expect(items).toEqual([BEFORE[0], COMPACTION, ...AFTER])
     expect(notes.map(({ did, at, why }) => `${did} ${at} ${why}`)).toEqual([
@@ -71,7 +71,7 @@ describe('for an upstream that can read the compaction', () => {
     ])
   })
 
-  test('items with a lasting effect follow the answer that contains the compaction', () => {
+  test('later instructions and pinned messages are moved after the answer that contains the compaction', () => {
     const rule = talk`developer: never in June`
     const pin = pinAll(talk`user: My name is Ada.`)
     const list = [...BEFORE.slice(0, 3), ...rule, ...pin, ...BEFORE.slice(3), COMPACTION, ...AFTER]
@@ -88,7 +88,7 @@ describe('for an upstream that can read the compaction', () => {
     expect(applyFor(list).items[1]).toBe(COMPACTION)
   })
 
-  test('in the middle of a turn they follow the outputs, and stay there', () => {
+  test('while tools run, moved instructions come after the latest outputs, and stay there when the answer ends', () => {
     const rule = talk`developer: never in June`
     const loop = talk`
       thinks: hm
@@ -102,7 +102,7 @@ describe('for an upstream that can read the compaction', () => {
     expectUnchangedPrefix(before, after)
   })
 
-  test('the latest of several is applied', () => {
+  test('only the latest of several upstream compactions is applied', () => {
     const older = made()
     expect(applyFor([...BEFORE, older, ...AFTER, COMPACTION]).items).toEqual([
       BEFORE[0],
@@ -114,8 +114,8 @@ describe('for an upstream that can read the compaction', () => {
 test.each([
   ['another account', { ...CLAUDE, account: 'claude-2' }],
   ['another wire', { ...CLAUDE, wire: 'responses' }],
-  ['a model that does not compact', { ...CLAUDE, compacts: false }],
-])('for %s, all items but the compaction are sent', (_, reader) => {
+  ['a model that does not compact', { ...CLAUDE, makesCompactions: false }],
+])('to %s, all items except the unreadable compaction are sent', (_, reader) => {
   const { items, notes } = applyFor([...BEFORE, COMPACTION, ...AFTER], reader)
   expect(items).toEqual([...BEFORE, ...AFTER])
   expect(notes.map(({ why }) => why)).toEqual(['compaction-made-elsewhere'])
@@ -126,8 +126,8 @@ test.each([
   { encrypted_content: 'gAAAA', status: 'in_progress' },
   { encrypted_content: '' },
   {},
-])('an incomplete compaction replaces nothing (%j)', (left) => {
-  const reader = { wire: 'responses', account: 'openai', compacts: true }
+])('a compaction with incomplete fields (%j) replaces nothing', (left) => {
+  const reader = { wire: 'responses', account: 'openai', makesCompactions: true }
   const origin = { ...ORIGIN, ...reader }
   const raw = { id: 'cmp_1', type: 'compaction', ...left } as JsonObject
   const broken: OpaqueItem = { type: 'opaque', raw, origin }
@@ -163,10 +163,10 @@ const compacted = fc
 
 const RUNS = { numRuns: 150 }
 
-describe('the laws of transforms', () => {
+describe("laws of the pipeline with an upstream's compaction", () => {
   const run = (items: readonly Item[]) => applyFor(items)
 
-  test('is pure and idempotent, writes notes, keeps valid lists valid, and keeps pinned items', () => {
+  test('applying a compaction is pure and idempotent, writes notes, returns a valid list, and keeps pinned items', () => {
     fc.assert(
       fc.property(compacted, ({ items }) => {
         expectPure(run, items)
@@ -183,7 +183,7 @@ describe('the laws of transforms', () => {
     )
   })
 
-  test('sends the same prefix again when the conversation grows', () => {
+  test('a conversation with a compaction sends the same prefix again when it grows', () => {
     fc.assert(
       fc.property(
         history.map(([then, now]) => [plain(then), plain(now)] as const),
@@ -204,18 +204,18 @@ describe('the laws of transforms', () => {
     )
   })
 
-  test('C57: never sends the compaction and a gateway summary together', () => {
+  test('C57: a compaction and a gateway summary are never sent together', () => {
     fc.assert(
       fc.property(compacted, fc.nat(), ({ items, at }, pick) => {
         const starts = findRoundStarts(items)
         const border = starts[pick % Math.max(1, starts.length)] ?? 0
-        const covered = listCoveredItems(items, border)
-        const summary = { id: 's', text: 'Once upon a time.', facts: [], covered }
+        const replacedItems = listItemsReplacedBySummary(items, border)
+        const summary = { id: 's', text: 'Once upon a time.', facts: [], replacedItems }
         const plan = listTransforms({ policy: PRESETS.replay, reader: CLAUDE, summary })
         const sent = runTransforms(items, plan).items
         const isTold = sent.some(isHistorySummary)
         // The one that replaces more items is applied.
-        expect(isTold).toBe(covered.some((item) => items.indexOf(item) > at))
+        expect(isTold).toBe(replacedItems.some((item) => items.indexOf(item) > at))
         expect(sent.includes(COMPACTION)).toBe(!isTold)
         // Items that neither replaces are sent.
         const kept = items.slice(Math.max(border, at)).filter(isQuestion)

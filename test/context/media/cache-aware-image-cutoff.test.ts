@@ -29,14 +29,14 @@ function chat(turns: number, tokens: number): readonly Item[] {
 const countVisibleImages = (items: readonly Item[], policy = PRESETS.retain): number =>
   listMedia(runTransforms(items, listTransforms({ policy, reader: null })).items).length
 
-describe('between short texts', () => {
-  test('shows the images of the last five turns, in steps of twenty', () => {
+describe('hiding old images between short texts', () => {
+  test('images of the last five rounds stay visible, and older ones are hidden twenty rounds at a time', () => {
     const shown = Array.from({ length: 70 }, (_, at) => countVisibleImages(chat(at + 1, 20)))
     expect(shown.slice(0, 25)).toEqual(Array.from({ length: 25 }, (_, at) => at + 1))
     expect([shown[25], shown[44], shown[45], shown[65]]).toEqual([6, 25, 6, 6])
   })
 
-  test('writes a note and a notice for hidden images', () => {
+  test('a hidden old image gets a note and is replaced by a notice', () => {
     const { items, notes } = runTransforms(
       chat(26, 20),
       listTransforms({ policy: PRESETS.retain, reader: null }),
@@ -47,11 +47,11 @@ describe('between short texts', () => {
   })
 })
 
-test('between long texts, shows all images because rereading the texts costs more', () => {
+test('images between long texts stay visible, because rereading the texts costs more than the images', () => {
   expect(countVisibleImages(chat(60, 2000))).toBe(60)
 })
 
-test('counts tool outputs if they are not shortened', () => {
+test('tool outputs count as text to be reread only if they are sent unshortened', () => {
   const items = chat(30, 20).flatMap((item, at): readonly Item[] =>
     at % 2 === 1
       ? [item]
@@ -65,19 +65,18 @@ test('counts tool outputs if they are not shortened', () => {
   expect(countVisibleImages(items, PRESETS.retain)).toBe(10)
 })
 
-describe('an image hidden by another limit counts like a visible one', () => {
+describe('images that another limit has hidden', () => {
   const run = (rules: Partial<MediaRules>) =>
     replaceHiddenMedia({
       rules: { ...PRESETS.replay.media, ...rules },
-      sees: new Set(MEDIA_KINDS),
-      canView: false,
+      acceptedMediaKinds: new Set(MEDIA_KINDS),
     }).run
   const image = (name: string): Part => ({
     type: 'input_image',
     image_url: `https://a.example/${name}.png`,
   })
 
-  test('the text after an image that a limit hides still counts as reread', () => {
+  test('text after an image that a limit hides still counts as text to be reread', () => {
     const once = run({ keepTurns: 0, step: 2, images: 1 })([
       message('user', 'one', image('a')),
       message('assistant', 'word'.repeat(2000)),
@@ -89,7 +88,7 @@ describe('an image hidden by another limit counts like a visible one', () => {
     expect(run({ keepTurns: 0, step: 2, images: 1 })(once.items).notes).toEqual([])
   })
 
-  test('for each limit', () => {
+  test('a second run with any combination of media limits changes nothing', () => {
     const medium = fc.oneof(
       fc.constantFrom('a', 'b', 'c', 'd', 'e').map(image),
       fc.constant<Part>({ type: 'input_file', file_url: 'https://a.example/a.pdf' }),
@@ -120,12 +119,12 @@ describe('an image hidden by another limit counts like a visible one', () => {
   })
 })
 
-test('the cutoff never moves back, and moves only at steps', () => {
+test('the image cutoff never moves back, and moves only every `step` rounds', () => {
   const turn = fc.record({ images: fc.nat(3), question: fc.nat(2000), answer: fc.nat(2000) })
   const rules = fc.record({
     keepTurns: fc.nat(3),
     step: fc.integer({ min: 1, max: 4 }),
-    outputsStay: fc.boolean(),
+    sendsFullOutputs: fc.boolean(),
   })
   fc.assert(
     fc.property(fc.array(turn, { maxLength: 40 }), rules, (turns, { keepTurns, step, ...rest }) => {

@@ -35,18 +35,17 @@ const OK = talk`assistant: ok`
 const CALL = talk`call a`
 
 interface TransformOverrides {
-  readonly sees?: readonly MediaKind[]
+  readonly acceptedKinds?: readonly MediaKind[]
   readonly canView?: boolean
 }
 
 function createTransform(
   rules: Partial<MediaRules>,
-  { sees = MEDIA_KINDS, canView = false }: TransformOverrides = {},
+  { acceptedKinds = MEDIA_KINDS, canView = false }: TransformOverrides = {},
 ) {
   return replaceHiddenMedia({
-    rules: { ...PRESETS.replay.media, ...rules },
-    sees: new Set(sees),
-    canView,
+    rules: { ...PRESETS.replay.media, view: canView, ...rules },
+    acceptedMediaKinds: new Set(acceptedKinds),
   })
 }
 
@@ -79,8 +78,8 @@ const listVisibleImages = (items: readonly Item[]) =>
     .match(/(?<=\| )[a-z](?= |$)/g)
     ?.join('') ?? ''
 
-describe('the window (C72)', () => {
-  test('shows media in the latest messages, and notices with handles elsewhere', () => {
+describe('the media window, a number of messages (C72)', () => {
+  test('a media window shows media of the latest messages, and notices with handles in older ones', () => {
     expect(run(turns('abc'), { window: 4 })).toEqual([
       `see a | ${OLDER('media_1')}`,
       'ok',
@@ -91,13 +90,13 @@ describe('the window (C72)', () => {
     ])
   })
 
-  test('writes one note per item', () => {
+  test('each item with hidden media gets one note', () => {
     const { items, notes } = createTransform({ window: 4 }).run(turns('abc'))
     expect(notes).toEqual([{ did: 'changed', at: 0, why: 'media-outside-window' }])
     expect(items).toHaveLength(6)
   })
 
-  test('moves in steps of half its size', () => {
+  test('a media window moves in steps of half its size', () => {
     const borders = 'abcdefgh'
       .split('')
       .map((_, at) =>
@@ -108,7 +107,7 @@ describe('the window (C72)', () => {
     expect(borders).toEqual(['a', 'ab', 'abc', 'abcd', 'cde', 'cdef', 'efg', 'efgh'])
   })
 
-  test('of size 0 shows only the media of the question', () => {
+  test('a media window of 0 shows only the media of the latest question', () => {
     const items = [...turns('ab'), user(image('c')), ...CALL, output(image('d'))]
     expect(listVisibleImages(createTransform({ window: 0 }).run(turns('ab')).items)).toBe('b')
     expect(renderItems(createTransform({ window: 0 }).run(items).items).slice(-3)).toEqual([
@@ -118,7 +117,7 @@ describe('the window (C72)', () => {
     ])
   })
 
-  test('also applies to recordings, videos and files', () => {
+  test('a media window also applies to recordings, videos and files', () => {
     const items = [user(AUDIO, VIDEO, PDF), ...OK, ...turns('a')]
     const [first] = createTransform({ window: 2 }).run(items).items
     expect(
@@ -128,7 +127,7 @@ describe('the window (C72)', () => {
 })
 
 describe('the limit of messages with images (C73)', () => {
-  test('counts messages, not images, in steps', () => {
+  test('the limit of messages with images counts a message with several images once', () => {
     const two = [user(image('a'), image('b')), ...OK, user(image('c'), image('d')), ...OK]
     expect(renderItems(createTransform({ imageMessages: 2 }).run(two).items)).toEqual(
       renderItems(two),
@@ -143,14 +142,14 @@ describe('the limit of messages with images (C73)', () => {
     expect(shown).toEqual(['a', 'ab', 'abc', 'cd', 'cde', 'ef'])
   })
 
-  test('joins the hidden images of a message in one notice', () => {
+  test('hidden images of one message share one notice', () => {
     const items = [user(image('a'), image('b')), ...OK, ...turns('c')]
     expect(run(items, { imageMessages: 1 })[0]).toBe(
       '[Gateway notice: 2 images (media_1, media_2) were here. They are not shown any more, because only newer ones are. Do not describe them as if you saw them.]',
     )
   })
 
-  test('ignores recordings, and with 0 shows only images of the question', () => {
+  test('the limit of messages with images ignores recordings, and a limit of 0 shows only images of the latest question', () => {
     const items = [user(AUDIO, image('a')), ...OK, user(image('b'))]
     expect(run(items, { imageMessages: 0 })).toEqual([
       `input_audio | ${OLDER('media_2')}`,
@@ -160,8 +159,8 @@ describe('the limit of messages with images (C73)', () => {
   })
 })
 
-describe('the limit of images (C74)', () => {
-  test('keeps the latest images, in steps', () => {
+describe('the limit on the number of images (C74)', () => {
+  test('a limit of images keeps the latest images and moves in steps of half its size', () => {
     const shown = 'abcdefghi'
       .split('')
       .map((_, at) =>
@@ -172,13 +171,13 @@ describe('the limit of images (C74)', () => {
     expect(shown).toEqual(['a', 'ab', 'abc', 'abcd', 'abcde', 'def', 'defg', 'defgh', 'ghi'])
   })
 
-  test('never hides images of the latest question, which count toward the limit', () => {
+  test('images of the latest question count toward the limit but are never hidden', () => {
     const items = [...turns('abc'), user(image('d'), image('e')), user(image('f'))]
     expect(run(items, { images: 2 }).slice(-2)).toEqual(['d | e', 'f'])
     expect(listVisibleImages(createTransform({ images: 2 }).run(items).items.slice(0, -2))).toBe('')
   })
 
-  test('applies in a long tool loop, and always shows the latest output', () => {
+  test('a limit of images applies to the outputs of a long tool loop, but not to the latest output', () => {
     const loop = (count: number) => [
       ...turns('x'),
       user(textPart('go'), image('q')),
@@ -194,7 +193,7 @@ describe('the limit of images (C74)', () => {
     }
   })
 
-  test('moves in steps in a tool loop', () => {
+  test('a limit of images moves in steps during a tool loop', () => {
     let steps = 0
     let before: readonly string[] = []
     for (let count = 1; count <= 40; count += 1) {
@@ -207,8 +206,8 @@ describe('the limit of images (C74)', () => {
   })
 })
 
-describe('a repeated image (C76)', () => {
-  test('is shown at its last position, and is replaced by a notice in a message without text', () => {
+describe('images that occur several times (C76)', () => {
+  test('a repeated image is shown at its last position only, and a notice replaces it in a message without text', () => {
     expect(
       run([user(image('a')), ...OK, user(textPart('and'), image('a'))], { repeated: 'last' }),
     ).toEqual([
@@ -218,7 +217,7 @@ describe('a repeated image (C76)', () => {
     ])
   })
 
-  test('counts only once toward the limit', () => {
+  test('a repeated image counts once toward the limit of images', () => {
     const items = [...turns('ab'), ...turns('b'), ...turns('b')]
     expect(
       listVisibleImages(createTransform({ images: 2, repeated: 'last' }).run(items).items),
@@ -229,18 +228,18 @@ describe('a repeated image (C76)', () => {
     expect(listVisibleImages(createTransform({ images: 2 }).run(items).items)).not.toContain('a')
   })
 
-  test('leaves all other items unchanged', () => {
+  test('hiding a repeated image leaves all other items the same objects', () => {
     const before = createTransform({ images: 5, repeated: 'last' }).run(turns('abcdef')).items
     const after = createTransform({ images: 5, repeated: 'last' }).run(turns('abcdefa')).items
     expect(renderItems(after).slice(0, before.length)).toEqual(renderItems(before))
   })
 
-  test('is shown twice within one question', () => {
+  test('an image that occurs twice in one question is shown twice', () => {
     const items = [user(image('a'), image('a')), user(image('a')), ...OK, user(textPart('so'))]
     expect(createTransform({ repeated: 'last', images: 3 }).run(items).items).toBe(items)
   })
 
-  test('is recognized by its data; a different image in a tool output is not affected', () => {
+  test('a repeated image is recognized by its data, and a different image in a tool output stays visible', () => {
     const items = [
       user(dataImage('A', 40)),
       ...CALL,
@@ -253,7 +252,7 @@ describe('a repeated image (C76)', () => {
   })
 })
 
-test('the limit of bytes keeps the latest media, in steps; an address has 0 bytes', () => {
+test('the limit of bytes keeps the latest media, and an image sent as a URL counts 0 bytes', () => {
   const shown = 'abcdefghij'.split('').map((_, at) => {
     const items = 'ABCDEFGHIJ'
       .slice(0, at + 1)
@@ -268,15 +267,15 @@ test('the limit of bytes keeps the latest media, in steps; an address has 0 byte
   expect(shown.map((count, at) => count - at - 1)).toEqual([1, 2, 3, 4, 5, 3, 4, 2, 3, 4])
 })
 
-describe('a model that does not accept images (C78)', () => {
+describe('notices for a model that does not accept images (C78)', () => {
   const items = [
     user(textPart('what is this?'), image('a'), AUDIO),
     ...CALL,
     output(textPart('a screenshot'), image('b'), image('c')),
   ]
-  const BLIND: TransformOverrides = { sees: ['file'], canView: true }
+  const BLIND: TransformOverrides = { acceptedKinds: ['file'], canView: true }
 
-  test('gets a notice not to describe them, even in the latest question', () => {
+  test('a model that accepts no images gets a notice instead, even in the latest question', () => {
     expect(run(items, {}, BLIND)).toEqual([
       'what is this? | [Gateway notice: An image (media_1) was here. You cannot see it. Do not describe it, and do not guess what it shows.] | [Gateway notice: An audio recording (media_2) was here. You cannot hear it. Do not describe it, and do not guess what it shows.]',
       '',
@@ -284,19 +283,21 @@ describe('a model that does not accept images (C78)', () => {
     ])
   })
 
-  test('gets the media that it accepts', () => {
+  test('a model that accepts no images gets media of the other kinds', () => {
     const mixed = [user(image('a'), VIDEO, textPart('so?'))]
-    expect(run(mixed, {}, { sees: ['image'] })[0]).toMatch(/^a \| .*You cannot see it.* \| so\?$/)
+    expect(run(mixed, {}, { acceptedKinds: ['image'] })[0]).toMatch(
+      /^a \| .*You cannot see it.* \| so\?$/,
+    )
   })
 
-  test('gets another result than a model that accepts them, for the same list (C77)', () => {
+  test('the same list gives different results for models with and without images (C77)', () => {
     deepFreeze(items)
     expect(createTransform({}).run(items).items).toBe(items)
     expect(createTransform({}, BLIND).run(items).items).not.toBe(items)
     expect(createTransform({}).run(items).items).toBe(items)
   })
 
-  test('gets no hint about the viewing tool, and no model does if it is not offered (C79)', () => {
+  test('a media notice mentions the viewing tool only if the tool is offered and the model accepts the kind (C79)', () => {
     const old = [...turns('a'), ...turns('b')]
     expect(run(old, {}, BLIND).join()).not.toContain('view_media')
     expect(run(old, { images: 1 }).join()).not.toContain('view_media')
@@ -305,13 +306,13 @@ describe('a model that does not accept images (C78)', () => {
     )
   })
 
-  test('loses nothing of the limit to media that it does not accept', () => {
+  test('media that the model does not accept do not count toward a limit', () => {
     const mixed = [user(VIDEO, image('a')), ...OK, user(VIDEO)]
-    expect(run(mixed, { images: 1 }, { sees: ['image'] })[0]).toMatch(/\| a$/)
+    expect(run(mixed, { images: 1 }, { acceptedKinds: ['image'] })[0]).toMatch(/\| a$/)
   })
 })
 
-test('a notice is a separate part, and other parts stay the same objects (C82)', () => {
+test('a media notice is a part of its own, and other parts stay the same objects (C82)', () => {
   const said = textPart('look')
   const item = user(image('a'), said)
   const [changed] = createTransform({ images: 0 }).run([item, ...OK, user(textPart('so?'))]).items
@@ -319,7 +320,7 @@ test('a notice is a separate part, and other parts stay the same objects (C82)',
   expect(changed === undefined ? null : listContentParts(changed)).toHaveLength(2)
 })
 
-test('a notice does not inherit wire-specific fields of the hidden part', () => {
+test('a media notice has no wire-specific fields of the part that it replaces', () => {
   const hidden: Item = {
     ...user(image('a')),
     native: { chat: { name: 'ada', $parts: [{ image_url: { url: url('a') } }] } },
@@ -328,19 +329,18 @@ test('a notice does not inherit wire-specific fields of the hidden part', () => 
   expect(changed?.native).toEqual({ chat: { name: 'ada' } })
 })
 
-test('handles are numbered over the complete conversation if the list is a part of it (C80)', () => {
+test('media handles are numbered over the complete conversation if the list is only a part of it (C80)', () => {
   const whole = turns('abc')
   const rules = { ...PRESETS.replay.media, images: 1 }
   const { run } = replaceHiddenMedia({
     rules,
-    sees: new Set(MEDIA_KINDS),
-    canView: false,
+    acceptedMediaKinds: new Set(MEDIA_KINDS),
     conversation: whole,
   })
   expect(renderItems(run(whole.slice(2)).items)[0]).toContain('media_2')
 })
 
-test('media of a pinned question never count, so that no hidden media come back later', () => {
+test('media of a pinned question never count toward a limit, so that no hidden media come back later', () => {
   const pinned: Item = { ...user(image('b')), native: { backstory: { pin: true } } }
   const asked = [user(image('a')), ...OK, pinned]
   expect(run(asked, { images: 1 })).toEqual(['a', 'ok', 'b'])

@@ -15,11 +15,11 @@ const TWO_ROUNDS = talk`
   user: Thanks.
 `
 
-test('keeps all reasoning of the answered round', () => {
+test('with `next_reply`, reasoning of the last answered round stays', () => {
   expect(run(TWO_ROUNDS).items).toBe(TWO_ROUNDS)
 })
 
-test('keeps it until the next reply is complete', () => {
+test('with `next_reply`, reasoning stays until the next reply is complete', () => {
   const working = [
     ...TWO_ROUNDS,
     ...talk`
@@ -31,7 +31,7 @@ test('keeps it until the next reply is complete', () => {
   expect(run(working).items).toBe(working)
 })
 
-test('drops it when the next reply is complete, whatever its origin (C15)', () => {
+test('with `next_reply`, reasoning is dropped after the next reply, whatever provider wrote it (C15)', () => {
   const { items, notes } = run([
     ...TWO_ROUNDS,
     ...talk`
@@ -62,7 +62,7 @@ test.each([
   ['no answer', ''],
   ['an empty answer', 'assistant: '],
   ['reasoning alone', 'thinks: Hm.'],
-])('keeps it after a round with %s', (_, came) => {
+])('with `next_reply`, reasoning stays after a round with %s', (_, came) => {
   const items = [
     ...TWO_ROUNDS,
     ...talk`${came}`,
@@ -72,7 +72,7 @@ test.each([
   expect(run(items).items).toBe(items)
 })
 
-test('counts a round with calls alone as answered', () => {
+test('with `next_reply`, a round with calls alone counts as answered', () => {
   const items = [
     ...TWO_ROUNDS,
     ...talk`
@@ -83,7 +83,7 @@ test('counts a round with calls alone as answered', () => {
   expect(run(items).notes.map(({ at }) => at)).toEqual([1, 4])
 })
 
-test('gives the same result for the same question again (C15)', () => {
+test('with `next_reply`, a repeated question gets the same reasoning again (C15)', () => {
   const asked = [
     ...TWO_ROUNDS,
     ...talk`
@@ -94,7 +94,7 @@ test('gives the same result for the same question again (C15)', () => {
   expect(run(asked)).toEqual(run([...asked]))
 })
 
-test('with open_turn drops all reasoning before the running turn, and none of that turn', () => {
+test('with `open_turn`, all reasoning before the current round is dropped, and none of that round', () => {
   const items = [...TWO_ROUNDS, ...TWO_ROUNDS]
   const start = findRoundStarts(items).at(-1) ?? 0
   const kept = items.filter(({ type }, at) => type !== 'reasoning' || at >= start)

@@ -5,7 +5,7 @@ import type { Item, Origin, Reasoning } from '../../../src/core/item.ts'
 import type { PromptParameters } from '../../../src/core/prompt.ts'
 import {
   dropInvalidReasoning,
-  type ReasoningValidity,
+  type ReasoningCheckOptions,
 } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
 import {
   hashPromptPrefix,
@@ -25,9 +25,15 @@ import { talk } from '../../support/talk.ts'
 const ACCOUNT = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
 const PARAMS: PromptParameters = { ...NO_PARAMS, model: ACCOUNT.model }
 
-function reader(more: Partial<ReasoningValidity> = {}, params = PARAMS) {
+function reader(more: Partial<ReasoningCheckOptions> = {}, params = PARAMS) {
   const seed = () => computePrefixSeed(params, ACCOUNT.wire)
-  return dropInvalidReasoning({ ...ACCOUNT, seed, checksPrefix: true, refusedBefore: [], ...more })
+  return dropInvalidReasoning({
+    ...ACCOUNT,
+    computeSeed: seed,
+    checksPrefix: true,
+    answersAfterRejection: [],
+    ...more,
+  })
 }
 
 const ORIGINS: readonly Partial<Origin>[] = [
@@ -58,12 +64,12 @@ const recorded = fc
 
 const RUNS = { numRuns: 100 }
 
-test('satisfies the laws of transforms for answers of any origin', () => {
+test('dropping invalid reasoning satisfies the laws of transforms for answers of any origin', () => {
   fc.assert(
     fc.property(recorded, fc.nat(), (items, pick) => {
       const origins = items.flatMap(({ origin }) => origin ?? [])
       const refusedBefore = origins.slice(pick % (origins.length + 1)).slice(0, 1)
-      const { run } = reader({ refusedBefore })
+      const { run } = reader({ answersAfterRejection: refusedBefore })
       expectPure(run, items)
       expectIdempotent(run, items)
       expectNotesMatchChanges(items, run(items))
@@ -73,7 +79,7 @@ test('satisfies the laws of transforms for answers of any origin', () => {
   )
 })
 
-test('keeps a valid list valid', () => {
+test('dropping invalid reasoning keeps a valid list valid', () => {
   fc.assert(
     fc.property(tidyConversation, fc.nat({ max: 4 }), (items, pick) => {
       const origin: Origin = { ...ACCOUNT, prefixHash: null, ...ORIGINS[pick] }
@@ -91,7 +97,7 @@ const turn = fc.record({
   isCall: fc.boolean(),
 })
 
-test('sends exactly the reasoning whose prefix is unchanged', () => {
+test('exactly the reasoning whose prefix is unchanged is sent', () => {
   fc.assert(
     fc.property(fc.array(turn, { maxLength: 9 }), (turns) => {
       let instructions: string | null = null

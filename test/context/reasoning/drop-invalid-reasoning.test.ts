@@ -3,7 +3,7 @@ import type { FunctionCall, Item, Origin } from '../../../src/core/item.ts'
 import type { PromptParameters } from '../../../src/core/prompt.ts'
 import {
   dropInvalidReasoning,
-  type ReasoningValidity,
+  type ReasoningCheckOptions,
 } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
 import {
   hashPromptPrefix,
@@ -15,9 +15,15 @@ import { show, talk } from '../../support/talk.ts'
 const ACCOUNT = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
 const PARAMS: PromptParameters = { ...NO_PARAMS, model: ACCOUNT.model }
 
-function reader(more: Partial<ReasoningValidity> = {}, params = PARAMS) {
+function reader(more: Partial<ReasoningCheckOptions> = {}, params = PARAMS) {
   const seed = () => computePrefixSeed(params, ACCOUNT.wire)
-  return dropInvalidReasoning({ ...ACCOUNT, seed, checksPrefix: true, refusedBefore: [], ...more })
+  return dropInvalidReasoning({
+    ...ACCOUNT,
+    computeSeed: seed,
+    checksPrefix: true,
+    answersAfterRejection: [],
+    ...more,
+  })
 }
 
 /** The items of one answer that was written after `before`. */
@@ -49,17 +55,17 @@ const THIRD = answer(
 `,
 )
 
-test('returns the same list if all prefixes are unchanged', () => {
+test('reasoning with unchanged prefixes stays, in the same list', () => {
   expect(reader().run(THIRD)).toEqual({ items: THIRD, notes: [] })
   expect(reader().run(THIRD).items).toBe(THIRD)
 })
 
 test.each<[string, Partial<PromptParameters>]>([
-  ['instructions', { instructions: 'Be brief.' }],
-  ['tools', { tools: [{ type: 'opaque', raw: { type: 'web_search' } }] }],
+  ['the instructions', { instructions: 'Be brief.' }],
+  ['the tools', { tools: [{ type: 'opaque', raw: { type: 'web_search' } }] }],
   ['the model', { model: 'claude-fable-5-1' }],
-  ['the format', { format: { type: 'json_object' } }],
-])('other %s in front make all of it invalid', (_, changed) => {
+  ['the output format', { format: { type: 'json_object' } }],
+])('all reasoning is dropped if %s changed since it was written', (_, changed) => {
   const { items, notes } = reader({}, { ...PARAMS, ...changed }).run(THIRD)
   expect(show(items)).toBe(show(THIRD.filter(({ type }) => type !== 'reasoning')))
   expect(notes.map(({ at, why }) => [at, why])).toEqual([
@@ -69,12 +75,12 @@ test.each<[string, Partial<PromptParameters>]>([
   ])
 })
 
-test('ignores parameters that are no part of the prefix', () => {
+test('reasoning stays if only parameters changed that are no part of the prefix', () => {
   const params = { ...PARAMS, temperature: 1, maxOutputTokens: 5, effort: 'low' }
   expect(reader({}, params).run(THIRD).items).toBe(THIRD)
 })
 
-test('drops the reasoning after a shortened output, and none before it', () => {
+test('reasoning after a shortened output is dropped, and reasoning before it stays', () => {
   const [shortened] = talk`output a f…`
   const edited = THIRD.map((item) =>
     item.type === 'function_call_output' ? (shortened ?? item) : item,
@@ -86,7 +92,7 @@ test('drops the reasoning after a shortened output, and none before it', () => {
   ).toEqual([4, 7])
 })
 
-test('keeps reasoning that was written after the change', () => {
+test('reasoning that was written after the change of the prefix stays', () => {
   const params = { ...PARAMS, instructions: 'Be brief.' }
   const asked = [...THIRD, ...talk`user: And now?`]
   const sent = reader({}, params).run(asked).items
@@ -106,7 +112,7 @@ test('keeps reasoning that was written after the change', () => {
   ).toEqual([1, 4, 7])
 })
 
-test('drops all reasoning of an answer or none (C13, C98)', () => {
+test('the reasoning of one answer is dropped completely or not at all (C13, C98)', () => {
   const twice = answer(
     talk`user: Look.`,
     talk`
@@ -128,7 +134,7 @@ test('drops all reasoning of an answer or none (C13, C98)', () => {
   ).toEqual([1, 4])
 })
 
-test('keeps reasoning if the model checks no prefix or none is recorded', () => {
+test('reasoning stays if the model checks no prefix, or if no prefix hash is recorded', () => {
   const other = { ...PARAMS, instructions: 'Be brief.' }
   expect(reader({ checksPrefix: false }, other).run(THIRD).items).toBe(THIRD)
   const unknown = answer(
@@ -148,7 +154,7 @@ test('keeps reasoning if the model checks no prefix or none is recorded', () => 
   expect(reader({}, other).run(brought).items).toBe(brought)
 })
 
-test('keeps unencrypted reasoning', () => {
+test('unencrypted reasoning stays, whatever changed', () => {
   const plain = answer(
     talk`user: Hi.`,
     talk`
@@ -161,7 +167,7 @@ test('keeps unencrypted reasoning', () => {
 })
 
 test.each([{ wire: 'responses' }, { account: 'another' }])(
-  'drops all reasoning of an answer that was encrypted for %o',
+  'all reasoning of an answer is dropped if it was encrypted for %o',
   (elsewhere) => {
     const mixed = answer(
       talk`user: Hi.`,
@@ -185,15 +191,17 @@ describe('reasoning that the upstream has rejected', () => {
   const third = THIRD.at(-1)?.origin
   const refusedBefore = third === undefined ? [] : [third]
 
-  test('is dropped up to the answer that was written without it', () => {
-    const { notes } = reader({ refusedBefore, checksPrefix: false }).run(THIRD)
+  test('reasoning that the upstream has rejected is dropped up to the answer that was written without it', () => {
+    const { notes } = reader({ answersAfterRejection: refusedBefore, checksPrefix: false }).run(
+      THIRD,
+    )
     expect(notes).toEqual([
       { did: 'dropped', at: 1, why: 'reasoning-refused' },
       { did: 'dropped', at: 4, why: 'reasoning-refused' },
     ])
   })
 
-  test('is no part of the prefix of that answer, which stays valid', () => {
+  test('rejected reasoning is no part of the prefix of the next answer, whose reasoning stays valid', () => {
     const asked = [...SECOND, ...talk`user: Thanks.`]
     const sent = asked.filter(({ type }) => type !== 'reasoning')
     const prefixHash = hashPromptPrefix({ items: sent, params: PARAMS }, ACCOUNT.wire)
@@ -207,13 +215,13 @@ describe('reasoning that the upstream has rejected', () => {
     )
     const origins = items.slice(-1).flatMap(({ origin }) => origin ?? [])
     expect(
-      reader({ refusedBefore: origins })
+      reader({ answersAfterRejection: origins })
         .run(items)
         .notes.map(({ at }) => at),
     ).toEqual([1, 4])
   })
 
-  test('is dropped together with signatures on calls, of this wire only', () => {
+  test('signatures of the same wire on calls are removed together with rejected reasoning', () => {
     const origin: Origin = { wire: 'gemini', account: 'g', model: 'm', prefixHash: null }
     const native = { gemini: { thoughtSignature: 'Ck', id: 'w1' }, chat: { $legacy: true } }
     const call: FunctionCall = {
@@ -226,7 +234,7 @@ describe('reasoning that the upstream has rejected', () => {
     }
     const later: Origin = { ...origin }
     const items = [call, ...talk`assistant: Fog.`.map((item) => ({ ...item, origin: later }))]
-    const { run } = reader({ wire: 'gemini', account: 'g', refusedBefore: [later] })
+    const { run } = reader({ wire: 'gemini', account: 'g', answersAfterRejection: [later] })
     const step = run(items)
     expect(step.notes).toEqual([{ did: 'changed', at: 0, why: 'reasoning-refused' }])
     expect(step.items[0]).toEqual({
@@ -236,7 +244,7 @@ describe('reasoning that the upstream has rejected', () => {
     expect(step.items[1]).toBe(items[1])
   })
 
-  test('stays if that answer is no longer in the list', () => {
-    expect(reader({ refusedBefore }).run(SECOND).items).toBe(SECOND)
+  test('rejected reasoning stays if the answer up to which it was rejected is no longer in the list', () => {
+    expect(reader({ answersAfterRejection: refusedBefore }).run(SECOND).items).toBe(SECOND)
   })
 })

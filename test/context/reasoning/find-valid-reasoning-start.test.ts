@@ -15,18 +15,18 @@ const turn = (number: number) => talk`
   sealed: second ${String(number)}
   assistant: Fog.
 `
-const shorten = [shortenOldOutputs({ rounds: 1, step: 2 })]
+const shorten = [shortenOldOutputs({ keepRounds: 1, step: 2 })]
 const places = (items: readonly Item[]) => items.map((_, at) => at)
 
-test('keeps reasoning since the latest step, and none from before it', () => {
+test('reasoning written since the latest move of a cutoff is valid, and older reasoning is not', () => {
   const items = [0, 1, 2, 3, 4].flatMap(turn)
   const kept = dropInvalidReasoning({
     wire: 'anthropic',
     account: 'claude',
-    seed: () => '',
+    computeSeed: () => '',
     checksPrefix: true,
-    hadSameTools: () => true,
-    refusedBefore: [],
+    hadSameGatewayTools: () => true,
+    answersAfterRejection: [],
   })
   const { items: sent, notes } = runTransforms(items, [...shorten, kept])
   const seals = sent.flatMap((item) => (item.type === 'reasoning' ? item.encrypted_content : []))
@@ -35,7 +35,7 @@ test('keeps reasoning since the latest step, and none from before it', () => {
   expect(notes.filter(({ why }) => why === 'reasoning-of-another-prefix')).toHaveLength(6)
 })
 
-test('keeps all reasoning if nothing has changed, and none if the tools have', () => {
+test('all unrecorded reasoning is valid if nothing has changed, and none if the gateway tools have changed', () => {
   const items = [0, 1].flatMap(turn)
   const past = rebuildEarlierPrompts(runTransforms(items, []))
   expect(findValidReasoningStart(items, places(items), past)).toBe(0)
@@ -43,7 +43,7 @@ test('keeps all reasoning if nothing has changed, and none if the tools have', (
   expect(findValidReasoningStart(items, places(items), other)).toBe(items.length)
 })
 
-test('checks no answer in a conversation without such reasoning', () => {
+test('no earlier prompt is rebuilt for a conversation without unrecorded reasoning', () => {
   const items = talk`
     user: Hi.
     assistant: Hello.
@@ -51,7 +51,10 @@ test('checks no answer in a conversation without such reasoning', () => {
   const never = () => {
     throw new Error('It was asked.')
   }
-  expect(findValidReasoningStart(items, places(items), { promptAt: never, isTouched: never })).toBe(
-    0,
-  )
+  expect(
+    findValidReasoningStart(items, places(items), {
+      promptAt: never,
+      mayHaveChangedBetween: never,
+    }),
+  ).toBe(0)
 })

@@ -13,7 +13,7 @@ function hash(items: readonly Item[]): string {
   return hashPromptPrefix({ items, params: NO_PARAMS }, 'anthropic')
 }
 
-test('ignores ids and origins of loaded items', () => {
+test('the prefix hash ignores ids and origins of items', () => {
   const origin = { wire: 'chat', account: 'a', model: 'm', prefixHash: null }
   fc.assert(
     fc.property(conversation, (items) => {
@@ -25,7 +25,7 @@ test('ignores ids and origins of loaded items', () => {
   )
 })
 
-test('differs for different conversations', () => {
+test('the prefix hash differs for different conversations', () => {
   const lines = fc.array(
     fc.constantFrom(
       'user: a',
@@ -54,7 +54,7 @@ test('differs for different conversations', () => {
   )
 })
 
-test('distinguishes where one text ends and the next begins', () => {
+test('the prefix hash depends on where one text ends and the next begins', () => {
   const parts = (...texts: readonly string[]): Item => ({
     type: 'message',
     role: 'user',
@@ -65,13 +65,13 @@ test('distinguishes where one text ends and the next begins', () => {
   expect(hash([parts('ab')])).not.toBe(hash([parts('a'), parts('b')]))
 })
 
-test('hashes only items for OpenAI, and also instructions and tools for other APIs', () => {
+test('the prefix hash covers only items for OpenAI, and also instructions and tools for other APIs', () => {
   const other = { ...NO_PARAMS, instructions: 'Be brief.' }
   expect(computePrefixSeed(other, 'responses')).toBe(computePrefixSeed(NO_PARAMS, 'responses'))
   expect(computePrefixSeed(other, 'anthropic')).not.toBe(computePrefixSeed(NO_PARAMS, 'anthropic'))
 })
 
-test('hashes only the tools that the model may call', () => {
+test('the prefix hash covers only the tools that the model may call', () => {
   const tools = [{ type: 'opaque', raw: { type: 'web_search' } }] as const
   const base = { ...NO_PARAMS, tools }
   const forced = { ...base, toolChoice: { type: 'required' } } as const

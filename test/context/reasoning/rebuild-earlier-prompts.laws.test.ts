@@ -13,7 +13,7 @@ import {
 } from '../../../src/context/reasoning/find-valid-reasoning-start.ts'
 import { rebuildEarlierPrompts } from '../../../src/context/reasoning/rebuild-earlier-prompts.ts'
 import {
-  listAdditionTransforms,
+  listPolicyTextTransforms,
   listTransforms,
   runTransforms,
   type PipelineResult,
@@ -23,7 +23,7 @@ import type { Transform } from '../../../src/context/transform-interface.ts'
 import { messyConversation, tidyConversation } from '../../support/conversations.ts'
 import { expectUnchangedPrefix } from '../../support/laws.ts'
 import { anyAuthors } from '../../support/authors.ts'
-import { MIXED_OVERRIDES, type MixedOverrides } from '../laws/mixed-wishes.ts'
+import { MIXED_OVERRIDES, type MixedOverrides } from '../laws/mixed-policies.ts'
 import { preparePipelineInput, TRANSFORMS } from '../laws/subjects.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 
@@ -36,26 +36,31 @@ const conversations = fc.oneof(
 )
 
 const STABLE_TRANSFORMS = TRANSFORMS.filter(
-  ({ transform }) => transform.prefixStability !== undefined,
+  ({ transform }) => transform.prefixChanges !== undefined,
 )
 
-describe.each(STABLE_TRANSFORMS)('$name', (subject) => {
-  const { run, prefixStability } = subject.transform
-  test(`has ${prefixStability === 'none' ? 'no steps' : 'steps that last'}, as it says`, () => {
-    fc.assert(
-      fc.property(conversations, (all) => {
-        const items = preparePipelineInput(subject, all)
-        const now = run(items)
-        if (prefixStability === 'lasting' && now.notes.length > 0) return
-        for (const place of listAnswerStarts(items)) {
-          const then = run(items.slice(0, place))
-          if (prefixStability === 'lasting') expect(then.notes).toEqual([])
-          else expectUnchangedPrefix(then.items, now.items)
-        }
-      }),
-      COUNTS,
-    )
-  })
+describe.each(STABLE_TRANSFORMS)('declared prefix changes of the transform $name', (subject) => {
+  const { run, prefixChanges } = subject.transform
+  test(
+    prefixChanges === 'never'
+      ? 'a longer list begins with the result for a shorter one'
+      : 'a list that is unchanged was unchanged when it was shorter',
+    () => {
+      fc.assert(
+        fc.property(conversations, (all) => {
+          const items = preparePipelineInput(subject, all)
+          const now = run(items)
+          if (prefixChanges === 'permanent' && now.notes.length > 0) return
+          for (const place of listAnswerStarts(items)) {
+            const then = run(items.slice(0, place))
+            if (prefixChanges === 'permanent') expect(then.notes).toEqual([])
+            else expectUnchangedPrefix(then.items, now.items)
+          }
+        }),
+        COUNTS,
+      )
+    },
+  )
 })
 
 /** The indexes at which a model item follows another item. */
@@ -66,33 +71,46 @@ function listAnswerStarts(items: readonly Item[]): readonly number[] {
   })
 }
 
-test.each(MIXED_OVERRIDES)('the newest step under %j is found where it is', (overrides) => {
-  fc.assert(
-    fc.property(conversations, (items) => {
-      const plan = listPolicyTransforms(overrides, items)
-      const rebuilt = runTransforms(items, plan)
-      const { items: sent, places } = rebuilt
-      const found = findValidReasoningStart(sent, places, rebuildEarlierPrompts(rebuilt))
-      expect(found).toBe(
-        findStartOneByOne(rebuilt, (length) => runTransforms(items.slice(0, length), plan).items),
-      )
-    }),
-    COUNTS,
-  )
-})
+test.each(MIXED_OVERRIDES)(
+  'with the policy %j, the start of valid reasoning is the same as in a check of each answer',
+  (overrides) => {
+    fc.assert(
+      fc.property(conversations, (items) => {
+        const plan = listPolicyTransforms(overrides, items)
+        const rebuilt = runTransforms(items, plan)
+        const { items: sent, originalPositions } = rebuilt
+        const found = findValidReasoningStart(
+          sent,
+          originalPositions,
+          rebuildEarlierPrompts(rebuilt),
+        )
+        expect(found).toBe(
+          findStartOneByOne(rebuilt, (length) => runTransforms(items.slice(0, length), plan).items),
+        )
+      }),
+      COUNTS,
+    )
+  },
+)
 
 function listPolicyTransforms(
   { tokenBudget = null, ...overrides }: MixedOverrides,
   conversation: readonly Item[],
 ): readonly Transform[] {
   const policy = resolvePolicy([overrides])
-  const reader = { wire: 'chat', account: 'a', compacts: false }
-  const plan = listTransforms({ policy, tokenBudget, reader, hasNames: false, conversation })
-  return [...plan, ...listAdditionTransforms(policy)]
+  const reader = { wire: 'chat', account: 'a', makesCompactions: false }
+  const plan = listTransforms({
+    policy,
+    tokenBudget: tokenBudget,
+    reader,
+    hasNameField: false,
+    conversation,
+  })
+  return [...plan, ...listPolicyTextTransforms(policy)]
 }
 
 function findStartOneByOne(
-  { items, places }: PipelineResult,
+  { items, originalPositions }: PipelineResult,
   promptAt: (length: number) => readonly Item[],
 ): number {
   const starts = new Set<number>()
@@ -103,7 +121,7 @@ function findStartOneByOne(
   }
   let border = items.length
   for (const at of [...starts].toReversed()) {
-    const place = places[at] ?? null
+    const place = originalPositions[at] ?? null
     const before = place === null ? null : promptAt(place)
     if (before?.every((item, index) => hasSamePrefixText(item, items[index])) !== true)
       return border

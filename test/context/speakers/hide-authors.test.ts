@@ -6,7 +6,7 @@ import { ANN, authorField, withGatewayFields } from '../../support/authors.ts'
 
 const HIDDEN = 'user: [Gateway notice: What a hidden author said here is not shown.]'
 
-test('one placeholder replaces each segment of a hidden author (C70)', () => {
+test('one placeholder replaces consecutive messages of a hidden author (C70)', () => {
   const items = withGatewayFields(
     talk`
       user: one
@@ -26,7 +26,7 @@ test('one placeholder replaces each segment of a hidden author (C70)', () => {
   ])
 })
 
-test('hides the media of a hidden author', () => {
+test('media of a hidden author are hidden', () => {
   const image: Item = {
     type: 'message',
     role: 'user',
@@ -36,7 +36,7 @@ test('hides the media of a hidden author', () => {
   expect(JSON.stringify(items)).not.toContain('secret')
 })
 
-test('hides a call together with its output and reasoning', () => {
+test('a call of a hidden author is hidden together with its output and reasoning', () => {
   const items = withGatewayFields(
     talk`
       user: look
@@ -50,12 +50,12 @@ test('hides a call together with its output and reasoning', () => {
   expect(show(hideAuthors(['u1']).run(items).items)).toBe(`user: look\n${HIDDEN}\nuser: well?`)
 })
 
-test('recognizes the author by the `name` of a chat message', () => {
+test('a hidden author is recognized by the `name` of a chat message', () => {
   const items: readonly Item[] = [{ ...talk`user: hi`[0]!, native: { chat: { name: 'Ann' } } }]
   expect(show(hideAuthors(['Ann']).run(items).items)).toBe(HIDDEN)
 })
 
-test('returns the same list if there is no message of a hidden author', () => {
+test('hiding authors returns the same list if none of them has written a message', () => {
   const items = withGatewayFields(talk`user: hi`, { 0: ANN })
   expect(hideAuthors(['u2']).run(items).items).toBe(items)
 })

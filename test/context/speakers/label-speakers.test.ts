@@ -19,15 +19,15 @@ const named = (text: string, name: string): Item => ({
   native: { chat: { name } },
 })
 
-describe('the label of a speaker (C66)', () => {
-  test('comes before the text if the wire has no name field', () => {
+describe('name labels of messages (C66)', () => {
+  test('the speaker label comes before the text if the wire has no name field', () => {
     const step = labelAll(withGatewayFields(talk`user: hello`, { 0: ANN }))
     expect(show(step.items)).toBe('user: Ann: hello')
     expect(step.notes).toEqual([{ did: 'changed', at: 0, why: 'speaker-named' }])
     expect(show(labelAll([named('hello', 'Ann')]).items)).toBe('user: Ann: hello')
   })
 
-  test('is put into the name field if there is one, and keeps the name that the client set', () => {
+  test('the speaker label is put into the name field if the wire has one, and a name set by the client stays', () => {
     const { items } = labelAll(
       withGatewayFields(talk`user: hello`, { 0: authorField('Ann Lee') }),
       {},
@@ -39,7 +39,7 @@ describe('the label of a speaker (C66)', () => {
     expect(labelAll(given, {}, true).items).toBe(given)
   })
 
-  test('is never added twice', () => {
+  test('the speaker label is never added twice', () => {
     const items = withGatewayFields(talk`user: Ann: hello`, { 0: ANN })
     expect(labelAll(items).items).toBe(items)
     const { items: once } = labelAll([named('hello', 'Ann')], { names: 'prefix' }, true)
@@ -47,7 +47,7 @@ describe('the label of a speaker (C66)', () => {
     expect(readName(once[0])).toBeUndefined()
   })
 
-  test('is omitted with `names: none`, but the author stays recorded', () => {
+  test('with `names: none` there is no speaker label, but the author stays recorded', () => {
     const { items, notes } = labelAll([named('hello', 'Ann')], { names: 'none' }, true)
     expect(readName(items[0])).toBeUndefined()
     expect(items[0]?.native?.['backstory']).toEqual({ author: { name: 'Ann' } })
@@ -61,13 +61,16 @@ describe('the label of a speaker (C66)', () => {
     ['x'.repeat(80), 'x'.repeat(64)],
     ['🦊'.repeat(40), '🦊'.repeat(32)],
     [`x${'🦊'.repeat(40)}`, `x${'🦊'.repeat(31)}`],
-  ])('%j becomes a harmless label', (name, label) => {
-    expect(show(labelAll(withGatewayFields(talk`user: hi`, { 0: authorField(name) })).items)).toBe(
-      `user: ${label}: hi`,
-    )
-  })
+  ])(
+    'the author name %j becomes a label without special characters, of at most 64 characters',
+    (name, label) => {
+      expect(
+        show(labelAll(withGatewayFields(talk`user: hi`, { 0: authorField(name) })).items),
+      ).toBe(`user: ${label}: hi`)
+    },
+  )
 
-  test('becomes a text part of its own if a message has no text', () => {
+  test('the speaker label of a message without text becomes a text part of its own', () => {
     const image: Item = {
       type: 'message',
       role: 'user',
@@ -78,13 +81,13 @@ describe('the label of a speaker (C66)', () => {
     )
   })
 
-  test('is added to assistant messages only with `names: prefix`', () => {
+  test('assistant messages get a speaker label only with `names: prefix`', () => {
     const items = withGatewayFields(talk`assistant: hello`, { 0: authorField('Bot') })
     expect(labelAll(items).items).toBe(items)
     expect(show(labelAll(items, { names: 'prefix' }).items)).toBe('assistant: Bot: hello')
   })
 
-  test('returns the same list if no message has an author', () => {
+  test('labeling speakers returns the same list if no message has an author', () => {
     const items = talk`
       user: hello
       assistant: hello
@@ -93,7 +96,7 @@ describe('the label of a speaker (C66)', () => {
   })
 })
 
-describe('the persona of the model (C65)', () => {
+describe('roles of messages for the persona of the model (C65)', () => {
   const ROUND = withGatewayFields(
     talk`
       user: hi all
@@ -105,7 +108,7 @@ describe('the persona of the model (C65)', () => {
     { 0: ANN, 1: authorField('Ada'), 3: authorField('Bo') },
   )
 
-  test('sends messages of another assistant as user messages, without their reasoning', () => {
+  test('messages of an assistant other than the persona are sent as user messages, without their reasoning', () => {
     const { items, notes } = labelAll(ROUND, { persona: 'Ada' })
     expect(show(items)).toBe(
       'user: Ann: hi all\nassistant: I am Ada\nuser: Bo: I am Bo\nassistant: and I nobody',
@@ -117,7 +120,7 @@ describe('the persona of the model (C65)', () => {
     ])
   })
 
-  test('keeps the tool groups of another assistant complete', () => {
+  test('calls of another assistant keep their outputs', () => {
     const items = withGatewayFields(
       talk`
         user: look
@@ -133,13 +136,13 @@ describe('the persona of the model (C65)', () => {
     )
   })
 
-  test('sends messages of the played author as assistant messages, and all others as user messages', () => {
+  test('with `act_as`, messages of that author are sent as assistant messages, and all others as user messages', () => {
     expect(show(labelAll(ROUND, { persona: 'Cyd', actAs: 'u1' }).items)).toBe(
       'assistant: hi all\nuser: Ada: I am Ada\nuser: Bo: I am Bo\nuser: Cyd: and I nobody',
     )
   })
 
-  test('gives a message the part types of its new role', () => {
+  test('a message that changes its role gets the part types of the new role', () => {
     const { items } = labelAll(ROUND, { actAs: 'Ann' }, true)
     expect(items.map((item) => item.type === 'message' && item.content[0]?.type)).toEqual([
       'output_text',

@@ -4,11 +4,11 @@ import { createCompactionItem } from '../../../src/core/items/compaction-item.ts
 import type { Item } from '../../../src/core/item.ts'
 import { applyCompaction } from '../../../src/context/summaries/apply-compaction.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
-import type { CompactionSupport } from '../../../src/context/summaries/can-read-compaction.ts'
+import type { CompactionReader } from '../../../src/context/summaries/can-read-compaction.ts'
 import { show, talk } from '../../support/talk.ts'
 
-const CHAT: CompactionSupport = { wire: 'chat', account: 'local', compacts: false }
-const OPENAI: CompactionSupport = { wire: 'responses', account: 'openai', compacts: true }
+const CHAT: CompactionReader = { wire: 'chat', account: 'local', makesCompactions: false }
+const OPENAI: CompactionReader = { wire: 'responses', account: 'openai', makesCompactions: true }
 const GATEWAY_COMPACTION = createCompactionItem('cmp_1', 'Rome was chosen.')
 const UPSTREAM_COMPACTION: Item = {
   type: 'opaque',
@@ -32,7 +32,7 @@ function apply(items: readonly Item[], reader = CHAT): string {
   return show(applyCompaction(reader).run(items).items).replace(/\[Summary.*?\]⏎⏎/, '[Summary] ')
 }
 
-test('a gateway compaction replaces the model’s items before it; other messages stay', () => {
+test('a gateway compaction replaces the items of the model before it, and other messages stay', () => {
   expect(apply([...BEFORE, GATEWAY_COMPACTION, ...AFTER])).toBe(
     show(talk`
       developer: be brief
@@ -45,7 +45,7 @@ test('a gateway compaction replaces the model’s items before it; other message
   )
 })
 
-test('writes a note for each dropped or changed item', () => {
+test('applying a compaction writes a note for each dropped or changed item', () => {
   const { notes } = applyCompaction(CHAT).run([...BEFORE, GATEWAY_COMPACTION, ...AFTER])
   expect(notes.map(({ did, at, why }) => `${did} ${at} ${why}`)).toEqual([
     'dropped 2 compacted',
@@ -56,7 +56,7 @@ test('writes a note for each dropped or changed item', () => {
   ])
 })
 
-test('applies the latest of several compactions', () => {
+test('only the latest of several compactions is applied', () => {
   const older = createCompactionItem('cmp_0', 'Oslo was dropped.')
   expect(apply([...BEFORE, older, ...AFTER, GATEWAY_COMPACTION])).toBe(
     show(talk`
@@ -69,13 +69,13 @@ test('applies the latest of several compactions', () => {
   )
 })
 
-test('drops a compaction that the upstream cannot read, and sends the items before it', () => {
+test('a compaction that the upstream cannot read is dropped, and the items before it are sent', () => {
   const step = applyCompaction(CHAT).run([...BEFORE, UPSTREAM_COMPACTION, ...AFTER])
   expect(step.items).toEqual([...BEFORE, ...AFTER])
   expect(step.notes).toEqual([{ did: 'dropped', at: 7, why: 'compaction-made-elsewhere' }])
 })
 
-test('sends a compaction unchanged to the upstream that made it', () => {
+test('a compaction is sent unchanged to the upstream that made it', () => {
   const made = { ...UPSTREAM_COMPACTION, origin: { ...OPENAI, model: 'gpt-5', prefixHash: null } }
   for (const item of [UPSTREAM_COMPACTION, made]) {
     const { items } = applyCompaction(OPENAI).run([...BEFORE, item, ...AFTER])
@@ -86,7 +86,7 @@ test('sends a compaction unchanged to the upstream that made it', () => {
   expect(applyCompaction(OPENAI).run([...BEFORE, elsewhere]).items).toEqual(BEFORE)
 })
 
-test('ignores a gateway compaction that the client has changed', () => {
+test('a gateway compaction that the client has changed replaces nothing', () => {
   const broken: Item = {
     type: 'opaque',
     raw: { ...GATEWAY_COMPACTION.raw, encrypted_content: 'backstory:??' },
@@ -96,18 +96,18 @@ test('ignores a gateway compaction that the client has changed', () => {
   expect(step.notes[0]?.why).toBe('compaction-unreadable')
 })
 
-test('sends a trigger only to an upstream that compacts, and only as the last item', () => {
+test('a compaction trigger is sent only to an upstream that makes compactions, and only as the last item', () => {
   const trigger: Item = { type: 'opaque', raw: { type: 'compaction_trigger' } }
   expect(applyCompaction(OPENAI).run([...BEFORE, trigger]).notes).toEqual([])
   expect(applyCompaction(CHAT).run([...BEFORE, trigger]).items).toEqual(BEFORE)
   expect(applyCompaction(OPENAI).run([trigger, ...BEFORE]).items).toEqual(BEFORE)
 })
 
-test('returns the same list without a compaction', () => {
+test('applying compactions returns the same list if there is none', () => {
   expect(applyCompaction(CHAT).run(BEFORE).items).toBe(BEFORE)
 })
 
-test('no window drops the summary', () => {
+test('no window drops the summary message of a compaction', () => {
   const chatter = Array.from({ length: 20 }).flatMap((_, at) => [
     ...talk`
       user: ${String(at)}

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { isHistorySummary } from '../../../src/core/items/summary-message.ts'
-import { applySummary, listCoveredItems } from '../../../src/context/summaries/apply-summary.ts'
+import {
+  applySummary,
+  listItemsReplacedBySummary,
+} from '../../../src/context/summaries/apply-summary.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { resolvePolicy } from '../../../src/core/context-policy.ts'
 import { show, talk } from '../../support/talk.ts'
 
 const summary = (covered: readonly Item[]) =>
-  applySummary({ id: 'sum_1', text: 'They met.', facts: ['port 8080'], covered })
+  applySummary({ id: 'sum_1', text: 'They met.', facts: ['port 8080'], replacedItems: covered })
 
 const renderItems = (items: readonly Item[]) =>
   items.map((item) => (isHistorySummary(item) ? 'SUMMARY' : show([item]))).join(' | ')
@@ -25,8 +28,8 @@ const CHAT = talk`
   user: 3
 `
 
-test('C21, C54: comes after the instructions and before the remaining turns', () => {
-  const step = summary(listCoveredItems(CHAT, 7)).run(CHAT)
+test('C21, C54: the summary comes after the instructions and before the remaining rounds', () => {
+  const step = summary(listItemsReplacedBySummary(CHAT, 7)).run(CHAT)
   expect(renderItems(step.items)).toBe(
     'system: be brief | SUMMARY | hosted compaction | user: 2 | assistant: two | user: 3',
   )
@@ -36,14 +39,14 @@ test('C21, C54: comes after the instructions and before the remaining turns', ()
   ])
 })
 
-test('contains the facts word for word, and the text', () => {
+test('the summary message contains the facts word for word, and the text', () => {
   const told = summary(CHAT.slice(1, 6)).run(CHAT).items.find(isHistorySummary)
   expect(show([told as Item])).toMatch(
     /^developer: \[Summary of the earlier part .*\]⏎⏎## Facts⏎- port 8080⏎⏎They met\.$/,
   )
 })
 
-test('returns the same list if it does not begin with the summarized items', () => {
+test('a list that does not begin with the summarized items stays unchanged', () => {
   const covered = CHAT.slice(1, 6)
   for (const other of [
     CHAT.map((item) => ({ ...item })),
@@ -57,7 +60,7 @@ test('returns the same list if it does not begin with the summarized items', () 
   expect(summary([]).run(CHAT).items).toBe(CHAT)
 })
 
-test('recognizes the summarized items even if one comes twice', () => {
+test('a summary is applied even if one of the summarized items comes twice in the list', () => {
   const [first, second] = talk`
     user: again
     assistant: yes
@@ -74,7 +77,7 @@ test('no window drops the summary message or counts it', () => {
   const plan = listTransforms({
     policy,
     reader: null,
-    summary: { id: 's', text: 'x', facts: [], covered },
+    summary: { id: 's', text: 'x', facts: [], replacedItems: covered },
   })
   expect(renderItems(runTransforms(CHAT, plan).items)).toBe(
     'system: be brief | SUMMARY | hosted compaction | user: 3',

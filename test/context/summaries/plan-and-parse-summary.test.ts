@@ -7,9 +7,9 @@ import { isUserMessage, findRoundStarts } from '../../../src/core/items/rounds-a
 import { formatHistorySummary } from '../../../src/core/items/summary-message.ts'
 import {
   parseSummary,
-  buildSummarySections,
+  buildSummaryChapters,
   findSummaryCut,
-  createSummaryPrompt,
+  createSummaryPromptBuilder,
 } from '../../../src/context/summaries/plan-and-parse-summary.ts'
 import { conversation } from '../../support/conversations.ts'
 import { talk } from '../../support/talk.ts'
@@ -24,8 +24,8 @@ const rounds = (count: number, words = ''): readonly Item[] =>
     `,
   )
 
-describe('the cut of a summary', () => {
-  test('C48: leaves `keepTurns` complete turns', () => {
+describe('choice of the cut for a summary', () => {
+  test('C48: the cut of a summary leaves `keepTurns` complete rounds', () => {
     expect(findSummaryCut(rounds(6), { keepTurns: 2, keepTokens: 0 }, 0)).toEqual({
       endIndex: 16,
       rounds: 4,
@@ -35,7 +35,7 @@ describe('the cut of a summary', () => {
     expect(findSummaryCut([], { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
   })
 
-  test('C49: leaves `keepTokens` tokens as well', () => {
+  test('C49: the cut of a summary leaves at least `keepTokens` tokens', () => {
     const items = rounds(6, 'word '.repeat(100))
     const { endIndex = 0 } = findSummaryCut(items, { keepTurns: 1, keepTokens: 300 }, 0) ?? {}
     const weigh = (from: number) =>
@@ -45,7 +45,7 @@ describe('the cut of a summary', () => {
     expect(findSummaryCut(items, { keepTurns: 1, keepTokens: 1_000_000 }, 0)).toBeNull()
   })
 
-  test('comes after the end of the previous summary', () => {
+  test('the cut of a summary comes after the end of the previous summary', () => {
     expect(findSummaryCut(rounds(6), { keepTurns: 2, keepTokens: 0 }, 16)).toBeNull()
     expect(findSummaryCut(rounds(7), { keepTurns: 2, keepTokens: 0 }, 16)).toEqual({
       endIndex: 20,
@@ -53,7 +53,7 @@ describe('the cut of a summary', () => {
     })
   })
 
-  test('does not exist if nothing can be replaced', () => {
+  test('there is no cut for a summary if no item can be replaced', () => {
     const items = talk`
       system: be brief
       user: 1
@@ -61,7 +61,7 @@ describe('the cut of a summary', () => {
     expect(findSummaryCut([...items, ...rounds(1)], { keepTurns: 1, keepTokens: 0 }, 0)).toBeNull()
   })
 
-  test('C49: is between turns, separates no call from its output, and leaves the latest turn', () => {
+  test('C49: the cut of a summary is between rounds, separates no call from its output, and leaves the latest round', () => {
     const kept = { keepTurns: fc.integer({ min: 1, max: 4 }), keepTokens: fc.nat(200) }
     fc.assert(
       fc.property(conversation, fc.record(kept), fc.nat(12), (items, rules, after) => {
@@ -80,11 +80,16 @@ describe('the cut of a summary', () => {
   })
 })
 
-describe('the prompt for a summary', () => {
+describe('contents of the prompt for a summary', () => {
   const chapters = (items: readonly Item[], after = 0, most = 60_000, hidden: string[] = []) =>
-    buildSummarySections({ items, hidden }, after, { endIndex: items.length, rounds: 9 }, most)
+    buildSummaryChapters(
+      { items, hiddenAuthors: hidden },
+      after,
+      { endIndex: items.length, rounds: 9 },
+      most,
+    )
 
-  test('contains the items since the previous summary, without instructions', () => {
+  test('the prompt for a summary contains the items since the previous summary, without instructions', () => {
     const items = [...talk`system: be brief`, ...rounds(3)]
     const [chapter, ...others] = chapters(items, 5)
     expect(others).toEqual([])
@@ -95,7 +100,7 @@ describe('the prompt for a summary', () => {
     expect(chapter).toContain('[tool answers]\n  fog')
   })
 
-  test('C50: shortens long items to their beginning and end, without splitting characters', () => {
+  test('C50: the prompt for a summary contains beginning and end of long items, and splits no character', () => {
     const items = talk`user: ${'🦊'.repeat(30_000)}end`
     for (const most of [60_000, 1_001, 1_000, 777]) {
       const [chapter = ''] = chapters(items, 0, most)
@@ -106,7 +111,7 @@ describe('the prompt for a summary', () => {
     }
   })
 
-  test('is split into parts that fit the model', () => {
+  test('the transcript for a summary is split into parts that fit the model', () => {
     const pieces = chapters(rounds(40, 'word '.repeat(50)), 0, 1_000)
     expect(pieces.length).toBeGreaterThan(2)
     expect(
@@ -114,7 +119,7 @@ describe('the prompt for a summary', () => {
     ).toBe(true)
   })
 
-  test('contains no markers and no details blocks', () => {
+  test('the prompt for a summary contains no markers and no details blocks', () => {
     const items = talk`
       user: hi
       assistant: hello⏎⏎[01HZX3M8Q0ABCDEFGHJK]: #⏎⏎you
@@ -122,7 +127,7 @@ describe('the prompt for a summary', () => {
     expect(chapters(items).join()).not.toContain('01HZX3M8Q0')
   })
 
-  test('contains no messages of hidden authors', () => {
+  test('the prompt for a summary contains no messages of hidden authors', () => {
     const items = talk`
       user: a secret
       assistant: well
@@ -133,19 +138,19 @@ describe('the prompt for a summary', () => {
     expect(chapters(said, 0, 60_000, ['Ann']).join()).not.toContain('a secret')
   })
 
-  test('C51: contains the focus and the previous summary', () => {
-    const question = createSummaryPrompt('prices')('So far.', 'What was said.')
+  test('C51: the prompt for a summary contains the focus and the previous summary', () => {
+    const question = createSummaryPromptBuilder('prices')('So far.', 'What was said.')
     const [{ content } = { content: [] }] = question.input
     expect(content[0]?.text).toMatch(/^<summary_so_far>\nSo far\.\n<\/summary_so_far>/)
     expect(content[0]?.text).toContain('<focus>\nprices\n</focus>')
-    expect(JSON.stringify(createSummaryPrompt(null)(null, 'x'))).not.toMatch(
+    expect(JSON.stringify(createSummaryPromptBuilder(null)(null, 'x'))).not.toMatch(
       /<focus>|<summary_so_far>/,
     )
   })
 })
 
-describe('the parsed summary', () => {
-  test('has a list of facts and a text', () => {
+describe('parsing of a written summary', () => {
+  test('a written summary is parsed into a list of facts and a text', () => {
     const written = '## Facts\n- port 8080\n* /etc/x\nname: Ada\n- port 8080\n\n## Open\nNothing.\n'
     expect(parseSummary(written)).toEqual({
       facts: ['port 8080', '/etc/x', 'name: Ada'],
@@ -153,12 +158,12 @@ describe('the parsed summary', () => {
     })
   })
 
-  test('has only a text if there is no list of facts', () => {
+  test('a written summary without a list of facts is parsed into a text alone', () => {
     expect(parseSummary(' They met. \n')).toEqual({ facts: [], text: 'They met.' })
     expect(parseSummary('## Open\nx\n## Facts')).toEqual({ facts: [], text: '## Open\nx' })
   })
 
-  test('stays the same when it is rendered and parsed again', () => {
+  test('a parsed summary stays the same when it is rendered and parsed again', () => {
     for (const facts of [[], ['port: 1'], ['a', '№ 7']]) {
       const words = { text: '## Open\n- x\n\n## Done\ny', facts }
       expect(parseSummary(formatHistorySummary(words))).toEqual(words)

@@ -22,7 +22,7 @@ const PAIR = talk`
   output a sunny
 `
 
-test('keeps the first of a stored pair and the client’s copy', () => {
+test('of a stored call and the copy that the client sent, the second is the duplicate', () => {
   expect(findCopies(...asStored(PAIR), ...PAIR)).toEqual([2, 3])
   expect(findCopies(...PAIR, ...asStored(PAIR))).toEqual([2, 3])
   expect(findCopies(...talk`user: hi`, ...PAIR, ...talk`assistant: hm`, ...asStored(PAIR))).toEqual(
@@ -30,7 +30,7 @@ test('keeps the first of a stored pair and the client’s copy', () => {
   )
 })
 
-test('compares arguments as JSON values', () => {
+test('calls with equal arguments in different JSON notation are duplicates', () => {
   const same = talk`
     call a weather { "days": 2, "city": "Rome" }
     output a sunny
@@ -50,11 +50,11 @@ test.each([
   ['another output', talk`call a weather {"city":"Rome","days":2}`, talk`output a rain`],
   ['another id', talk`call b weather {"city":"Rome","days":2}`, talk`output b sunny`],
   ['another kind', talk`custom a weather {"city":"Rome","days":2}`, talk`custom-output a sunny`],
-])('finds no copy with %s', (_, call, output) => {
+])('a call with %s is no duplicate of a stored call', (_, call, output) => {
   expect(findCopies(...asStored(PAIR), ...call, ...output)).toEqual([])
 })
 
-test('finds no copy if only one output has an image', () => {
+test('a call is no duplicate if only one of the outputs has an image', () => {
   const [call] = PAIR
   const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' } as const
   const output = [{ type: 'input_text', text: 'sunny' } as const, image]
@@ -64,21 +64,21 @@ test('finds no copy if only one output has an image', () => {
   expect(findCopies({ ...call, origin }, seen, call, seen)).toEqual([2, 3])
 })
 
-test('keeps two equal calls of the same source', () => {
+test('two equal calls that both come from the client, or both from the store, are no duplicates', () => {
   expect(findCopies(...PAIR, ...PAIR)).toEqual([])
   expect(findCopies(...asStored(PAIR), ...asStored(PAIR))).toEqual([])
 })
 
-test('finds a copy by the item id', () => {
+test('an equal call with the same item id is a duplicate', () => {
   const named = PAIR.map((item, at) => ({ ...item, id: `fc_${at}` }))
   expect(findCopies(...named, ...named)).toEqual([2, 3])
 })
 
-test('finds no copy in another round', () => {
+test('an equal call in another round is no duplicate', () => {
   expect(findCopies(...asStored(PAIR), ...talk`user: and now?`, ...PAIR)).toEqual([])
 })
 
-test('drops one of two copies that share one output', () => {
+test('if two equal calls share one output, one of them is a duplicate', () => {
   const [call, output] = PAIR
   if (call === undefined || output === undefined) throw new Error('no pair')
   expect(findCopies({ ...call, origin }, call, output)).toEqual([1])
@@ -88,12 +88,15 @@ test('drops one of two copies that share one output', () => {
   expect(findCopies(call, call)).toEqual([])
 })
 
-test.each(OPAQUE_PAIRS.map((pair) => pair('id_1')))('finds copies of $0.type', (call, output) => {
-  const pair: readonly Item[] = [call, output].map((raw) => ({ type: 'opaque', raw }))
-  expect(findCopies(...asStored(pair).slice(0, 1), ...pair.slice(1), ...pair)).toEqual([2, 3])
-})
+test.each(OPAQUE_PAIRS.map((pair) => pair('id_1')))(
+  'a second call of the type $0.type is a duplicate, with its output',
+  (call, output) => {
+    const pair: readonly Item[] = [call, output].map((raw) => ({ type: 'opaque', raw }))
+    expect(findCopies(...asStored(pair).slice(0, 1), ...pair.slice(1), ...pair)).toEqual([2, 3])
+  },
+)
 
-test('compares arguments as text if they are nested too deeply', () => {
+test('arguments that are nested too deeply are compared as text', () => {
   const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
   const pair = talk`
     call a weather ${deep}
@@ -102,7 +105,7 @@ test('compares arguments as text if they are nested too deeply', () => {
   expect(findCopies(...asStored(pair), ...pair)).toEqual([2, 3])
 })
 
-test('takes linear time for many calls with the same id', () => {
+test('finding duplicate calls takes linear time for many calls with the same id', () => {
   const [call] = PAIR
   if (call === undefined) throw new Error('no call')
   const calls = (count: number) =>

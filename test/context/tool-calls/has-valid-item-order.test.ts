@@ -5,7 +5,7 @@ import { messyConversation, tidyConversation } from '../../support/conversations
 import { expectValidForProviders } from '../../support/laws.ts'
 import { talk } from '../../support/talk.ts'
 
-test('accepts valid lists only', () => {
+test('only lists that pruning would not change have a valid item order', () => {
   fc.assert(
     fc.property(fc.oneof(tidyConversation, messyConversation), (items) => {
       if (hasValidItemOrder(items)) expectValidForProviders(items)
@@ -24,9 +24,12 @@ test.each([
   { items: [...CALLED, ...talk`call b`, ...talk`output b`, ...talk`output a`] },
   { items: [...DONE, ...talk`sealed: x`, ...talk`assistant: So.`] },
   { items: [...DONE, ...DONE] },
-])('accepts complete batches with their reasoning: $items', ({ items }) => {
-  expect(hasValidItemOrder(items)).toBe(true)
-})
+])(
+  'a list of complete batches with their reasoning has a valid item order: $items',
+  ({ items }) => {
+    expect(hasValidItemOrder(items)).toBe(true)
+  },
+)
 
 test.each([
   { items: CALLED },
@@ -35,6 +38,6 @@ test.each([
   { items: [...CALLED, ...talk`user: On.`, ...talk`output a`] },
   { items: [...DONE, ...talk`call a`, ...talk`output a`] },
   { items: [...CALLED, ...talk`call b`, ...talk`output a`, ...talk`call c`] },
-])('rejects lists that need a closer look: $items', ({ items }) => {
+])('a list that pruning may change has no valid item order: $items', ({ items }) => {
   expect(hasValidItemOrder(items)).toBe(false)
 })

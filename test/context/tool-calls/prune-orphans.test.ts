@@ -8,7 +8,7 @@ function prune(items: readonly Item[]) {
   return { kept: show(step.items), notes: step.notes }
 }
 
-test('drops an output whose call was windowed away (C12)', () => {
+test('an output whose call was dropped by a window is dropped (C12)', () => {
   const step = pruneOrphans().run(talk`
     output a 4 degrees
     user: thanks
@@ -17,7 +17,7 @@ test('drops an output whose call was windowed away (C12)', () => {
   expect(step.notes).toEqual([{ did: 'dropped', at: 0, why: 'output-without-call' }])
 })
 
-test('drops a call that was never answered (C12)', () => {
+test('a call that never got an output is dropped (C12)', () => {
   const { kept, notes } = prune(talk`
     user: how warm is it?
     call a weather
@@ -27,7 +27,7 @@ test('drops a call that was never answered (C12)', () => {
   expect(notes).toEqual([{ did: 'dropped', at: 1, why: 'call-without-output' }])
 })
 
-test('drops a call without a name, and its output', () => {
+test('a call without a name is dropped, with its output', () => {
   const [call, output] = talk`
     call a
     output a
@@ -39,7 +39,7 @@ test('drops a call without a name, and its output', () => {
   ])
 })
 
-test('drops only the unanswered call of a parallel batch', () => {
+test('only the calls of a batch that got no output are dropped', () => {
   const { kept, notes } = prune(talk`
     thinks: two places
     call a
@@ -52,7 +52,7 @@ test('drops only the unanswered call of a parallel batch', () => {
 })
 
 describe('calls at the end of the list', () => {
-  test('stay and wait for their outputs', () => {
+  test('calls at the end of the list stay and wait for their outputs', () => {
     const items = talk`
       user: how warm is it?
       sealed: two places
@@ -63,10 +63,10 @@ describe('calls at the end of the list', () => {
       output a 4 degrees
     `
     expect(pruneOrphans().run(items).items).toBe(items)
-    expect(pruneOrphans({ unanswered: 'stub' }).run(items).items).toBe(items)
+    expect(pruneOrphans('stub').run(items).items).toBe(items)
   })
 
-  test('are dropped if any message follows', () => {
+  test('calls without outputs are dropped if any message follows', () => {
     for (const word of ['user: hello?', 'assistant: well', 'developer: hurry']) {
       const { kept } = prune(talk`
         call a
@@ -76,7 +76,7 @@ describe('calls at the end of the list', () => {
     }
   })
 
-  test('are dropped if another answer follows', () => {
+  test('calls without outputs are dropped if another answer follows', () => {
     const { kept } = prune(talk`
       call a
       call b
@@ -86,7 +86,7 @@ describe('calls at the end of the list', () => {
     expect(kept).toBe('call b\noutput b\ncall c')
   })
 
-  test('stay if only reasoning follows', () => {
+  test('calls without outputs stay if only reasoning follows', () => {
     const { kept } = prune(talk`
       call a
       call b
@@ -96,7 +96,7 @@ describe('calls at the end of the list', () => {
     expect(kept).toBe('call a\ncall b\noutput b')
   })
 
-  test('stay if the output of an older call follows, which is moved', () => {
+  test('calls without outputs stay if only the misplaced output of an older call follows', () => {
     const { kept } = prune(talk`
       call a
       user: and there?
@@ -106,7 +106,7 @@ describe('calls at the end of the list', () => {
     expect(kept).toBe('call a\noutput a\nuser: and there?\ncall b')
   })
 
-  test('are dropped if they have no name or no id', () => {
+  test('calls at the end of the list are dropped if they have no name or no id', () => {
     const [call] = talk`call a`
     if (call?.type !== 'function_call') throw new Error('no call')
     expect(prune([{ ...call, name: '' }]).notes).toEqual([
@@ -116,8 +116,8 @@ describe('calls at the end of the list', () => {
   })
 })
 
-test('keeps a call in the middle for a stub output, if it can have one', () => {
-  const { items, notes } = pruneOrphans({ unanswered: 'stub' }).run(talk`
+test('with `stub`, a call in the middle without an output stays if it can have a stub output', () => {
+  const { items, notes } = pruneOrphans('stub').run(talk`
     call a
     custom b
     shell c ls
@@ -127,8 +127,8 @@ test('keeps a call in the middle for a stub output, if it can have one', () => {
   expect(notes).toEqual([{ did: 'dropped', at: 2, why: 'call-without-output' }])
 })
 
-test('drops a call without output if a later call reuses its id', () => {
-  const { items } = pruneOrphans({ unanswered: 'stub' }).run(talk`
+test('a call without output is dropped if a later call reuses its id', () => {
+  const { items } = pruneOrphans('stub').run(talk`
     call x
     assistant: so
     call 0 first
@@ -139,7 +139,7 @@ test('drops a call without output if a later call reuses its id', () => {
   expect(show(items)).toBe('call x\noutput x\nassistant: so\ncall 0 second\noutput 0')
 })
 
-test('drops an unanswered call even if its id is used again later', () => {
+test('a call without output is dropped even if its id is used again in a later round', () => {
   const { kept } = prune(talk`
     user: one
     call 0
@@ -150,7 +150,7 @@ test('drops an unanswered call even if its id is used again later', () => {
   expect(kept).toBe('user: one\nuser: two\ncall 0\noutput 0 here')
 })
 
-test('sends an output once, even if it came twice', () => {
+test('an output that came twice is sent once', () => {
   const { kept, notes } = prune(talk`
     call a
     output a first
@@ -160,7 +160,7 @@ test('sends an output once, even if it came twice', () => {
   expect(notes).toEqual([{ did: 'dropped', at: 2, why: 'output-without-call' }])
 })
 
-test('drops reasoning together with the call that it led to (C13)', () => {
+test('reasoning is dropped together with the call that it led to (C13)', () => {
   const { kept, notes } = prune(talk`
     user: how warm is it?
     sealed: a
@@ -176,7 +176,7 @@ test('drops reasoning together with the call that it led to (C13)', () => {
   ])
 })
 
-test('drops the reasoning of a dropped call before the next group', () => {
+test('reasoning of a dropped call is dropped even if the reasoning of another call follows', () => {
   const { kept } = prune(talk`
     sealed: for the call
     call a
@@ -186,7 +186,7 @@ test('drops the reasoning of a dropped call before the next group', () => {
   expect(kept).toBe('sealed: for the words\nassistant: never mind')
 })
 
-test('keeps reasoning before hosted items, and several reasoning items in a row', () => {
+test('reasoning stays before hosted tool items and before further reasoning', () => {
   const items = talk`
     sealed: a
     sealed: b
@@ -197,7 +197,7 @@ test('keeps reasoning before hosted items, and several reasoning items in a row'
   expect(pruneOrphans().run(items).items).toBe(items)
 })
 
-test('moves an output to its call if a message separates them', () => {
+test('an output is moved to its call if a message separates them', () => {
   const { kept, notes } = prune(talk`
     call a
     user: are you there?
@@ -211,7 +211,7 @@ test('moves an output to its call if a message separates them', () => {
   expect(notes).toEqual([{ did: 'moved', at: 3, why: 'output-misplaced' }])
 })
 
-test('moves an output after the outputs of its batch that are in place', () => {
+test('a misplaced output is moved after the other outputs of its batch', () => {
   const { kept } = prune(talk`
     call a
     call b
@@ -223,7 +223,7 @@ test('moves an output after the outputs of its batch that are in place', () => {
   expect(kept).toBe('call a\ncall b\noutput b\noutput a\ncall c\noutput c')
 })
 
-test('leaves a batch as the model made it, with reasoning and hosted items in it', () => {
+test('a batch with reasoning and hosted tool items in it stays unchanged', () => {
   const items = talk`
     sealed: first
     call a
@@ -236,7 +236,7 @@ test('leaves a batch as the model made it, with reasoning and hosted items in it
   expect(pruneOrphans().run(items).items).toBe(items)
 })
 
-test('moves an output before reasoning that led to another item', () => {
+test('a misplaced output is moved before reasoning that led to another item', () => {
   const { kept } = prune(talk`
     call a
     sealed: and now the words
@@ -246,7 +246,7 @@ test('moves an output before reasoning that led to another item', () => {
   expect(kept).toBe('call a\noutput a\nsealed: and now the words\nassistant: done')
 })
 
-test('keeps a later call out of a batch whose output was moved', () => {
+test('a later call does not become part of a batch whose output was moved', () => {
   const { kept, notes } = prune(talk`
     call a
     sealed: and now b
@@ -258,7 +258,7 @@ test('keeps a later call out of a batch whose output was moved', () => {
   expect(notes).toEqual([{ did: 'moved', at: 2, why: 'output-misplaced' }])
 })
 
-test('writes no `moved` note for an item whose neighbor was dropped', () => {
+test('an item whose neighbor was dropped gets no `moved` note', () => {
   const { kept, notes } = prune(talk`
     call a
     call b
@@ -271,7 +271,7 @@ test('writes no `moved` note for an item whose neighbor was dropped', () => {
   expect(notes).toEqual([{ did: 'dropped', at: 3, why: 'reasoning-without-follower' }])
 })
 
-test('pairs calls of every kind', () => {
+test('calls and outputs of each kind of tool are paired', () => {
   const { kept } = prune(talk`
     custom a
     shell b ls
@@ -285,7 +285,7 @@ test('pairs calls of every kind', () => {
   )
 })
 
-test('sends the first of a stored pair and the client’s copy', () => {
+test('of a stored call and the copy that the client sent, the first is sent', () => {
   const [question, thought, call, output, ...rest] = talk`
     user: how warm is it?
     sealed: let me see

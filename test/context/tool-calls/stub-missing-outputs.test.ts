@@ -11,12 +11,12 @@ import { expectValidForProviders } from '../../support/laws.ts'
 import { show, talk } from '../../support/talk.ts'
 
 function addStubs(items: readonly Item[]): string {
-  const step = runTransforms(items, [pruneOrphans({ unanswered: 'stub' }), stubMissingOutputs()])
+  const step = runTransforms(items, [pruneOrphans('stub'), stubMissingOutputs()])
   expectValidForProviders(step.items)
   return show(step.items).replaceAll(STUB_OUTPUT_TEXT, 'STUB')
 }
 
-test('adds an output with the text that none was recorded', () => {
+test('a call that never got an output gets a stub output with the text that none was recorded', () => {
   const items = talk`
     user: book it
     call a book
@@ -29,7 +29,7 @@ test('adds an output with the text that none was recorded', () => {
   expect(step.notes).toEqual([{ did: 'added', why: 'output-stubbed' }])
 })
 
-test('adds the output after the complete batch, and leaves the batch unchanged', () => {
+test('a stub output is added after the complete batch, which stays unchanged', () => {
   expect(
     addStubs(talk`
       sealed: first
@@ -59,7 +59,7 @@ test('adds the output after the complete batch, and leaves the batch unchanged',
   )
 })
 
-test('adds an output for each call with a repeated id', () => {
+test('each call with a repeated id gets a stub output of its own', () => {
   expect(
     addStubs(talk`
       call 0 one
@@ -74,7 +74,7 @@ test('adds an output for each call with a repeated id', () => {
   )
 })
 
-test('adds nothing for waiting calls, answered calls, and calls that need no text output', () => {
+test('waiting calls, answered calls, and calls without text outputs get no stub', () => {
   const items = talk`
     shell a ls
     user: and now?
@@ -88,7 +88,7 @@ test('adds nothing for waiting calls, answered calls, and calls that need no tex
   expect(stubMissingOutputs().run(items).items).toBe(items)
 })
 
-test('keeps the earlier prompt as a prefix when a waiting call stays without output', () => {
+test('the prompt with a waiting call is a prefix of the later prompt with its stub output', () => {
   const plan = listTransforms({
     policy: resolvePolicy([{ policy: 'replay', outputs: { keepTurns: 0, step: 1 } }]),
     unansweredCalls: 'stub',

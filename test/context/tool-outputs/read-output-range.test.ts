@@ -15,17 +15,17 @@ const items = [
 ]
 const maxChars = 100
 
-test('returns the requested characters and their range', () => {
+test('reading an output range returns the requested characters and their range', () => {
   expect(readOutputRange(items, 'a', { from: 2, to: 5, maxChars })).toEqual({
     text: '234',
     from: 2,
     to: 5,
-    chars: 10,
+    totalChars: 10,
   })
   expect(readOutputRange(items, 'a', { maxChars })?.text).toBe('0123456789')
 })
 
-test('limits the range to the allowed length and to the output', () => {
+test('a requested range is limited to the allowed length and to the output', () => {
   expect(readOutputRange(items, 'a', { from: 3, maxChars: 4 })).toMatchObject({ from: 3, to: 7 })
   expect(readOutputRange(items, 'a', { from: 8, to: 99, maxChars })?.text).toBe('89')
   expect(readOutputRange(items, 'a', { from: -5, to: 2, maxChars })?.text).toBe('01')
@@ -33,24 +33,24 @@ test('limits the range to the allowed length and to the output', () => {
   expect(readOutputRange(items, 'a', { from: 5, to: 2, maxChars })).toMatchObject({ text: '' })
 })
 
-test('counts characters without markers, like the note in the cut output', () => {
+test('an output range counts characters without markers, like the note in the cut output', () => {
   const output = `So said ${formatMarkerLine('01KQZ3V8M6T2X9R4B7C9')} Ada`
   expect(readOutputRange([outputOf('m', output)], 'm', { from: 3, maxChars })).toEqual({
     text: 'said Ada',
     from: 3,
     to: 11,
-    chars: 11,
+    totalChars: 11,
   })
 })
 
-test('splits no surrogate pair, and the next range continues at the end of this one', () => {
+test('an output range splits no surrogate pair, and the next range continues at its end', () => {
   const first = readOutputRange(items, 'b', { to: 2, maxChars })
   expect(first?.text).toBe('x')
   expect(readOutputRange(items, 'b', { from: first?.to ?? 0, maxChars })?.text).toBe('🦊y')
   expect(readOutputRange(items, 'b', { from: 2, maxChars })?.text).toBe('🦊y')
 })
 
-test('reads only outputs of functions and custom tools, the latest one with the id', () => {
+test('an output range is read from the latest function or custom tool output with the call id', () => {
   expect(readOutputRange(items, 'c', { maxChars })).toBeNull()
   expect(readOutputRange(items, 'z', { maxChars })).toBeNull()
   expect(readOutputRange([...items, outputOf('a', 'new')], 'a', { maxChars })?.text).toBe('new')

@@ -9,7 +9,7 @@ function shorten(value: unknown, limit = LIMIT): unknown {
   return short === null ? null : JSON.parse(short)
 }
 
-test('keeps fields and short values, and the beginning and end of a long string', () => {
+test('shortened JSON keeps fields and short values, and beginning and end of a long string', () => {
   const stdout = `${'a'.repeat(2000)}${'b'.repeat(2000)}`
   expect(shorten({ exit: 0, stdout, stderr: '', ok: true, more: null }, 200)).toEqual({
     exit: 0,
@@ -20,14 +20,14 @@ test('keeps fields and short values, and the beginning and end of a long string'
   })
 })
 
-test('keeps the first and last elements of a long list, and counts the others', () => {
+test('shortened JSON keeps the first and last elements of a long list, and counts the others', () => {
   const rows = Array.from({ length: 300 }, (_, id) => ({ id }))
   expect(shorten({ rows }, 110)).toEqual({
     rows: [{ id: 0 }, { id: 1 }, { id: 2 }, '… 295 elements left out …', { id: 298 }, { id: 299 }],
   })
 })
 
-test('shortens the first and last elements if all elements are long', () => {
+test('shortened JSON contains shortened first and last elements if all elements are long', () => {
   const results = Array.from({ length: 9 }, (_, at) => ({ title: `T${at}`, text: 'x'.repeat(500) }))
   expect(shorten(results, 240)).toEqual([
     { title: 'T0', text: expect.stringMatching(/^x+ … \d+ characters left out … x+$/) as string },
@@ -36,7 +36,7 @@ test('shortens the first and last elements if all elements are long', () => {
   ])
 })
 
-test('keeps the first fields of a large object, and counts the others', () => {
+test('shortened JSON keeps the first fields of a large object, and counts the others', () => {
   const wide = Object.fromEntries(Array.from({ length: 99 }, (_, at) => [`field${at}`, at]))
   expect(shorten(wide, 100)).toEqual({
     field0: 0,
@@ -47,7 +47,7 @@ test('keeps the first fields of a large object, and counts the others', () => {
   })
 })
 
-test('keeps deeply nested values complete, or counts them', () => {
+test('shortened JSON keeps a deeply nested value complete, or replaces it by a count', () => {
   expect(shorten({ a: { b: { c: { d: { e: 1 } } } }, text: 'x'.repeat(900) })).toMatchObject({
     a: { b: { c: { d: { e: 1 } } } },
   })
@@ -57,26 +57,26 @@ test('keeps deeply nested values complete, or counts them', () => {
   )
 })
 
-test('removes white space first', () => {
+test('JSON that fits without its white space loses nothing else', () => {
   const value = { list: Array.from({ length: 50 }, (_, at) => at) }
   const text = JSON.stringify(value, null, 8)
   expect(text.length).toBeGreaterThan(LIMIT)
   expect(shortenJson(text, LIMIT)).toBe(JSON.stringify(value))
 })
 
-test('keeps all digits of numbers', () => {
+test('shortened JSON keeps all digits of numbers', () => {
   const text = `{"id":12345678901234567890,"ids":[-98765432109876543210],"text":"${'x'.repeat(900)}"}`
   expect(shortenJson(text, LIMIT)).toContain(
     '{"id":12345678901234567890,"ids":[-98765432109876543210],',
   )
 })
 
-test('returns short JSON unchanged', () => {
+test('short JSON stays unchanged', () => {
   const text = '{ "a": 1.0 }'
   expect(shortenJson(text, LIMIT)).toBe(text)
 })
 
-describe('returns null for', () => {
+describe('texts that cannot be shortened as JSON', () => {
   test.each([
     ['text', 'so it goes. '.repeat(99)],
     ['a string', JSON.stringify('x'.repeat(900))],
@@ -88,12 +88,12 @@ describe('returns null for', () => {
       'a text that takes too long to parse',
       JSON.stringify('x'.repeat(300).split('').concat('y'.repeat(300_000))),
     ],
-  ])('%s', (_, text) => {
+  ])('shortening returns null for %s', (_, text) => {
     expect(shortenJson(text, LIMIT)).toBeNull()
   })
 })
 
-test('splits no surrogate pair, and keeps lone surrogates', () => {
+test('shortened JSON splits no surrogate pair, and keeps lone surrogates', () => {
   const short = shortenJson(JSON.stringify(['🦊'.repeat(400), `x${'🦊'.repeat(400)}`]), LIMIT)
   const texts = JSON.parse(short ?? '') as readonly string[]
   expect(texts.every((text) => text.isWellFormed())).toBe(true)
@@ -123,7 +123,7 @@ const anyJson = fc
   }))
   .value.map((value) => JSON.stringify([value, 'x'.repeat(200)]))
 
-test('makes any JSON short enough once, and it stays JSON', () => {
+test('any long JSON becomes short enough in one run, and stays JSON', () => {
   fc.assert(
     fc.property(anyJson, fc.integer({ min: 150, max: 900 }), (text, limit) => {
       const short = shortenJson(text, limit)
@@ -138,7 +138,7 @@ test('makes any JSON short enough once, and it stays JSON', () => {
   )
 })
 
-test('shortens an object with very many fields', () => {
+test('an object with very many fields is shortened', () => {
   const wide = Object.fromEntries(Array.from({ length: 12_000 }, (_, at) => [`key${at}`, at]))
   expect(shortenJson(JSON.stringify(wide), LIMIT)?.length).toBeLessThanOrEqual(LIMIT)
 })

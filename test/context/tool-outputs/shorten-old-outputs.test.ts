@@ -19,7 +19,10 @@ function rounds(count: number, output: FunctionCallOutput['output'] = LONG): rea
   ])
 }
 
-function listShortenedRounds(count: number, shortening: OutputShorteningOptions = { rounds: 10 }) {
+function listShortenedRounds(
+  count: number,
+  shortening: OutputShorteningOptions = { keepRounds: 10 },
+) {
   const { notes } = shortenOldOutputs(shortening).run(rounds(count))
   return notes.map(({ at }) => Math.floor((at ?? 0) / 3))
 }
@@ -28,29 +31,29 @@ function shorten(
   output: FunctionCallOutput['output'],
   more: Partial<OutputShorteningOptions> = {},
 ) {
-  const { items } = shortenOldOutputs({ rounds: 0, ...more }).run(rounds(2, output))
+  const { items } = shortenOldOutputs({ keepRounds: 0, ...more }).run(rounds(2, output))
   const [, , first] = items
   return first?.type === 'function_call_output' ? first.output : null
 }
 
-test('keeps the beginning and end, and counts the missing characters (C14)', () => {
+test('a long old output keeps its beginning and end, and the number of missing characters (C14)', () => {
   expect(shorten(LONG)).toBe(
     `${'a'.repeat(256)}\n[616 characters of this tool output were left out here]\n${'b'.repeat(128)}`,
   )
 })
 
-test('keeps shorter outputs unchanged (C14)', () => {
+test('an old output below the minimum length stays unchanged (C14)', () => {
   expect(shorten('x'.repeat(799))).toBe('x'.repeat(799))
   expect(shorten('x'.repeat(800))).not.toBe('x'.repeat(800))
   expect(shorten('')).toBe('')
 })
 
-test('keeps an output unchanged that would not become shorter', () => {
+test('an old output that would not become shorter stays unchanged', () => {
   const output = 'x'.repeat(60)
   expect(shorten(output, { minChars: 0, headChars: 20, tailChars: 20 })).toBe(output)
 })
 
-test('splits no surrogate pair', () => {
+test('shortening an output splits no surrogate pair', () => {
   const foxes = `x${'🦊'.repeat(1000)}x`
   const short = shorten(foxes)
   expect(String(short).isWellFormed()).toBe(true)
@@ -59,7 +62,7 @@ test('splits no surrogate pair', () => {
   )
 })
 
-test('shortens the texts of a list and keeps its images', () => {
+test('an old output with several parts gets shorter texts and keeps its images', () => {
   const image: Part = { type: 'input_image', image_url: `data:image/png;base64,${LONG}` }
   const short = shorten([
     { type: 'input_text', text: LONG },
@@ -74,10 +77,10 @@ test('shortens the texts of a list and keeps its images', () => {
   expect(short?.[1]).toBe(image)
 })
 
-describe('an output that is JSON', () => {
+describe('shortening of old JSON outputs', () => {
   const json = JSON.stringify({ exit: 0, stdout: LONG })
 
-  test('stays JSON of about the same length (C14)', () => {
+  test('a shortened JSON output stays JSON, about as long as a shortened text (C14)', () => {
     const short = String(shorten(json))
     expect(JSON.parse(short)).toEqual({
       exit: 0,
@@ -87,33 +90,33 @@ describe('an output that is JSON', () => {
     expect(short.length).toBeLessThanOrEqual(454)
   })
 
-  test('is shortened in the same way in a list of parts', () => {
+  test('a JSON text in a list of parts is shortened like a JSON output', () => {
     expect(shorten([{ type: 'input_text', text: json }])).toEqual([
       { type: 'input_text', text: shorten(json) },
     ])
   })
 
-  test('is cut like any other text if it cannot be shortened as JSON', () => {
+  test('a JSON output that cannot be shortened as JSON is cut like any other text', () => {
     const name = JSON.stringify({ [LONG]: 1 })
     expect(shorten(name)).toContain('characters of this tool output were left out here')
   })
 
-  test('does not depend on its age, and is not shortened again (C14)', () => {
-    const { run } = shortenOldOutputs({ rounds: 0, minChars: 1, headChars: 60, tailChars: 60 })
+  test('a shortened JSON output does not depend on its age, and is not shortened again (C14)', () => {
+    const { run } = shortenOldOutputs({ keepRounds: 0, minChars: 1, headChars: 60, tailChars: 60 })
     const [few, many] = [run(rounds(2, json)), run(rounds(9, json))]
     expect(many.items.slice(0, 3)).toEqual(few.items.slice(0, 3))
     expect(run(many.items).items).toBe(many.items)
   })
 })
 
-test('keeps a lone surrogate', () => {
+test('shortening an output keeps a lone surrogate', () => {
   const torn = `${'x'.repeat(255)}\ud83e${'x'.repeat(800)}`
   expect(String(shorten(torn)).slice(0, 257)).toBe(`${'x'.repeat(255)}\ud83e\n`)
   const bytes = new TextEncoder().encode(JSON.stringify(shorten(torn)))
   expect(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))).toBe(shorten(torn))
 })
 
-test('shortens outputs of custom tools, and no other items', () => {
+test('old outputs of custom tools are shortened, and no other items', () => {
   const items = talk`
     user: ${LONG}
     custom a grep ${LONG}
@@ -123,13 +126,13 @@ test('shortens outputs of custom tools, and no other items', () => {
     assistant: ${LONG}
     user: thanks
   `
-  const step = shortenOldOutputs({ rounds: 0 }).run(items)
+  const step = shortenOldOutputs({ keepRounds: 0 }).run(items)
   expect(step.notes).toEqual([{ did: 'changed', at: 2, why: 'output-too-old' }])
   expect(step.items.filter((item, at) => item !== items[at])).toHaveLength(1)
 })
 
-test('changes nothing in a second run even if `minChars` is below the shortened length', () => {
-  const { run } = shortenOldOutputs({ rounds: 0, minChars: 1, headChars: 101, tailChars: 101 })
+test('a second run changes no output even if `minChars` is below the shortened length', () => {
+  const { run } = shortenOldOutputs({ keepRounds: 0, minChars: 1, headChars: 101, tailChars: 101 })
   for (const output of ['x'.repeat(1234), '🦊'.repeat(500), `x${'🦊'.repeat(600)}`]) {
     const once = run(rounds(3, output))
     expect(once.notes).toHaveLength(2)
@@ -137,8 +140,8 @@ test('changes nothing in a second run even if `minChars` is below the shortened 
   }
 })
 
-describe('the cutoff', () => {
-  test('keeps the latest rounds unchanged, and moves in steps of five', () => {
+describe('the cutoff between old and recent outputs', () => {
+  test('outputs of the latest rounds stay unchanged, and the cutoff moves five rounds at a time', () => {
     expect(listShortenedRounds(11)).toEqual([])
     expect(listShortenedRounds(15)).toEqual([])
     expect(listShortenedRounds(16)).toEqual([0, 1, 2, 3, 4])
@@ -146,13 +149,13 @@ describe('the cutoff', () => {
     expect(listShortenedRounds(21)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test('keeps only the latest round unchanged with 0 rounds', () => {
-    expect(listShortenedRounds(1, { rounds: 0 })).toEqual([])
-    expect(listShortenedRounds(4, { rounds: 0 })).toEqual([0, 1, 2])
+  test('with `keepRounds: 0`, only outputs of the latest round stay unchanged', () => {
+    expect(listShortenedRounds(1, { keepRounds: 0 })).toEqual([])
+    expect(listShortenedRounds(4, { keepRounds: 0 })).toEqual([0, 1, 2])
   })
 
-  test('moves once in five rounds; in between each prompt begins with the previous one (C14)', () => {
-    const { run } = shortenOldOutputs({ rounds: 10 })
+  test('the cutoff of old outputs moves once in five rounds, and in between each prompt begins with the previous one (C14)', () => {
+    const { run } = shortenOldOutputs({ keepRounds: 10 })
     const moves: number[] = []
     for (let count = 1; count < 60; count += 1) {
       const before = JSON.stringify(run(rounds(count)).items).slice(0, -1)

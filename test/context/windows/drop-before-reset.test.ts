@@ -14,7 +14,7 @@ const CHAT = talk`
   assistant: 2
 `
 
-test('drops everything before a reset but the instructions (C71)', () => {
+test('a reset drops all items before it except the instructions (C71)', () => {
   const step = dropBeforeReset().run(withGatewayFields(CHAT, { 5: { reset: true } }))
   expect(show(step.items)).toBe('system: be brief\nuser: two\nassistant: 2')
   expect(step.notes.map(({ did, at, why }) => `${did} ${at} ${why}`)).toEqual(
@@ -22,30 +22,30 @@ test('drops everything before a reset but the instructions (C71)', () => {
   )
 })
 
-test('begins with the next item if the reset comes after the last one', () => {
+test('after a reset at the end, the conversation begins with the next item', () => {
   const items = [...withGatewayFields(CHAT, { 6: { reset: 'behind' } }), ...talk`user: three`]
   expect(show(dropBeforeReset().run(items).items)).toBe('system: be brief\nuser: three')
 })
 
-test('applies the latest reset', () => {
+test('only the latest reset is applied', () => {
   const items = withGatewayFields(CHAT, { 1: { reset: true }, 6: { reset: true } })
   expect(show(dropBeforeReset().run(items).items)).toBe('system: be brief\nassistant: 2')
 })
 
-test('keeps pinned items, a call together with its output', () => {
+test('pinned items before a reset stay, a call together with its output', () => {
   const items = withGatewayFields(CHAT, { 3: { pin: true }, 5: { reset: true } })
   expect(show(dropBeforeReset().run(items).items)).toBe(
     'system: be brief\ncall a\noutput a\nuser: two\nassistant: 2',
   )
 })
 
-test('drops a summary of the items before the reset', () => {
+test('a reset drops the summary of the items before it', () => {
   const items = [...talk`user: one`, createCompactionItem('cmp_1', 'So far.'), ...talk`user: two`]
   expect(show(dropBeforeReset().run(withGatewayFields(items, { 2: { reset: true } })).items)).toBe(
     'user: two',
   )
 })
 
-test('returns the same list without a reset', () => {
+test('a list without a reset stays the same', () => {
   expect(dropBeforeReset().run(CHAT).items).toBe(CHAT)
 })

@@ -13,7 +13,7 @@ import { listTransforms, runTransforms } from '../../../src/context/list-and-run
 import { planTokenBudget } from '../../../src/context/windows/plan-token-budget.ts'
 import { show, talk } from '../../support/talk.ts'
 
-describe('the token limit of a model', () => {
+describe('dropping rounds to fit a token budget', () => {
   const long = 'x'.repeat(400)
   const items = talk`
     system: be brief
@@ -29,18 +29,18 @@ describe('the token limit of a model', () => {
   const run = (most: number) =>
     fitTokenBudget({ maxTokens: most, policy: resolvePolicy([]) }).run(items)
 
-  test('returns the same list if it fits with its instructions', () => {
+  test('a list that fits the token budget with its instructions stays the same', () => {
     expect(run(all).items).toBe(items)
   })
 
-  test('drops the oldest complete rounds until the rest fits', () => {
+  test('the oldest complete rounds are dropped until the rest fits the token budget', () => {
     const { items: left, notes } = run(all - 1)
     expect(show(left)).not.toContain('user: one')
     expect(show(left)).toContain('user: two')
     expect(notes.map(({ at, why }) => `${at} ${why}`)).toEqual(['1 over-window', '2 over-window'])
   })
 
-  test('keeps instructions and the latest question even if they do not fit', () => {
+  test('instructions and the latest question stay even if they exceed the token budget', () => {
     expect(show(run(1).items)).toBe('system: be brief\nuser: three')
   })
 })
@@ -103,25 +103,25 @@ const anyConversation = fc.record({
 
 const RUNS = { numRuns: 25 }
 
-describe('a growing conversation', () => {
-  test('keeps items dropped or shortened, up to the start of a turn', () => {
+describe('a token budget in a growing conversation', () => {
+  test('a dropped or shortened item stays so when the conversation grows, and cuts are at the start of a round', () => {
     fc.assert(
       fc.property(anyConversation, ({ overrides, most, items }) => {
         const starts = new Set([0, ...findRoundStarts(items)])
         const plans = computePlans(items, overrides, most)
-        for (const [at, { dropBefore, shortenBefore, capped }] of plans.entries()) {
+        for (const [at, { dropBefore, shortenBefore, isCapped }] of plans.entries()) {
           const before = plans[at - 1] ?? {
             dropBefore: 0,
             shortenBefore: 0,
-            capped: new Uint8Array(),
+            isCapped: new Uint8Array(),
           }
           expect([dropBefore >= before.dropBefore, shortenBefore >= before.shortenBefore]).toEqual([
             true,
             true,
           ])
           expect([starts.has(dropBefore), starts.has(shortenBefore)]).toEqual([true, true])
-          const isUndone = before.capped.some(
-            (was, place) => place < at && was > (capped[place] ?? 0),
+          const isUndone = before.isCapped.some(
+            (was, place) => place < at && was > (isCapped[place] ?? 0),
           )
           expect(isUndone).toBe(false)
         }
@@ -130,7 +130,7 @@ describe('a growing conversation', () => {
     )
   })
 
-  test('has few steps: at most one for each new sixteenth of the limit', () => {
+  test('a token budget moves its cut at most once for each sixteenth of the budget that is added', () => {
     fc.assert(
       fc.property(anyConversation, ({ overrides, most, items }) => {
         const plans = computePlans(items, overrides, most)
@@ -153,7 +153,7 @@ describe('a growing conversation', () => {
     )
   })
 
-  test('fits the limit if its latest turn does', () => {
+  test('the result fits the token budget if the latest round does', () => {
     const weigh = (items: readonly Item[]) =>
       items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
     fc.assert(

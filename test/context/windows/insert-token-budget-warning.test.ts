@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../src/core/item.ts'
 import {
   countStepsSinceWarning,
-  addBudgetWarning,
+  insertTokenBudgetWarning,
 } from '../../../src/context/windows/insert-token-budget-warning.ts'
 import { show, talk } from '../../support/talk.ts'
 
@@ -34,16 +34,16 @@ const COMPACTION: Item = {
 }
 
 const options = (warnAt: number) => ({
-  window: 1000,
+  contextWindow: 1000,
   warnAt,
   countTokens: (origin: Origin) => (origins.indexOf(origin) + 1) * 100,
 })
 const addWarning = (items: readonly Item[], warnAt = 0.3) =>
-  addBudgetWarning(options(warnAt)).run(items)
+  insertTokenBudgetWarning(options(warnAt)).run(items)
 const isWarning = (item: Item) => item.native?.['backstory']?.['warning'] === true
 
 describe('the warning near the token limit (C61)', () => {
-  test('comes once, after the answer that reached the share', () => {
+  test('the token warning comes once, after the answer that reached the configured share', () => {
     const { items, notes } = addWarning(toolLoop(5))
     expect(items.filter(isWarning)).toHaveLength(1)
     expect(items.findIndex(isWarning)).toBe(toolLoop(3).length)
@@ -51,15 +51,15 @@ describe('the warning near the token limit (C61)', () => {
     expect(notes).toEqual([{ did: 'added', why: 'budget-warned' }])
   })
 
-  test('does not come before that, nor without a token count of the provider', () => {
+  test('there is no token warning before the configured share is reached, or without a token count of the provider', () => {
     const items = toolLoop(2)
     expect(addWarning(items).items).toBe(items)
     const uncounted = { ...options(0.3), countTokens: () => null }
     const many = toolLoop(5)
-    expect(addBudgetWarning(uncounted).run(many).items).toBe(many)
+    expect(insertTokenBudgetWarning(uncounted).run(many).items).toBe(many)
   })
 
-  test('ignores the count of an answer in which the upstream compacted the conversation', () => {
+  test('the token warning ignores the count of an answer in which the upstream compacted the conversation', () => {
     const [third] = origins.slice(2)
     const items = toolLoop(5).flatMap((item): readonly Item[] =>
       third !== undefined && item.origin === third
@@ -70,18 +70,18 @@ describe('the warning near the token limit (C61)', () => {
     expect(addWarning(items).items.findIndex(isWarning)).toBe(toolLoop(4).length + 1)
   })
 
-  test('is dropped when the turn is over', () => {
+  test('the token warning is no part of the next round', () => {
     const items = [...toolLoop(5), ...talk`assistant: Done.`, ...talk`user: Thanks.`]
     expect(addWarning(items).items).toBe(items)
   })
 
-  test('the tool rounds after it are counted', () => {
+  test('tool rounds after the token warning are counted', () => {
     expect(
       [2, 3, 4, 6].map((steps) => countStepsSinceWarning(toolLoop(steps), options(0.3))),
     ).toEqual([null, 0, 1, 3])
   })
 
-  test('keeps its position when another tool round follows', () => {
+  test('the token warning keeps its position when another tool round follows', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 5 }),

@@ -13,20 +13,20 @@ const chat = (items: number) =>
 
 /** Returns the indexes of the remaining items. */
 function listKept(items: readonly Item[], maxItems: number): readonly number[] {
-  const result = keepRecentRounds({ by: 'items', maxWeight: maxItems }).run(items).items
+  const result = keepRecentRounds({ unit: 'items', maxWeight: maxItems }).run(items).items
   return items.flatMap((item, at) => (result.includes(item) ? [at] : []))
 }
 
-test('drops nothing up to the limit (C26)', () => {
+test('a window drops nothing from a conversation within its limit (C26)', () => {
   const items = chat(4)
   for (const maxItems of [4, 10]) {
-    expect(keepRecentRounds({ by: 'items', maxWeight: maxItems }).run(items).items).toBe(items)
+    expect(keepRecentRounds({ unit: 'items', maxWeight: maxItems }).run(items).items).toBe(items)
   }
 })
 
-test('keeps the latest rounds, and writes a note for each dropped item (C24)', () => {
+test('a window keeps the latest rounds, and writes a note for each dropped item (C24)', () => {
   const items = chat(6)
-  const step = keepRecentRounds({ by: 'items', maxWeight: 4 }).run(items)
+  const step = keepRecentRounds({ unit: 'items', maxWeight: 4 }).run(items)
   expect(step.items).toEqual(items.slice(2))
   expect(step.notes).toEqual([
     { did: 'dropped', at: 0, why: 'windowed' },
@@ -34,7 +34,7 @@ test('keeps the latest rounds, and writes a note for each dropped item (C24)', (
   ])
 })
 
-test('keeps the instructions at the head, which do not count (C30)', () => {
+test('a window keeps the instructions at the head, which do not count (C30)', () => {
   const items = talk`
     system: be brief
     developer: be kind
@@ -47,7 +47,7 @@ test('keeps the instructions at the head, which do not count (C30)', () => {
   expect(listKept(items, 4)).toEqual([0, 1, 2, 3, 4, 5])
 })
 
-test('keeps an item that replaces those before it', () => {
+test('a window keeps a compaction or summary that replaces earlier items', () => {
   const items = talk`
     user: 0
     assistant: 1
@@ -60,7 +60,7 @@ test('keeps an item that replaces those before it', () => {
   expect(listKept(items, 2)).toEqual([2, 5, 6])
 })
 
-test('never cuts within a round, however long the latest one is (C32)', () => {
+test('a window never cuts within a round, however long the latest one is (C32)', () => {
   const items = talk`
     user: 0
     assistant: 1
@@ -75,7 +75,7 @@ test('never cuts within a round, however long the latest one is (C32)', () => {
   expect(listKept(items, 1)).toEqual([2, 3, 4, 5, 6, 7])
 })
 
-test('keeps all messages of the latest question (C28)', () => {
+test('a window keeps all messages of the latest question (C28)', () => {
   expect(
     listKept(
       talk`
@@ -91,8 +91,8 @@ test('keeps all messages of the latest question (C28)', () => {
   ).toEqual([2, 3, 4, 5])
 })
 
-describe('the latest assistant message is kept (C27)', () => {
-  test('with its round, if the latest round has none', () => {
+describe('the latest assistant message under a window (C27)', () => {
+  test('a window keeps the round of the latest assistant message if the latest round has none', () => {
     expect(
       listKept(
         talk`
@@ -110,7 +110,7 @@ describe('the latest assistant message is kept (C27)', () => {
     ).toEqual([2, 3, 4, 5, 6, 7])
   })
 
-  test('even if it comes before the first question', () => {
+  test('a window keeps the latest assistant message even if it comes before the first question', () => {
     expect(
       listKept(
         talk`
@@ -124,7 +124,7 @@ describe('the latest assistant message is kept (C27)', () => {
     ).toEqual([0, 1, 2, 3])
   })
 
-  test('and the one before stays when the model writes text between its tool calls', () => {
+  test('the previous assistant message stays when the model writes text between its tool calls', () => {
     const open = talk`
       user: 0
       assistant: 1
@@ -144,7 +144,7 @@ describe('the latest assistant message is kept (C27)', () => {
   })
 })
 
-test('works without user messages and without assistant messages (C31)', () => {
+test('a window works for lists without user messages or without assistant messages (C31)', () => {
   expect(listKept([], 1)).toEqual([])
   expect(
     listKept(
@@ -179,7 +179,7 @@ test('works without user messages and without assistant messages (C31)', () => {
   ).toEqual([3])
 })
 
-test('moves the cut by half a window, and never exceeds the limit (C34)', () => {
+test('a window of items moves its cut by half a window, and never exceeds its limit (C34)', () => {
   const cuts: number[] = []
   for (let items = 41; items <= 201; items += 2) {
     const [first = 0, ...rest] = listKept(chat(items), 40)
@@ -207,22 +207,22 @@ function rounds(items: readonly Item[]): readonly number[] {
   )
 }
 
-describe('by turns (C33)', () => {
-  test('counts a turn as one, whatever it contains; one turn is the running one alone', () => {
+describe('a window of turns (C33)', () => {
+  test('a window of turns counts each round once, and a window of 1 keeps the current round alone', () => {
     const items = [...talk`system: be brief`, ...anyToolLoop(4), ...talk`user: 4`]
-    const one = keepRecentRounds({ by: 'turns', maxWeight: 1 }).run(items)
+    const one = keepRecentRounds({ unit: 'turns', maxWeight: 1 }).run(items)
     expect(show(one.items)).toBe('system: be brief\nuser: 4')
     expect(one.notes).toHaveLength(20)
-    const two = keepRecentRounds({ by: 'turns', maxWeight: 2 }).run(items)
+    const two = keepRecentRounds({ unit: 'turns', maxWeight: 2 }).run(items)
     expect(two.items).toEqual([items[0], ...items.slice(16)])
-    const all = keepRecentRounds({ by: 'turns', maxWeight: 5 }).run(items)
+    const all = keepRecentRounds({ unit: 'turns', maxWeight: 5 }).run(items)
     expect(all.items).toBe(items)
   })
 
-  test('moves the cut by half a window, and never keeps more turns than the limit', () => {
+  test('a window of turns moves its cut by half a window, and never keeps more rounds than its limit', () => {
     const firsts = Array.from({ length: 60 }, (_, count) => {
       const left = rounds(
-        keepRecentRounds({ by: 'turns', maxWeight: 20 }).run(anyToolLoop(count + 1)).items,
+        keepRecentRounds({ unit: 'turns', maxWeight: 20 }).run(anyToolLoop(count + 1)).items,
       )
       expect(left.length).toBeLessThanOrEqual(20)
       expect(left.length).toBeGreaterThan(count < 10 ? 0 : 10)
@@ -232,26 +232,28 @@ describe('by turns (C33)', () => {
     expect(firsts).toEqual(firsts.toSorted((a = 0, b = 0) => a - b))
   })
 
-  test('drops items before the first question together with the first dropped turn', () => {
+  test('items before the first question are dropped together with the first round', () => {
     const items = talk`
       assistant: hello
       user: 1
       assistant: 1
       user: 2
     `
-    expect(show(keepRecentRounds({ by: 'turns', maxWeight: 1 }).run(items).items)).toBe('user: 2')
-    expect(keepRecentRounds({ by: 'turns', maxWeight: 2 }).run(items).items).toBe(items)
+    expect(show(keepRecentRounds({ unit: 'turns', maxWeight: 1 }).run(items).items)).toBe('user: 2')
+    expect(keepRecentRounds({ unit: 'turns', maxWeight: 2 }).run(items).items).toBe(items)
   })
 })
 
-describe('by tokens (C33)', () => {
+describe('a window of tokens (C33)', () => {
   const tokens = (items: readonly Item[]) =>
     items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
 
-  test('moves the cut by half a window, and never exceeds the limit', () => {
+  test('a window of tokens moves its cut by half a window, and never exceeds its limit', () => {
     const firsts: number[] = []
     for (let count = 1; count <= 60; count += 1) {
-      const { items } = keepRecentRounds({ by: 'tokens', maxWeight: 1000 }).run(anyToolLoop(count))
+      const { items } = keepRecentRounds({ unit: 'tokens', maxWeight: 1000 }).run(
+        anyToolLoop(count),
+      )
       expect(tokens(items)).toBeLessThanOrEqual(1000)
       const [first = 0] = rounds(items)
       if (firsts.at(-1) !== first) firsts.push(first)
@@ -261,7 +263,7 @@ describe('by tokens (C33)', () => {
     expect(firsts.length - 1).toBe(Math.ceil((tokens(anyToolLoop(60)) - 1000) / 500))
   })
 
-  test('keeps the latest question and answer, even if they exceed the limit (C27, C28)', () => {
+  test('a window of tokens keeps the latest question and answer, even if they exceed its limit (C27, C28)', () => {
     const items = talk`
       user: one
       assistant: 1
@@ -269,12 +271,12 @@ describe('by tokens (C33)', () => {
       assistant: 2
       user: ${'y'.repeat(4000)}
     `
-    expect(keepRecentRounds({ by: 'tokens', maxWeight: 100 }).run(items).items).toEqual(
+    expect(keepRecentRounds({ unit: 'tokens', maxWeight: 100 }).run(items).items).toEqual(
       items.slice(2),
     )
   })
 
-  test('counts no tokens for origins and ids', () => {
+  test('origins and ids of items count no tokens', () => {
     const [item] = talk`assistant: hello`
     const origin = { wire: 'chat', account: 'a', model: 'm', prefixHash: 'f'.repeat(64) }
     expect(estimateItemTokens({ ...item, id: 'msg_1', origin } as Item)).toBe(
@@ -283,7 +285,7 @@ describe('by tokens (C33)', () => {
   })
 })
 
-describe('pinned items stay (C30)', () => {
+describe('pinned items under windows (C30)', () => {
   const pinned = (item: Item): Item => ({ ...item, native: { backstory: { pin: true } } })
   const items = talk`
     user: 0
@@ -303,7 +305,7 @@ describe('pinned items stay (C30)', () => {
   const keptWith = (...pins: readonly number[]) => {
     const list = items.map((item, at) => (pins.includes(at) ? pinned(item) : item))
     const windows = (['items', 'turns', 'tokens'] as const).map((by) =>
-      keepRecentRounds({ by, maxWeight: by === 'items' ? 2 : 1 }),
+      keepRecentRounds({ unit: by, maxWeight: by === 'items' ? 2 : 1 }),
     )
     const room = fitTokenBudget({ maxTokens: 1, policy: resolvePolicy([]) })
     return [...windows, room].map(({ run }) => {
@@ -314,24 +316,27 @@ describe('pinned items stay (C30)', () => {
   }
   const everywhere = (places: string) => [places, places, places, places]
 
-  test('a message stays alone', () => {
+  test('a pinned message outside a window stays without the rest of its round', () => {
     expect(keptWith(0)).toEqual(everywhere('0 11 12'))
     expect(keptWith(1, 9)).toEqual(everywhere('1 9 11 12'))
   })
 
-  test.each([3, 4, 5, 6, 7])('item %i of a group stays with the complete group', (pin) => {
-    expect(keptWith(pin)).toEqual(everywhere('3 4 5 6 7 11 12'))
-  })
+  test.each([3, 4, 5, 6, 7])(
+    'a pinned call, output or reasoning (item %i) stays with its complete group',
+    (pin) => {
+      expect(keptWith(pin)).toEqual(everywhere('3 4 5 6 7 11 12'))
+    },
+  )
 
-  test('a pinned question counts before the model works on it: no cut within its turn', () => {
+  test('a pinned latest question counts as a round, so that the cut does not move when its answer begins', () => {
     const asked = [...items, pinned({ ...talk`user: 13`[0] } as Item)]
     const worked = [...asked, ...talk`call c`, ...talk`output c`]
-    const { run } = keepRecentRounds({ by: 'turns', maxWeight: 4 })
+    const { run } = keepRecentRounds({ unit: 'turns', maxWeight: 4 })
     const sent = run(asked).items
     expect(run(worked).items.slice(0, sent.length)).toEqual(sent)
   })
 
-  test('pinned items weigh nothing, so that the same items stay after them', () => {
+  test('pinned items do not count toward a window', () => {
     expect(
       listKept(
         chat(20).map((item, at) => (at < 10 ? pinned(item) : item)),

@@ -11,7 +11,7 @@ import {
   type DispositionInput,
 } from '../../../src/explain/item-dispositions.ts'
 import {
-  listAdditionTransforms,
+  listPolicyTextTransforms,
   listTransforms,
   runTransforms,
 } from '../../../src/context/list-and-run-transforms.ts'
@@ -25,13 +25,13 @@ function fates(
   policy: ContextPolicy = replay,
   more: Partial<DispositionInput> = {},
 ) {
-  const plan = [...listTransforms({ policy, reader: null }), ...listAdditionTransforms(policy)]
-  const { items: sent, places, notes } = runTransforms(items, plan)
+  const plan = [...listTransforms({ policy, reader: null }), ...listPolicyTextTransforms(policy)]
+  const { items: sent, originalPositions, notes } = runTransforms(items, plan)
   return deriveItemDispositions({
     items,
     historyCount: 0,
     sentItems: sent,
-    originalPositions: places,
+    originalPositions: originalPositions,
     notes,
     wire: 'responses',
     ...more,

@@ -7,7 +7,7 @@ import { conversation, tidyConversation } from '../../support/conversations.ts'
 import { talk } from '../../support/talk.ts'
 
 const hashPrefixes = (items: readonly Item[], hidden: readonly string[] = []) =>
-  hashSummaryPrefixes({ items, hidden })
+  hashSummaryPrefixes({ items, hiddenAuthors: hidden })
 
 test('hashSummaryPrefixes returns the same hash for a prefix whatever items follow it', () => {
   fc.assert(

@@ -117,7 +117,12 @@ test('a gateway call whose output was lost when the process ended is dropped', (
 describe('reasoning after the output of a gateway tool', () => {
   const HERE = { wire: 'anthropic', account: 'claude', model: 'm' }
   const seed = () => computePrefixSeed(NO_PARAMS, HERE.wire)
-  const transform = dropInvalidReasoning({ ...HERE, seed, checksPrefix: true, refusedBefore: [] })
+  const transform = dropInvalidReasoning({
+    ...HERE,
+    computeSeed: seed,
+    checksPrefix: true,
+    answersAfterRejection: [],
+  })
   const prefixHash = hashPromptPrefix({ items: [QUESTION], params: NO_PARAMS }, HERE.wire)
   const origin: Origin = { ...HERE, prefixHash }
   const answerWith = (output: Item) =>

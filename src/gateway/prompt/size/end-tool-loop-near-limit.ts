@@ -7,7 +7,7 @@
 import type { Transform } from '../../../context/transform-interface.ts'
 import {
   countStepsSinceWarning,
-  addBudgetWarning,
+  insertTokenBudgetWarning,
   type BudgetWarningOptions,
 } from '../../../context/windows/insert-token-budget-warning.ts'
 import type { ContextPolicy } from '../../../core/context-policy.ts'
@@ -35,7 +35,7 @@ export function planToolLoopEnd(
   const warning: BudgetWarningOptions = { ...threshold, countTokens: countReportedTokens }
   const steps = countStepsSinceWarning(items, warning)
   return {
-    transforms: [addBudgetWarning(warning)],
+    transforms: [insertTokenBudgetWarning(warning)],
     forbidsTools: steps !== null && steps >= wrapUp,
   }
 }
@@ -45,11 +45,11 @@ function resolveWarningThreshold(
   account: Account,
   model: string,
   policy: ContextPolicy,
-): Pick<BudgetWarningOptions, 'window' | 'warnAt'> | null {
+): Pick<BudgetWarningOptions, 'contextWindow' | 'warnAt'> | null {
   const { warnAt } = policy.budget
   if (warnAt === null || warnAt === 0) return null
   const window = resolveModelWindow(account, model, policy)
-  return window === null ? null : { window, warnAt }
+  return window === null ? null : { contextWindow: window, warnAt }
 }
 
 const NO_LOOP_END: ToolLoopEndPlan = { transforms: [], forbidsTools: false }
@@ -74,7 +74,7 @@ export function isBudgetWarningDue(
   const { account, prompt, policy } = prepared
   const threshold = resolveWarningThreshold(account, prompt.params.model, policy)
   if (threshold === null) return false
-  const limit = threshold.window * threshold.warnAt
+  const limit = threshold.contextWindow * threshold.warnAt
   return readBudgetStatus(prepared) !== null || roundTokens.some((tokens) => (tokens ?? 0) >= limit)
 }
 

@@ -58,14 +58,14 @@ function continuePrompt(
     {
       items: [...prompt.items, ...added],
       notes: [],
-      places: [...prepared.originalPositions, ...addedPositions],
+      originalPositions: [...prepared.originalPositions, ...addedPositions],
     },
     [escapeNoticesInItems(), ...mediaTransforms],
   )
   const params = isLastRound ? forbidToolCalls(prepared) : prompt.params
   const next = { ...prompt, items: transformed.items, params }
   return {
-    ...replacePrompt(prepared, next, transformed.places, transformed.notes),
+    ...replacePrompt(prepared, next, transformed.originalPositions, transformed.notes),
     items,
     wasReasoningRejected: false,
   }

@@ -6,9 +6,9 @@ import { resolvePolicy, type PolicyOverrides } from '../../../src/core/context-p
 import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
 import { dropBeforeReset } from '../../../src/context/windows/drop-before-reset.ts'
 import { hideAuthors } from '../../../src/context/speakers/hide-authors.ts'
-import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
+import { mergeMessagesOfOneAuthor } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
 import {
-  listAdditionTransforms,
+  listPolicyTextTransforms,
   listTransforms,
   runTransforms,
 } from '../../../src/context/list-and-run-transforms.ts'
@@ -46,12 +46,12 @@ const LABEL_OPTIONS: readonly SpeakerLabelOptions[] = NAMES.flatMap((names) =>
 
 const TRANSFORMS: readonly (readonly [string, Transform])[] = [
   ['hide', hideAuthors(['u1', 'Ada'])],
-  ['merge', mergeConsecutiveMessages()],
+  ['merge', mergeMessagesOfOneAuthor()],
   ...LABEL_OPTIONS.map((telling) => [JSON.stringify(telling), labelSpeakers(telling)] as const),
 ]
 
-describe.each(TRANSFORMS)('%s', (name, { run }) => {
-  test('is pure and idempotent, and writes a note for each change', () => {
+describe.each(TRANSFORMS)('laws of the speaker transform %s', (name, { run }) => {
+  test('a speaker transform is pure and idempotent, and writes a note for each change', () => {
     fc.assert(
       fc.property(conversation, anyAuthors, (silent, speak) => {
         const items = speak(silent)
@@ -63,7 +63,7 @@ describe.each(TRANSFORMS)('%s', (name, { run }) => {
     )
   })
 
-  test('keeps a valid list valid', () => {
+  test('a speaker transform keeps a valid list valid', () => {
     fc.assert(
       fc.property(tidyConversation, anyAuthors, (items, speak) => {
         expectValidForProviders(run(speak(items)).items)
@@ -72,7 +72,7 @@ describe.each(TRANSFORMS)('%s', (name, { run }) => {
     )
   })
 
-  test('keeps what was sent, except that the last merged message may grow', () => {
+  test('a longer conversation gets the same messages first, except that the last merged message may grow', () => {
     fc.assert(
       fc.property(fc.oneof(grown, grownWithinRound), anyAuthors, ([before, after], speak) => {
         const sent = run(speak(before)).items
@@ -84,11 +84,11 @@ describe.each(TRANSFORMS)('%s', (name, { run }) => {
   })
 })
 
-test('a merged question keeps all its text', () => {
+test('merging messages keeps all their text', () => {
   fc.assert(
     fc.property(conversation, anyAuthors, (silent, speak) => {
       const items = speak(silent)
-      const sent = mergeConsecutiveMessages().run(items).items.map(textOfItem).join('\n')
+      const sent = mergeMessagesOfOneAuthor().run(items).items.map(textOfItem).join('\n')
       for (const words of items.map(textOfItem)) expect(sent).toContain(words)
     }),
     COUNTS,
@@ -99,7 +99,7 @@ function textOfItem(item: Item): string {
   return item.type === 'message' ? item.content.map((part) => textOfPart(part)).join('\n') : ''
 }
 
-test('a reset drops all earlier items, and the pipeline drops the orphans', () => {
+test('a reset drops all earlier items, and the pipeline then drops outputs without their calls', () => {
   const plan = listTransforms({ policy: resolvePolicy([null]), reader: null })
   fc.assert(
     fc.property(tidyConversation, fc.nat(), (items, place) => {
@@ -124,26 +124,29 @@ const PLANS: readonly PolicyOverrides[] = [
   { window: { items: 8 }, speakers: { merge: 'same_author' } },
 ]
 
-test.each(PLANS)('the pipeline with %j satisfies the laws', (overrides) => {
-  const entries = [{ text: 'note', depth: 2, role: 'developer' as const }]
-  const policy = resolvePolicy([overrides, { notes: { entries } }])
-  const plan = [
-    ...listTransforms({ policy, reader: null, hasNames: false }),
-    ...listAdditionTransforms(policy),
-  ]
-  const run = (items: readonly Item[]) => runTransforms(items, plan)
-  fc.assert(
-    fc.property(conversation, anyAuthors, (silent, speak) => {
-      const items = speak(silent)
-      const step = run(items)
-      expectPure(run, items)
-      expectNotesMatchChanges(items, step, true)
-      expectValidForProviders(step.items)
-      expect(step.items.filter((item) => 'content' in item && isNote(item))).toHaveLength(1)
-    }),
-    COUNTS,
-  )
-})
+test.each(PLANS)(
+  'the pipeline with the policy %j is pure, writes notes, and returns a valid list',
+  (overrides) => {
+    const entries = [{ text: 'note', depth: 2, role: 'developer' as const }]
+    const policy = resolvePolicy([overrides, { notes: { entries } }])
+    const plan = [
+      ...listTransforms({ policy, reader: null, hasNameField: false }),
+      ...listPolicyTextTransforms(policy),
+    ]
+    const run = (items: readonly Item[]) => runTransforms(items, plan)
+    fc.assert(
+      fc.property(conversation, anyAuthors, (silent, speak) => {
+        const items = speak(silent)
+        const step = run(items)
+        expectPure(run, items)
+        expectNotesMatchChanges(items, step, true)
+        expectValidForProviders(step.items)
+        expect(step.items.filter((item) => 'content' in item && isNote(item))).toHaveLength(1)
+      }),
+      COUNTS,
+    )
+  },
+)
 
 function isNote(item: Item): boolean {
   return item.native?.['backstory']?.['note'] === true

@@ -11,7 +11,7 @@ import { authorOf, setGatewayFields } from '../../../src/core/items/author-time-
 import { resolvePolicy, type ContextPolicy } from '../../../src/core/context-policy.ts'
 import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
 import {
-  listAdditionTransforms,
+  listPolicyTextTransforms,
   listTransforms,
   runTransforms,
 } from '../../../src/context/list-and-run-transforms.ts'
@@ -29,7 +29,7 @@ import {
 } from '../../support/laws.ts'
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { talk } from '../../support/talk.ts'
-import { MIXED_OVERRIDES, type MixedOverrides } from './mixed-wishes.ts'
+import { MIXED_OVERRIDES, type MixedOverrides } from './mixed-policies.ts'
 
 const ACCOUNT = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
 const PARAMS = { ...NO_PARAMS, model: ACCOUNT.model }
@@ -62,9 +62,9 @@ const turn: Arbitrary<Turn> = fc
 
 const conversations = fc.array(turn, { minLength: 3, maxLength: 9 })
 
-describe.each(MIXED_OVERRIDES)('%j', (overrides) => {
+describe.each(MIXED_OVERRIDES)('reasoning in conversations with the policy %j', (overrides) => {
   test.each([true, false])(
-    'sends exactly the valid reasoning and satisfies the laws, recorded: %s',
+    'the pipeline sends exactly the valid reasoning and satisfies all laws (reasoning recorded by the gateway: %s)',
     (isRecorded) => {
       fc.assert(
         fc.property(conversations, (turns) => {
@@ -129,19 +129,19 @@ function buildPrompt(items: readonly Item[], policy: ContextPolicy, tokenBudget:
   const transforms: readonly Transform[] = [
     ...listTransforms({
       policy,
-      tokenBudget,
+      tokenBudget: tokenBudget,
       reader: null,
-      hasNames: false,
+      hasNameField: false,
       conversation: items,
     }),
-    ...listAdditionTransforms(policy),
+    ...listPolicyTextTransforms(policy),
   ]
   const validity = {
     ...ACCOUNT,
-    seed: () => computePrefixSeed(PARAMS, ACCOUNT.wire),
+    computeSeed: () => computePrefixSeed(PARAMS, ACCOUNT.wire),
     checksPrefix: true,
-    refusedBefore: [],
-    hadSameTools: () => true,
+    answersAfterRejection: [],
+    hadSameGatewayTools: () => true,
   }
   return runTransforms(items, [...transforms, dropInvalidReasoning(validity)])
 }

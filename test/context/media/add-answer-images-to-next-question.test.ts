@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { listContentParts } from '../../../src/core/media/media-handles.ts'
-import { reshowGeneratedImages } from '../../../src/context/media/reshow-generated-images.ts'
+import { addAnswerImagesToNextQuestion } from '../../../src/context/media/add-answer-images-to-next-question.ts'
 import { talk } from '../../support/talk.ts'
 
-const { run } = reshowGeneratedImages({ images: 2 })
+const { run } = addAnswerImagesToNextQuestion({ maxImages: 2 })
 
 function renderItems(items: readonly Item[]): readonly string[] {
   return items.map((item) =>
@@ -24,15 +24,15 @@ const NOTICE = (what: string) =>
   `[Gateway notice: ${what} from the assistant’s last answer, not from the user.]`
 const ONE = NOTICE('The image that follows (media_1) is')
 
-describe('images of the previous answer (C75)', () => {
-  test('are added to a question without images, with a notice about their origin (C81)', () => {
+describe('adding images of an answer to the next question (C75)', () => {
+  test('images of an answer are added to a next question without images, with a notice about their origin (C81)', () => {
     const items = [...ANSWER_WITH_IMAGES, ...talk`user: make it blue`]
     const step = run(items)
     expect(renderItems(step.items).at(-1)).toBe(`${ONE} | https://a/1 | make it blue`)
     expect(step.notes).toEqual([{ did: 'changed', at: 2, why: 'images-reused' }])
   })
 
-  test('are limited to the last ones that the policy allows', () => {
+  test('only the last `maxImages` images of an answer are added to the next question', () => {
     const items = talk`
       assistant: ![](https://a/1) ![](https://a/2) ![](https://a/3)
       user: which?
@@ -40,10 +40,10 @@ describe('images of the previous answer (C75)', () => {
     expect(renderItems(run(items).items).at(-1)).toBe(
       `${NOTICE('The 2 images that follow (media_2, media_3) are')} | https://a/2 | https://a/3 | which?`,
     )
-    expect(reshowGeneratedImages({ images: 0 }).run(items).items).toBe(items)
+    expect(addAnswerImagesToNextQuestion({ maxImages: 0 }).run(items).items).toBe(items)
   })
 
-  test('stay at that question in every later turn, and come once', () => {
+  test('added answer images stay at their question in later rounds, and are not added again', () => {
     const turns = talk`
       user: make it blue
       assistant: ![blue](https://a/2) It was ![before](https://a/1).
@@ -62,7 +62,7 @@ describe('images of the previous answer (C75)', () => {
     expect(before[6]).toBe('why?')
   })
 
-  test('are not added if the question has an image', () => {
+  test('answer images are not added to a question that has an image', () => {
     const image = { type: 'input_image', image_url: 'https://a/9' } as const
     const items: Item[] = [
       ...ANSWER_WITH_IMAGES,
@@ -71,7 +71,7 @@ describe('images of the previous answer (C75)', () => {
     expect(run(items).items).toBe(items)
   })
 
-  test('come from the last answer only', () => {
+  test('only images of the last answer are added to a question', () => {
     const items = [
       ...ANSWER_WITH_IMAGES,
       ...talk`
@@ -82,7 +82,7 @@ describe('images of the previous answer (C75)', () => {
     expect(run(items).items).toBe(items)
   })
 
-  test('are found if system messages or tool outputs come in between', () => {
+  test('answer images are added even if system messages or tool outputs come before the question', () => {
     const items = [
       ...ANSWER_WITH_IMAGES,
       ...talk`

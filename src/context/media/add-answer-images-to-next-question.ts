@@ -1,10 +1,10 @@
 /**
- * Adds the Markdown images of an answer to the next question, if that has no images of its own: the model
- * has written only their URLs and never seen the images. A notice before them explains where they come from.
+ * Adds the Markdown images of an answer to the next question, if the question has no images of its own. The model
+ * has written only the URLs and never seen the images. A notice before them explains where they come from.
  *
  * The addition depends only on earlier items and applies to each question, not only to the latest, so that
- * later requests repeat it. An image that the conversation has shown before is not added again; otherwise
- * it would be added after every answer that mentions it.
+ * later requests repeat it. An image that the conversation contains already is not added again. Otherwise an image
+ * would be added after each answer that mentions it.
  */
 import {
   createMediaIdentityMap,
@@ -16,62 +16,60 @@ import { assignMediaHandles, listContentParts } from '../../core/media/media-han
 import { findMarkdownImages } from '../../core/media/find-markdown-images.ts'
 import { createReusedImageNotice } from '../../core/media/media-notices.ts'
 import { readPartMedia } from '../../core/media/content-part-media.ts'
-import type { Note } from '../../core/note.ts'
+import { replaceItems } from '../edit-items.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
 
 export interface ImageReuseOptions {
-  /** Max number of images added to each question; the last images of the answer are taken. */
-  readonly images: number
-  /** The complete conversation, if the list is a part of it; handles are numbered over all of it. */
-  readonly conversation?: readonly Item[]
+  /** Max number of images added to one question. If an answer has more, only the last ones are added. */
+  readonly maxImages: number
+  /** The complete conversation, over which media handles are numbered, if the list is only a part of it. */
+  readonly conversation?: readonly Item[] | undefined
 }
 
-export function reshowGeneratedImages({ images, conversation }: ImageReuseOptions): Transform {
+export function addAnswerImagesToNextQuestion({
+  maxImages,
+  conversation,
+}: ImageReuseOptions): Transform {
   return {
     name: 'reuse-images',
-    needs: ITEM_TRAITS.markdownImage,
-    prefixStability: 'none',
+    requiredTraits: ITEM_TRAITS.markdownImage,
+    prefixChanges: 'never',
     run(items) {
-      const urlsByItem = findReusedImages(items, images)
-      const notes: Note[] = []
-      if (urlsByItem.size === 0) return { items, notes }
+      const urlsByItem = findReusedImages(items, maxImages)
+      if (urlsByItem.size === 0) return { items, notes: [] }
       const handles = assignMediaHandles(conversation ?? items)
-      const rebuilt = items.map((item, at) => {
-        const urls = urlsByItem.get(at)
+      const addImages = (item: Item, index: number): Item => {
+        const urls = urlsByItem.get(index)
         if (urls === undefined) return item
-        notes.push({ did: 'changed', at, why: 'images-reused' })
-        const shown = urls.map((image_url): Part => ({ type: 'input_image', image_url }))
-        return replaceContentParts(item, [
-          createReusedImageNotice(urls, handles),
-          ...shown,
-          ...listContentParts(item),
-        ])
-      })
-      return { items: rebuilt, notes }
+        const images = urls.map((image_url): Part => ({ type: 'input_image', image_url }))
+        const notice = createReusedImageNotice(urls, handles)
+        return replaceContentParts(item, [notice, ...images, ...listContentParts(item)])
+      }
+      return replaceItems(items, addImages, 'images-reused')
     },
   }
 }
 
-/** Returns the image URLs to add, by the index of the question. */
+/** Returns the image URLs to add to each question, by the index of the question. */
 function findReusedImages(
   items: readonly Item[],
   max: number,
 ): ReadonlyMap<number, readonly string[]> {
   const reused = new Map<number, readonly string[]>()
-  // Most conversations have no images, which is cheap to check.
+  // Saves reading the identities of all media, because most conversations have no Markdown images.
   if (max === 0 || !items.some(mayContainImages)) return reused
   const shown = createMediaIdentityMap<true>()
   let answer: Message | null = null
-  for (const [at, item] of items.entries()) {
+  for (const [index, item] of items.entries()) {
     for (const identity of listIdentities(item)) shown.set(identity, true)
     if (item.type !== 'message') continue
     if (item.role === 'assistant') answer = item
     if (item.role !== 'user') continue
     const urls: readonly string[] =
       answer === null || hasImage(item) ? [] : listLastImages(answer, shown, max)
-    if (urls.length > 0) reused.set(at, urls)
+    if (urls.length > 0) reused.set(index, urls)
     for (const url of urls) shown.set(url, true)
     answer = null
   }
@@ -93,7 +91,7 @@ function listLastImages(
   return [...urls].slice(-max)
 }
 
-/** True if the message has an image. A notice counts as the image that it replaced. */
+/** True if the message has an image, or a notice that replaces one. */
 function hasImage({ content }: Message): boolean {
   return content.some(
     (part) => readNoticeMediaIdentities(part) !== null || readPartMedia(part)?.kind === 'image',

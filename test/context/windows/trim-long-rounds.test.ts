@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { estimateItemTokens } from '../../../src/core/items/item-tokens.ts'
-import { trimLongRounds } from '../../../src/context/windows/trim-long-round.ts'
+import { trimLongRounds } from '../../../src/context/windows/trim-long-rounds.ts'
 import { show, talk } from '../../support/talk.ts'
 import { expectLinear } from '../../support/count-reads.ts'
 
@@ -15,9 +15,9 @@ function toolCalls(count: number, from = 0): readonly Item[] {
   )
 }
 
-test('drops the oldest tool steps of a round that is too long, and keeps its question (C29)', () => {
+test('a round that is too long loses its oldest calls and outputs, and keeps its question (C29)', () => {
   const items = [...talk`system: be brief`, ...talk`user: go`, ...toolCalls(100)]
-  const step = trimLongRounds({ by: 'items', maxWeight: 16 }).run(items)
+  const step = trimLongRounds({ unit: 'items', maxWeight: 16 }).run(items)
   expect(show(step.items.slice(0, 3))).toBe('system: be brief\nuser: go\ncall 96')
   expect(step.items.at(-1)).toBe(items.at(-1))
   expect(step.items.length).toBeLessThanOrEqual(17)
@@ -25,12 +25,12 @@ test('drops the oldest tool steps of a round that is too long, and keeps its que
   expect(step.notes[0]).toEqual({ did: 'dropped', at: 2, why: 'windowed' })
 })
 
-test('drops nothing up to the limit', () => {
+test('a round within the limit is not trimmed', () => {
   const items = toolCalls(8)
-  expect(trimLongRounds({ by: 'items', maxWeight: 16 }).run(items).items).toBe(items)
+  expect(trimLongRounds({ unit: 'items', maxWeight: 16 }).run(items).items).toBe(items)
 })
 
-test('keeps the last assistant message, with the reasoning before it', () => {
+test('trimming a round keeps the last assistant message, with the reasoning before it', () => {
   const items = [
     ...talk`
       user: go
@@ -40,11 +40,11 @@ test('keeps the last assistant message, with the reasoning before it', () => {
     `,
     ...toolCalls(20),
   ]
-  const step = trimLongRounds({ by: 'items', maxWeight: 16 }).run(items)
+  const step = trimLongRounds({ unit: 'items', maxWeight: 16 }).run(items)
   expect(show(step.items.slice(0, 4))).toBe('user: go\nsealed: a\nassistant: second\ncall 14')
 })
 
-test('trims an older round if that one is too long, and keeps the latest question', () => {
+test('an older round that is too long is trimmed, and the latest question stays', () => {
   const items = [
     ...talk`user: go`,
     ...toolCalls(100),
@@ -53,12 +53,12 @@ test('trims an older round if that one is too long, and keeps the latest questio
       user: thanks
     `,
   ]
-  const { items: kept } = trimLongRounds({ by: 'items', maxWeight: 16 }).run(items)
+  const { items: kept } = trimLongRounds({ unit: 'items', maxWeight: 16 }).run(items)
   expect(show(kept.slice(0, 2))).toBe('user: go\ncall 96')
   expect(show(kept.slice(-2))).toBe('assistant: done\nuser: thanks')
 })
 
-test('separates no group, even if it exceeds the limit', () => {
+test('trimming separates no call from its output, even if both exceed the limit', () => {
   const batch = [
     ...talk`
       user: go
@@ -67,10 +67,10 @@ test('separates no group, even if it exceeds the limit', () => {
     ...Array.from({ length: 30 }).flatMap((_, at) => talk`call ${String(at)}`),
     ...Array.from({ length: 30 }).flatMap((_, at) => talk`output ${String(at)} done`),
   ]
-  expect(trimLongRounds({ by: 'items', maxWeight: 16 }).run(batch).items).toBe(batch)
+  expect(trimLongRounds({ unit: 'items', maxWeight: 16 }).run(batch).items).toBe(batch)
 })
 
-test('keeps a call together with the text and reasoning before it', () => {
+test('trimming keeps a call together with the text and reasoning before it', () => {
   const step = talk`
     sealed: a
     assistant: I am looking
@@ -82,24 +82,24 @@ test('keeps a call together with the text and reasoning before it', () => {
     ...Array.from({ length: 30 }).flatMap(() => step.map((item) => ({ ...item }))),
   ]
   for (let maxItems = 16; maxItems < 24; maxItems += 1) {
-    const kept = trimLongRounds({ by: 'items', maxWeight: maxItems }).run(items).items
+    const kept = trimLongRounds({ unit: 'items', maxWeight: maxItems }).run(items).items
     // The question, the last assistant message before the cut, and complete tool rounds stay.
     expect(show(kept.slice(0, 4))).toBe('user: go\nsealed: a\nassistant: I am looking\nsealed: a')
   }
 })
 
-test('moves its cut by half the limit', () => {
+test('the cut in a long round moves by half the limit', () => {
   const firsts: string[] = []
   for (let count = 33; count <= 100; count += 1) {
     const items = [...talk`user: go`, ...toolCalls(count)]
-    const kept = trimLongRounds({ by: 'items', maxWeight: 64 }).run(items).items
+    const kept = trimLongRounds({ unit: 'items', maxWeight: 64 }).run(items).items
     const first = show(kept.slice(1, 2))
     if (firsts.at(-1) !== first) firsts.push(first)
   }
   expect(firsts).toEqual(['call 16', 'call 32', 'call 48', 'call 64', 'call 80'])
 })
 
-test('limits tokens like items, and keeps the question', () => {
+test('a limit of tokens trims a long round like a limit of items, and keeps the question', () => {
   const long = Array.from({ length: 50 }).flatMap(
     (_, at) => talk`
       call ${String(at)}
@@ -107,7 +107,7 @@ test('limits tokens like items, and keeps the question', () => {
     `,
   )
   const items = [...talk`user: go`, ...long]
-  const { items: kept } = trimLongRounds({ by: 'tokens', maxWeight: 2000 }).run(items)
+  const { items: kept } = trimLongRounds({ unit: 'tokens', maxWeight: 2000 }).run(items)
   expect(show(kept.slice(0, 1))).toBe('user: go')
   expect(kept.at(-1)).toBe(items.at(-1))
   const tokens = kept.reduce((sum, item) => sum + estimateItemTokens(item), 0)
@@ -115,9 +115,9 @@ test('limits tokens like items, and keeps the question', () => {
   expect(tokens).toBeGreaterThan(500)
 })
 
-test('takes linear time if even the last cut leaves too much', () => {
+test('trimming takes linear time if even the last cut leaves too much', () => {
   const questions = Array.from({ length: 40 }).flatMap(() => talk`user: and`)
-  const { run } = trimLongRounds({ by: 'items', maxWeight: 4 })
+  const { run } = trimLongRounds({ unit: 'items', maxWeight: 4 })
   const items = [...questions, ...toolCalls(25_000)]
   expect(run(items).items).toEqual([...questions, ...items.slice(-2)])
   expectLinear(1000, (count) => [...questions, ...toolCalls(count)], run)

@@ -12,7 +12,7 @@ import { plainAccount } from '../../support/account.ts'
 import { conversation } from '../../support/conversations.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 import { anyAuthors } from '../../support/authors.ts'
-import { MIXED_OVERRIDES } from './mixed-wishes.ts'
+import { MIXED_OVERRIDES } from './mixed-policies.ts'
 import { resolveMediaSupport } from '../../../src/media/resolve-upstream-media-support.ts'
 
 /** Texts that a transform searches for, and similar texts. */
@@ -82,8 +82,8 @@ function listAllTransforms(
   return [
     ...listTransforms({
       policy: resolvePolicy([overrides]),
-      tokenBudget,
-      reader: { wire, account: account.name, compacts: false },
+      tokenBudget: tokenBudget,
+      reader: { wire, account: account.name, makesCompactions: false },
       unansweredCalls,
     }),
     ...listUpstreamMediaTransforms(resolveMediaSupport(account), new Map(), []),
@@ -91,7 +91,7 @@ function listAllTransforms(
   ]
 }
 
-test('a skipped transform would have changed nothing', () => {
+test('a transform that is skipped for a missing trait would have changed nothing', () => {
   const overrides = fc.constantFrom(
     ...MIXED_OVERRIDES,
     { speakers: { actAs: 'u2' } },
@@ -107,13 +107,13 @@ test('a skipped transform would have changed nothing', () => {
       unanswered,
       (items, overrides, wire, unansweredCalls) => {
         const transforms = listAllTransforms(overrides, wire, unansweredCalls)
-        const always = transforms.map(({ needs: _needs, ...transform }) => transform)
-        const { items: sent, notes, places } = runTransforms(items, transforms)
+        const always = transforms.map(({ requiredTraits: _needs, ...transform }) => transform)
+        const { items: sent, notes, originalPositions } = runTransforms(items, transforms)
         const all = runTransforms(items, always)
-        expect({ sent, notes, places }).toEqual({
+        expect({ sent, notes, places: originalPositions }).toEqual({
           sent: all.items,
           notes: all.notes,
-          places: all.places,
+          places: all.originalPositions,
         })
       },
     ),
@@ -121,7 +121,7 @@ test('a skipped transform would have changed nothing', () => {
   )
 })
 
-test('a plain chat skips all transforms that need a trait', () => {
+test('a plain chat runs no transform at all', () => {
   const items = [
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello!' }] },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { readGatewayFields } from '../../../src/core/items/author-time-and-reset-fields.ts'
-import { mergeConsecutiveMessages } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
+import { mergeMessagesOfOneAuthor } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
 import { show, talk } from '../../support/talk.ts'
 import { ANN, authorField, withGatewayFields } from '../../support/authors.ts'
 
@@ -10,12 +10,12 @@ const BURST = talk`
   user: two
   user: three
 `
-const merge = (items: readonly Item[]): string => show(mergeConsecutiveMessages().run(items).items)
+const merge = (items: readonly Item[]): string => show(mergeMessagesOfOneAuthor().run(items).items)
 
 describe('consecutive messages of one author (C67)', () => {
-  test('become one message that records their ids', () => {
+  test('consecutive messages of one author become one message that records their ids', () => {
     const named = BURST.map((item, at) => ({ ...item, id: `msg_${at}` }))
-    const step = mergeConsecutiveMessages().run(
+    const step = mergeMessagesOfOneAuthor().run(
       withGatewayFields(named, { 0: ANN, 1: ANN, 2: authorField('Bob') }),
     )
     expect(show(step.items)).toBe('user: one⏎two\nuser: three')
@@ -23,8 +23,8 @@ describe('consecutive messages of one author (C67)', () => {
     expect(step.notes.map(({ did, at }) => `${did} ${at}`)).toEqual(['changed 0', 'dropped 1'])
   })
 
-  test('stay separate without an author', () => {
-    expect(mergeConsecutiveMessages().run(BURST).items).toBe(BURST)
+  test('consecutive messages without an author stay separate', () => {
+    expect(mergeMessagesOfOneAuthor().run(BURST).items).toBe(BURST)
   })
 
   test.each([
@@ -32,12 +32,12 @@ describe('consecutive messages of one author (C67)', () => {
     ['another day', { 0: { ...ANN, sent_at: 86_399 }, 1: { ...ANN, sent_at: 86_400 } }],
     ['a pin', { 0: ANN, 1: { ...ANN, pin: true } }],
     ['a reset', { 0: ANN, 1: { ...ANN, reset: true } }],
-  ])('are separated by %s', (_, fields) => {
+  ])('two messages of one author are not merged across %s', (_, fields) => {
     const items = withGatewayFields(BURST.slice(0, 2), fields)
-    expect(mergeConsecutiveMessages().run(items).items).toBe(items)
+    expect(mergeMessagesOfOneAuthor().run(items).items).toBe(items)
   })
 
-  test('are separated by media, tool items, and fields of one wire', () => {
+  test('messages with media or wire-specific fields, and messages around tool items, are not merged', () => {
     const [one] = withGatewayFields(BURST, { 0: ANN })
     const image: Item = {
       type: 'message',
@@ -51,10 +51,10 @@ describe('consecutive messages of one author (C67)', () => {
       output a
     `
     const items = [one!, image, { ...one! }, marked, { ...one! }, ...tools, { ...one! }]
-    expect(mergeConsecutiveMessages().run(items).items).toBe(items)
+    expect(mergeMessagesOfOneAuthor().run(items).items).toBe(items)
   })
 
-  test('are merged within a day only', () => {
+  test('messages of one author are merged if they are of the same day', () => {
     const fields = { 0: { ...ANN, sent_at: 86_400 }, 1: { ...ANN, sent_at: 172_799 } }
     expect(merge(withGatewayFields(BURST.slice(0, 2), fields))).toBe('user: one⏎two')
   })
