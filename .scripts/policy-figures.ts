@@ -33,15 +33,18 @@ export interface ImageFigures {
 export const WITH_IMAGES: Readonly<Record<string, ConversationOptions>> = {
   'an agent with tools, as above': {},
   'questions and answers of 1,500 characters together': { isChat: true },
-  'of 6,000': { isChat: true, wordy: 4 },
-  'of 30,000': { isChat: true, wordy: 20 },
+  'of 6,000': { isChat: true, textLengthFactor: 4 },
+  'of 30,000': { isChat: true, textLengthFactor: 20 },
 }
 
 /** Of the first conversations of a kind. */
-export function imageFigures(making: ConversationOptions, binds: boolean): SimulationNumbers {
+export function imageFigures(
+  making: ConversationOptions,
+  bindsReasoning: boolean,
+): SimulationNumbers {
   const seeds = Array.from({ length: COMPARED }, (_, seed) => seed)
-  const contestants = listPolicyCandidates(binds).filter(({ name }) => isPolicy(name))
-  return figuresFor(seeds, binds, { ...making, hasImages: true }, contestants)
+  const candidates = listPolicyCandidates(bindsReasoning).filter(({ name }) => isPolicy(name))
+  return figuresFor(seeds, bindsReasoning, { ...making, hasImages: true }, candidates)
 }
 
 export function costsOf({ policies }: SimulationNumbers): Readonly<Record<string, number>> {
@@ -57,14 +60,17 @@ export const CHART = new URL('../.github/policies.svg', import.meta.url)
 
 export function figuresFor(
   seeds: readonly number[],
-  binds: boolean,
+  bindsReasoning: boolean,
   making: ConversationOptions = {},
-  contestants: readonly PolicyCandidate[] = listPolicyCandidates(binds),
+  candidates: readonly PolicyCandidate[] = listPolicyCandidates(bindsReasoning),
 ): SimulationNumbers {
-  const [replay] = contestants
+  const [replay] = candidates
   if (replay === undefined) throw new Error('There is no policy to compare.')
   const scripts = seeds.map((seed) => generateConversation(seed, making))
-  return convertResultsToNumbers(comparePolicies({ scripts, contestants, replay, binds }), binds)
+  return convertResultsToNumbers(
+    comparePolicies({ scripts, candidates, baseline: replay, bindsReasoning }),
+    bindsReasoning,
+  )
 }
 
 export function storedFigures(): PolicyFigures {
@@ -151,8 +157,8 @@ if (import.meta.main) {
     unbound: withSome(figuresFor(seeds, false)),
     images: Object.fromEntries(
       Object.entries(WITH_IMAGES).map(([kind, making]) => {
-        const [bound = {}, unbound = {}] = [true, false].map((binds) =>
-          costsOf(imageFigures(making, binds)),
+        const [bound = {}, unbound = {}] = [true, false].map((bindsReasoning) =>
+          costsOf(imageFigures(making, bindsReasoning)),
         )
         return [kind, { bound, unbound }]
       }),

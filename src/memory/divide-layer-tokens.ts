@@ -1,18 +1,18 @@
 /**
- * Divides a token limit among memory layers: first the minimum of each layer; if the minimums
- * exceed the limit, each gets a proportional share. The remaining tokens go to the layers in
- * proportion to the difference between maximum and minimum.
+ * Divides a token limit among memory layers (blocks of text beside the conversation). First each
+ * layer gets its minimum; if the minimums exceed the limit, each gets a proportional share. The
+ * remaining tokens are divided in proportion to the difference between maximum and minimum.
  *
- * The result depends only on these numbers, so it is the same in every turn. The sum never exceeds
- * the limit, and no layer gets more than its maximum. For example, a limit of 1000 for two layers
- * with 200 to 400 and 200 to 1000 tokens gives 320 and 680.
+ * The result depends only on these numbers, so it is the same in every request. The sum never
+ * exceeds the limit, and no layer gets more than its maximum. For example, a limit of 1000 for two
+ * layers with 200 to 400 and 200 to 1000 tokens gives 320 and 680.
  */
 export interface TokenRange {
   readonly minTokens: number
   readonly maxTokens: number
 }
 
-export function divideTokens(total: number, ranges: readonly TokenRange[]): readonly number[] {
+export function divideTokenLimit(total: number, ranges: readonly TokenRange[]): readonly number[] {
   const available = Math.max(0, Math.floor(total))
   const minimums = ranges.map(({ minTokens, maxTokens }) => Math.min(minTokens, maxTokens))
   const headroom = ranges.map(({ maxTokens }, index) => maxTokens - (minimums[index] ?? 0))
@@ -23,7 +23,10 @@ export function divideTokens(total: number, ranges: readonly TokenRange[]): read
   return minimums.map((tokens, index) => tokens + (extraTokens[index] ?? 0))
 }
 
-/** Divides `total` by weight into integers; the tokens lost by rounding go to the first layers. */
+/**
+ * Divides `total` by weight into integers: 10 by weights 10 and 20 gives 4 and 6. Tokens lost by
+ * rounding go to the first entries. No entry gets more than its weight.
+ */
 function divideByWeight(total: number, weights: readonly number[]): readonly number[] {
   const weightSum = sum(weights)
   if (weightSum === 0) return weights.map(() => 0)

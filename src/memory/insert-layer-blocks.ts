@@ -1,14 +1,15 @@
 /**
- * Inserts the text of memory layers into the prompt, each as a developer message in a tag. Stable
- * blocks come after the leading instructions, their changes before the question of the round,
- * volatile blocks before the latest question.
+ * Inserts the text of memory layers (blocks of text beside the conversation) into the prompt, each
+ * as a developer message in a tag. Stable blocks come after the leading instructions, changes of
+ * stable blocks before the question of their round, volatile blocks before the latest question.
  *
- * At these positions a block does not move during a turn, the user's text stays last, and only the
- * part after the previous question is missing from the provider's cache. A provider may move only
- * stable blocks into its system prompt.
+ * With these positions, a block does not move between the requests of a round, the user's text
+ * stays last, and the provider's cache keeps everything before the previous question. A provider
+ * may move only stable blocks into its system prompt.
  *
- * Layer messages exist in this request only: they are not stored, cut or summarized. Rounds are
- * counted in the complete conversation, even if the prompt contains only a part.
+ * The messages exist in this request only: they are not stored, cut or summarized. Rounds (a user
+ * message and everything up to the next one) are counted in the complete conversation, even if the
+ * prompt contains only a part of it.
  */
 import { INSERTED_INSTRUCTION_FIELDS } from '../core/items/leading-instructions.ts'
 import type { Item, Message } from '../core/item.ts'
@@ -21,17 +22,20 @@ import {
 } from '../core/items/rounds-and-pinned-items.ts'
 import { findInsertionPoints } from '../context/insertion-points.ts'
 import type { OriginalPositions, Transform } from '../context/transform-interface.ts'
-import type { LayerBand, LayerChange } from './memory-layer-interface.ts'
+import type { LayerStability, LayerChange } from './memory-layer-interface.ts'
 
 export interface RenderedBlock {
   readonly name: string
-  readonly band: LayerBand
-  /** `''` if there are only changes. */
+  readonly stability: LayerStability
+  /** The text of the block; `''` if there are only changes. */
   readonly text: string
   readonly changes: readonly LayerChange[]
 }
 
-/** `conversation` is the complete list, if the transform gets only a part of it. */
+/**
+ * Returns a transform that inserts the blocks. If the transform runs on a part of the conversation,
+ * `conversation` is the complete list of items.
+ */
 export function insertLayerBlocks(
   blocks: readonly RenderedBlock[],
   conversation: readonly Item[] | null = null,
@@ -44,14 +48,13 @@ export function insertLayerBlocks(
       const otherItems = items.some(isLayerMessage)
         ? items.filter((item) => !isLayerMessage(item))
         : items
-      const conversationRounds =
-        otherItems === items && originalPositions !== undefined
-          ? findConversationRounds(conversation)
-          : null
+      const isPart =
+        otherItems === items && originalPositions !== undefined && conversation !== null
+      const roundStarts = findRoundStarts(isPart ? conversation : otherItems)
       const messagesByIndex = groupByIndex(messages, otherItems, (round) =>
-        conversationRounds === null || originalPositions === undefined
-          ? findRoundStarts(otherItems)[round - 1]
-          : findFirstIndexFrom(conversationRounds[round - 1], originalPositions),
+        isPart
+          ? findFirstIndexFrom(roundStarts[round - 1], originalPositions)
+          : roundStarts[round - 1],
       )
       const withBlocks = otherItems.flatMap((item, index) => [
         ...(messagesByIndex.get(index) ?? []),
@@ -75,8 +78,8 @@ export function insertLayerBlocks(
 export const LAYER_TRANSFORM_NAME = 'place-layers'
 
 /**
- * Returns the layer that made a message. Clients cannot set this field, so the message is
- * gateway-generated.
+ * Returns the name of the layer that made a message; `null` for all other items. Clients cannot set
+ * this field, so the message is gateway-generated.
  */
 export function readItemLayer(item: Item): string | null {
   const name = readGatewayFields(item)?.['layer']
@@ -84,11 +87,11 @@ export function readItemLayer(item: Item): string | null {
 }
 
 /**
- * Renders a block as a developer message. `</` in the text is escaped, so the text cannot close the
- * tag.
+ * Renders a block as a developer message in a tag, e.g. `<facts>…</facts>`. Escapes `</` in the
+ * text, so that the text cannot close the tag.
  */
 export function renderLayerMessage(
-  { name, band }: Pick<RenderedBlock, 'name' | 'band'>,
+  { name, stability }: Pick<RenderedBlock, 'name' | 'stability'>,
   text: string,
   suffix = '',
 ): Message {
@@ -100,7 +103,7 @@ export function renderLayerMessage(
       { type: 'input_text', text: `<${tag}>\n${text.replaceAll('</', '<\\/')}\n</${tag}>` },
     ],
     native: {
-      backstory: { layer: name, ...(band === 'stable' ? {} : INSERTED_INSTRUCTION_FIELDS) },
+      backstory: { layer: name, ...(stability === 'stable' ? {} : INSERTED_INSTRUCTION_FIELDS) },
     },
   }
 }
@@ -108,26 +111,29 @@ export function renderLayerMessage(
 const CHANGED_SUFFIX = '_changed'
 
 interface PositionedMessage {
-  /** A number means: before the question of this round (from 1). */
-  readonly position: 'head' | 'latest' | number
+  /**
+   * Number of the round (from 1) before whose question the message is inserted. `BEFORE_HISTORY`:
+   * after the leading instructions. `LATEST_ROUND`: before the latest question.
+   */
+  readonly round: number
   readonly message: Message
 }
 
+const BEFORE_HISTORY = 0
+const LATEST_ROUND = Infinity
+
 function renderBlocks(blocks: readonly RenderedBlock[]): readonly PositionedMessage[] {
-  return blocks.flatMap(({ name, band, text, changes }): readonly PositionedMessage[] => [
-    ...(text === ''
-      ? []
-      : [
-          {
-            position: band === 'stable' ? ('head' as const) : ('latest' as const),
-            message: renderLayerMessage({ name, band }, text),
-          },
-        ]),
-    ...changes.map((change) => ({
-      position: change.round,
-      message: renderLayerMessage({ name, band: 'volatile' }, change.text, CHANGED_SUFFIX),
-    })),
-  ])
+  const messages = blocks.flatMap(({ name, stability, text, changes }) => {
+    const round = stability === 'stable' ? BEFORE_HISTORY : LATEST_ROUND
+    return [
+      ...(text === '' ? [] : [{ round, message: renderLayerMessage({ name, stability }, text) }]),
+      ...changes.map((change) => ({
+        round: change.round,
+        message: renderLayerMessage({ name, stability: 'volatile' }, change.text, CHANGED_SUFFIX),
+      })),
+    ]
+  })
+  return messages.toSorted((a, b) => a.round - b.round)
 }
 
 function isLayerMessage(item: Item): boolean {
@@ -147,39 +153,29 @@ function groupByIndex(
   const head = countItemsBeforeFirstTurn(items)
   const insertionPoints = findInsertionPoints(items)
   const latestRoundStart = findRoundStarts(items).at(-1) ?? items.length
-  const findIndex = (position: PositionedMessage['position']): number | null => {
-    if (position === 'head') return head
-    const start = position === 'latest' ? latestRoundStart : findRoundStart(position)
-    // The prompt lacks this round, e.g. in a transform of the conversation's first part.
+  const findIndex = (round: number): number | null => {
+    if (round === BEFORE_HISTORY) return head
+    const start = round === LATEST_ROUND ? latestRoundStart : findRoundStart(round)
+    // The prompt may lack this round, e.g. if the transform runs on the first part of the
+    // conversation only.
     if (start === undefined) return null
     let index = Math.max(head, start)
-    // Moves to the next insertion point, so that a call and its output stay together.
+    // Moves the position forward to the next one that does not separate a call from its output.
     while (index < items.length && insertionPoints[index] !== true) index += 1
     return index
   }
   const messagesByIndex = new Map<number, Item[]>()
-  for (const { position, message } of messages.toSorted(
-    (a, b) => getSortKey(a.position) - getSortKey(b.position),
-  )) {
-    const index = findIndex(position)
-    if (index === null) continue
-    const messagesAtIndex = messagesByIndex.get(index)
-    if (messagesAtIndex === undefined) messagesByIndex.set(index, [message])
-    else messagesAtIndex.push(message)
+  for (const { round, message } of messages) {
+    const index = findIndex(round)
+    if (index !== null) messagesByIndex.set(index, [...(messagesByIndex.get(index) ?? []), message])
   }
   return messagesByIndex
 }
 
-function getSortKey(position: PositionedMessage['position']): number {
-  if (position === 'head') return 0
-  return position === 'latest' ? Infinity : position
-}
-
-function findConversationRounds(conversation: readonly Item[] | null): readonly number[] | null {
-  return conversation === null ? null : findRoundStarts(conversation)
-}
-
-/** Returns the index of the first item whose original position is at least `start`. */
+/**
+ * Returns the index of the first item whose position in the complete conversation is at least
+ * `start`.
+ */
 function findFirstIndexFrom(
   start: number | undefined,
   originalPositions: OriginalPositions,

@@ -1,4 +1,4 @@
-/** Lists all memory layers. */
+/** Lists all memory layers (blocks of text beside the conversation). */
 import { coreFactsLayer, matchingFactsLayer } from './facts/fact-layers.ts'
 import type { MemoryLayer } from './memory-layer-interface.ts'
 import { observationLayer } from './versioned-layers/observation-layer.ts'

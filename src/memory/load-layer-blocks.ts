@@ -1,6 +1,6 @@
 /**
- * Loads the blocks of all enabled layers in parallel, each with its own timeout. A layer that
- * fails, is late or is too long is left out with a note; the answer does not fail.
+ * Loads the blocks of all enabled memory layers in parallel, each with its own timeout. A layer
+ * that fails, is late or is too long is left out with a note; the answer does not fail.
  */
 import type { Note } from '../core/note.ts'
 import type { LayerRules } from '../core/context-policy.ts'
@@ -8,7 +8,7 @@ import { estimateItemTokens } from '../core/items/item-tokens.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import { waitWithTimeout, TIMED_OUT } from '../core/wait-with-timeout.ts'
 import { NOTE_DESCRIPTIONS } from '../context/note-descriptions.ts'
-import { divideTokens } from './divide-layer-tokens.ts'
+import { divideTokenLimit } from './divide-layer-tokens.ts'
 import type {
   RunInBackground,
   LayerBlock,
@@ -17,17 +17,17 @@ import type {
 } from './memory-layer-interface.ts'
 import { renderLayerMessage, type RenderedBlock } from './insert-layer-blocks.ts'
 
-export interface LayerResults {
+export interface LoadedLayers {
   readonly blocks: readonly RenderedBlock[]
   readonly notes: readonly Note[]
-  /** The rules with which the layers were loaded. */
+  /** The policy's rules with which the layers were loaded. */
   readonly rules: LayerRules
 }
 
-/** The context that all layers share; each layer gets its own token limit. */
+/** The part of the context that is the same for all layers; each layer has its own token limit. */
 export type SharedLayerContext = Omit<LayerContext, 'tokens'>
 
-/** A layer with its share of the tokens. */
+/** A layer with its share of the token limit. */
 export interface BudgetedLayer {
   readonly layer: MemoryLayer
   readonly tokens: number
@@ -37,9 +37,9 @@ export async function loadLayerBlocks(
   context: SharedLayerContext,
   layers: readonly MemoryLayer[],
   after: RunInBackground,
-): Promise<LayerResults> {
+): Promise<LoadedLayers> {
   const results = await Promise.all(
-    budgetRequestedLayers(layers, context.rules).map((enabled) =>
+    budgetEnabledLayers(layers, context.rules).map((enabled) =>
       loadLayerBlock(enabled, context, after),
     ),
   )
@@ -50,15 +50,18 @@ export async function loadLayerBlocks(
   }
 }
 
-/** Returns the enabled layers in the order of their blocks. */
-export function budgetRequestedLayers(
+/**
+ * Returns the enabled layers with their token limits, in the order in which their blocks are
+ * inserted.
+ */
+export function budgetEnabledLayers(
   layers: readonly MemoryLayer[],
   rules: LayerRules,
 ): readonly BudgetedLayer[] {
   const enabled = layers
     .filter((layer) => layer.isEnabled(rules))
     .toSorted((a, b) => a.order - b.order)
-  const shares = divideTokens(rules.tokens, enabled)
+  const shares = divideTokenLimit(rules.tokens, enabled)
   return enabled.map((layer, index) => ({ layer, tokens: shares[index] ?? 0 }))
 }
 
@@ -69,9 +72,10 @@ async function loadLayerBlock(
 ): Promise<RenderedBlock | Note | null> {
   const { name } = layer
   try {
-    // The tag around the block counts, too.
+    // The tag around the block counts toward the token limit, too.
     const textTokens =
-      tokens - estimateItemTokens(renderLayerMessage({ name, band: layer.band(context) }, ''))
+      tokens -
+      estimateItemTokens(renderLayerMessage({ name, stability: layer.getStability(context) }, ''))
     if (textTokens <= 0) return createOmissionNote('layer-too-long', name)
     const loading = layer.loadBlock({ ...context, tokens: textTokens }, after)
     const block = await waitWithTimeout(loading, Math.min(layer.timeoutMs, MAX_TIMEOUT_MS))
@@ -85,14 +89,17 @@ async function loadLayerBlock(
 
 const MAX_TIMEOUT_MS = 5000
 
-/** Checks the size of the complete message, because `shortenTo` counts only the text. */
+/**
+ * Shortens the block if its complete message exceeds the layer's token limit. Checks again after
+ * shortening, because `shortenTo` counts only the text without its tag.
+ */
 function fitBlock(
   { text, changes = [], shortenTo }: LayerBlock,
   { layer, tokens }: BudgetedLayer,
   context: SharedLayerContext,
 ): RenderedBlock | Note | null {
   const { name } = layer
-  const block = { name, band: layer.band(context), changes }
+  const block = { name, stability: layer.getStability(context), changes }
   const fits = (layerText: string): boolean =>
     estimateItemTokens(renderLayerMessage(block, layerText)) <= tokens
   if (text === '' && changes.length === 0) return null

@@ -2,7 +2,7 @@
  * Defines the interface of memory layers. A layer is a memory beside the conversation that adds a
  * block of text to the prompt, e.g. the model's working memory, observations, or facts that match
  * the question. To add a layer, add a file with a `MemoryLayer`, a line in `layer-registry.ts`, and
- * a field in `LayerRules` that enables it.
+ * a field in `LayerRules` that enables the layer.
  *
  * All layers load in parallel, each with its own timeout. A layer that fails or is late is left
  * out, and the answer does not fail.
@@ -16,69 +16,75 @@ import type { FactStore } from '../store/facts/fact-store-interface.ts'
 import type { LayerStore } from '../store/memory-layers/memory-layer-store-interface.ts'
 
 export interface MemoryLayer {
-  /** Also the tag around the layer's block. */
+  /** Name of the layer, and of the tag around its block, e.g. `facts`. */
   readonly name: string
-  /** Blocks are sorted by this number, lowest first; the lowest also gets its tokens first. */
+  /**
+   * Blocks are inserted in ascending order of this number. The layer with the lowest number also
+   * gets its tokens first.
+   */
   readonly order: number
   readonly isEnabled: (rules: LayerRules) => boolean
   /**
-   * `stable`: before the history, with the same text for a complete epoch, and later changes after
-   * it. `volatile`: the complete text after the history.
+   * `stable`: the block is sent before the history and stays the same for 20 rounds; changes in
+   * between are sent after the history. `volatile`: the complete text is sent after the history.
    */
-  readonly band: (context: Pick<LayerContext, 'owner' | 'rules'>) => LayerBand
-  /** The range of tokens that the layer can use. */
+  readonly getStability: (context: Pick<LayerContext, 'owner' | 'rules'>) => LayerStability
+  /** The layer gets from `minTokens` to `maxTokens` tokens, depending on the policy's limit. */
   readonly minTokens: number
   readonly maxTokens: number
-  /** At most 5,000. */
+  /** Time after which the layer is left out, at most 5,000 ms. */
   readonly timeoutMs: number
   /**
-   * Resolves to `null` if there is nothing to send. May throw. The text must not change without new
-   * data, because every change costs provider cache.
+   * Resolves to the layer's block, or to `null` if there is nothing to send. May throw. The text
+   * must not change without new data, because a change invalidates the provider's cache.
    */
   readonly loadBlock: (context: LayerContext, after: RunInBackground) => Promise<LayerBlock | null>
-  /** Runs in the background after a completed answer. May throw. */
+  /** Updates the stored memory in the background after a completed answer. May throw. */
   readonly update?: (context: LayerContext, answered: LayerAnswer) => Promise<void>
 }
 
-export type LayerBand = 'stable' | 'volatile'
+export type LayerStability = 'stable' | 'volatile'
 
 /**
- * Registers work that the answer does not wait for. Some hosts, e.g. Workers, stop work that is not
+ * Registers work that continues after the answer. Some hosts, e.g. Workers, stop work that is not
  * registered.
  */
 export type RunInBackground = (work: Promise<unknown>) => void
 
 export interface LayerContext {
   readonly owner: Caller
-  /** Key of this conversation's memories; `null` if it is not known yet, or nothing is stored. */
+  /**
+   * Key under which the memories of this conversation are stored. `null` if the key is not known
+   * yet, or if nothing is stored.
+   */
   readonly thread: string | null
   /**
-   * A stored turn before this one, if any; when it is deleted, data derived from it is deleted,
-   * too.
+   * Id of a stored turn before this one; `null` if there is none. When that turn is deleted, data
+   * derived from it is deleted, too.
    */
   readonly parent: string | null
   readonly isTemporary: boolean
   /**
-   * Start of the request: a deletion after this time also removes the data that the request writes.
+   * Time at which the request began. Data that the request writes is removed by any later deletion.
    */
   readonly begunAtMs: number
-  /** All original items before the answer, uncut. */
+  /** The complete conversation before the answer, before the context policy shortens it. */
   readonly items: readonly Item[]
   /**
-   * Number of the latest question, counted from 1 in the complete conversation, the same on every
-   * replica.
+   * Number of the latest question, counted from 1 in the complete conversation, so that all
+   * replicas use the same number.
    */
   readonly round: number
   /** The text of the latest question. */
   readonly question: string
   readonly model: string
   readonly rules: LayerRules
-  /** Estimated token limit of this layer, the same in every request with this policy. */
+  /** Estimated token limit of this layer; the same in every request with this policy. */
   readonly tokens: number
   readonly ports: LayerPorts
 }
 
-/** The stores and functions that a layer may call. */
+/** The stores and functions that a layer may use. */
 export interface LayerPorts {
   readonly facts: FactStore
   readonly layers: LayerStore
@@ -89,16 +95,19 @@ export interface LayerPorts {
 
 /** The text of one layer, without its tag. */
 export interface LayerBlock {
-  /** In a stable layer, the state when the epoch began; `''` if it was empty then. */
+  /**
+   * The text of the block. For a stable layer, this is the memory as it was when the current 20
+   * rounds began; `''` if the memory was empty then.
+   */
   readonly text: string
   /**
-   * In a stable layer, the later changes. Each comes before the question of its round and stays
-   * there.
+   * For a stable layer: the later changes of its memory. Each is sent before the question of its
+   * round and stays there.
    */
   readonly changes?: readonly LayerChange[]
   /**
-   * Returns the text in at most this many tokens (by `estimateTokens`), or `null` if it is useless
-   * that short. A block without this function is left out if it is too long.
+   * Returns the text in at most this many tokens (by `estimateTokens`), or `null` if so short a
+   * text would be useless. A block without this function is left out if it is too long.
    */
   readonly shortenTo?: (tokens: number) => string | null
 }
@@ -111,7 +120,7 @@ export interface LayerChange {
 export interface LayerAnswer {
   readonly outcome: Outcome
   /**
-   * Sends a request to the model of the answer, or to the model that the policy names. Throws if
+   * Sends a request to the model that answered, or to the model that the policy names. Throws if
    * the answer is incomplete.
    */
   readonly askModel: (question: LayerQuestion) => Promise<string>

@@ -1,39 +1,37 @@
 /**
- * Compares recorded items with items that a client sends. Ids, statuses and origins are ignored,
- * because most clients do not return them.
+ * Compares items that the gateway recorded with items that a client sends back. Ids, statuses and
+ * origins are ignored, because most clients do not return them.
  */
 import type { Item, Part } from '../core/item.ts'
 import { isObject, tryParseJson } from '../core/json/json.ts'
 
-/** True if nothing is lost when the client's item is sent instead of the recorded one. */
+/**
+ * True if the client's item lacks nothing of the recorded item, so the client's item can be sent
+ * upstream unchanged.
+ */
 export function hasSameContent(recorded: Item, clientItem: Item): boolean {
   if (recorded === clientItem) return true
   const recordedFields = readClientVisibleFields(recorded)
-  if (
-    recordedFields !== null &&
-    !isEqual(recordedFields, readClientVisibleFields(clientItem) ?? undefined)
-  )
-    return false
-  if (recorded.type === 'message') {
+  const clientFields = readClientVisibleFields(clientItem)
+  if (recordedFields !== null && !isEqual(recordedFields, clientFields)) return false
+  if (recorded.type === 'message')
     return (
       clientItem.type === 'message' &&
       recorded.role === clientItem.role &&
       recorded.phase === clientItem.phase &&
       isEqual(recorded.content.map(removeEmptyLists), clientItem.content.map(removeEmptyLists))
     )
-  }
-  if (recorded.type === 'opaque') {
+  if (recorded.type === 'opaque')
     return (
       clientItem.type === 'opaque' &&
       isEqual(removeMetadata(recorded.raw), removeMetadata(clientItem.raw))
     )
-  }
   return isEqual(removeMetadata(recorded), removeMetadata(clientItem))
 }
 
 /**
- * Returns the provider-specific fields without `backstory`, which only the gateway reads; `null` if
- * none remain.
+ * Returns an item's provider-specific fields except `backstory`, which only the gateway reads.
+ * Returns `null` if the item has no other such field.
  */
 function readClientVisibleFields({ native }: Item): object | null {
   if (native === undefined) return null
@@ -42,23 +40,14 @@ function readClientVisibleFields({ native }: Item): object | null {
 }
 
 /**
- * True if two calls with one id are the same call. Clients may reformat the JSON of the arguments.
+ * True if both items are calls of the same tool with the same arguments. Function arguments are
+ * compared as JSON, because clients may reformat them. The caller has compared the call ids.
  */
 export function isSameCall(recorded: Item, clientItem: Item): boolean {
-  if (recorded.type === 'function_call') {
-    return (
-      clientItem.type === 'function_call' &&
-      recorded.name === clientItem.name &&
-      isSameJson(recorded.arguments, clientItem.arguments)
-    )
-  }
-  if (recorded.type === 'custom_tool_call') {
-    return (
-      clientItem.type === 'custom_tool_call' &&
-      recorded.name === clientItem.name &&
-      recorded.input === clientItem.input
-    )
-  }
+  if (recorded.type === 'function_call' && clientItem.type === 'function_call')
+    return recorded.name === clientItem.name && isSameJson(recorded.arguments, clientItem.arguments)
+  if (recorded.type === 'custom_tool_call' && clientItem.type === 'custom_tool_call')
+    return recorded.name === clientItem.name && recorded.input === clientItem.input
   return (
     recorded.type === 'opaque' &&
     clientItem.type === 'opaque' &&
@@ -67,8 +56,9 @@ export function isSameCall(recorded: Item, clientItem: Item): boolean {
 }
 
 /**
- * Lists the keys of an item of a hosted tool, e.g. a web search that the upstream ran. Two items that
- * share a key are the same item: clients may return it with changed fields or without its id.
+ * Lists the keys of a hosted tool's item, e.g. of a web search that the upstream ran: its id and
+ * its content. Two items that share a key are the same item, because a client may return it with
+ * changed fields or without its id.
  */
 export function listHostedItemKeys(item: Item): readonly string[] {
   if (item.type !== 'opaque') return []
@@ -77,7 +67,10 @@ export function listHostedItemKeys(item: Item): readonly string[] {
   return typeof id === 'string' ? [`id ${serializeCanonically(type)} ${id}`, content] : [content]
 }
 
-/** Lists the keys of a reasoning item: its id and its encrypted content. */
+/**
+ * Lists the keys of a reasoning item: its id and its encrypted content. Two reasoning items that
+ * share a key are the same item. Empty for other items.
+ */
 export function listReasoningKeys(item: Item): readonly string[] {
   if (item.type !== 'reasoning') return []
   const encrypted = item.encrypted_content ?? ''
@@ -89,7 +82,7 @@ export function listReasoningKeys(item: Item): readonly string[] {
 
 function isSameJson(first: string, second: string): boolean {
   if (first === second) return true
-  // Clients write empty arguments as `''` or as `'{}'`.
+  // Clients write empty arguments as `''` or as `'{}'`, so both count as `{}`.
   const [value, otherValue] = [tryParseJson(first || '{}'), tryParseJson(second || '{}')]
   return value !== null && isEqual(value, otherValue)
 }
@@ -102,8 +95,8 @@ function removeMetadata(item: object): object {
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Drops empty `annotations` and `logprobs`: the Responses API always writes both lists, Chat
- * Completions only non-empty ones.
+ * Removes empty `annotations` and `logprobs` from a text part. The Responses API always writes both
+ * lists, Chat Completions only non-empty ones, and this difference must not count.
  */
 function removeEmptyLists(part: Part): Part {
   if (part.type !== 'output_text' && part.type !== 'input_text') return part
@@ -116,8 +109,8 @@ function removeEmptyLists(part: Part): Part {
 }
 
 /**
- * True if both values are equal as JSON: the order of fields does not count, and an undefined field
- * equals a missing one.
+ * True if both values are equal as JSON. The order of fields does not count, and an undefined field
+ * equals a missing one: `{a: 1, b: undefined}` equals `{a: 1}`.
  */
 function isEqual(first: unknown, second: unknown): boolean {
   if (first === second) return true
@@ -138,7 +131,8 @@ function isEqual(first: unknown, second: unknown): boolean {
 }
 
 /**
- * Serializes JSON with sorted fields, so that two values that `isEqual` accepts give the same text.
+ * Serializes a value as JSON with sorted field names. Two values give the same text if `isEqual`
+ * returns true for them: `{b: 1, a: 2}` → `{"a":2,"b":1}`.
  */
 function serializeCanonically(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(serializeCanonically).join()}]`

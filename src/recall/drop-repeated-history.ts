@@ -1,43 +1,38 @@
 /**
- * Drops items that a client sends again although the request names their history by id
+ * Drops items that a client sends again although its request names the stored conversation by id
  * (`previous_response_id`). For example, some clients repeat the previous answer before the outputs
- * of its calls.
+ * of its tool calls.
  *
- * The repeated items end with the last item of the history. Every later item is new, even with an
- * id that occurred before.
+ * The last repeated item is the one that matches closest to the end of the stored conversation.
+ * Every item after it is new, even if it has an id that occurred before.
  */
 import { textOf, type Item } from '../core/item.ts'
-import type { Note } from '../core/note.ts'
 import { readToolCallIdentity, isToolCallOutput } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
 import { normalizeText } from './text/normalize-text.ts'
 import { isModelItem } from '../core/items/is-model-item.ts'
-import { findLowerBound } from './binary-search.ts'
+import { findLowerBound } from './collections.ts'
 import { listHostedItemKeys, listReasoningKeys } from './compare-items.ts'
+import { filterItems } from '../context/edit-items.ts'
 import type { TransformResult } from '../context/transform-interface.ts'
-import { appendToGroup } from './append-to-group.ts'
+import { appendToGroup } from './collections.ts'
 
+/** Returns `clientItems` without the items that repeat `history`, with a note for each of them. */
 export function dropRepeatedHistory(
   history: readonly Item[],
-  items: readonly Item[],
+  clientItems: readonly Item[],
 ): TransformResult {
-  const repeatEnd = items.findIndex((item) => !isModelItem(item) && !isToolCallOutput(item))
-  const repeated = items.slice(0, repeatEnd < 0 ? items.length : repeatEnd)
+  const repeatEnd = clientItems.findIndex((item) => !isModelItem(item) && !isToolCallOutput(item))
+  const repeated = clientItems.slice(0, repeatEnd < 0 ? clientItems.length : repeatEnd)
   const tail = history.slice(history.findLastIndex(isUserMessage) + 1)
   const repeatedIndexes = findRepeatedItems(tail, repeated)
-  if (repeatedIndexes.size === 0) return { items, notes: [] }
-  const notes: Note[] = []
-  const remaining = items.filter((_, index) => {
-    if (!repeatedIndexes.has(index)) return true
-    notes.push({ did: 'dropped', at: index, why: 'already-remembered' })
-    return false
-  })
-  return { items: remaining, notes }
+  return filterItems(clientItems, (index) => !repeatedIndexes.has(index), 'already-remembered')
 }
 
 /**
- * Returns the indexes of items that repeat the history, in its order. The search goes backward from
- * the item that matches closest to the end of the history.
+ * Returns the indexes of the client's items that repeat stored items. The search starts with the
+ * client's item that matches closest to the end of the stored items, and goes backward through both
+ * lists. So the matches are in the stored order.
  */
 function findRepeatedItems(tail: readonly Item[], repeated: readonly Item[]): ReadonlySet<number> {
   const repeatedIndexes = new Set<number>()
@@ -59,12 +54,18 @@ function findRepeatedItems(tail: readonly Item[], repeated: readonly Item[]): Re
 }
 
 interface ItemKeys {
-  /** Two items that share a key have the same content. */
+  /**
+   * Keys of an item, e.g. `call function call_1`. Two items that share a key have the same content.
+   */
   readonly keys: readonly string[]
-  /** Normalized text of a message; `null` for other items and for messages without text. */
+  /**
+   * Text of a message without whitespace and markers; `null` for other items and for messages
+   * without text.
+   */
   readonly text: string | null
 }
 
+const NO_CALL = { side: '', toolKind: '', callId: '' }
 const NO_KEYS: ItemKeys = { keys: [], text: null }
 
 function listItemKeys(item: Item): ItemKeys {
@@ -72,33 +73,31 @@ function listItemKeys(item: Item): ItemKeys {
     const text = normalizeText(textOf(item.content))
     return text === '' ? NO_KEYS : { keys: [`said ${text}`], text }
   }
-  const callEnd = readToolCallIdentity(item)
-  const callKeys =
-    callEnd === null || callEnd.callId === ''
-      ? []
-      : [`${callEnd.side} ${callEnd.toolKind} ${callEnd.callId}`]
+  const { side, toolKind, callId } = readToolCallIdentity(item) ?? NO_CALL
+  const callKeys = callId === '' ? [] : [`${side} ${toolKind} ${callId}`]
   return {
     keys: [...callKeys, ...listReasoningKeys(item), ...listHostedItemKeys(item)],
     text: null,
   }
 }
 
-/** Items from `start` up to, but not including, `end`. */
+/** A range of stored items: from index `start` up to, but not including, index `end`. */
 interface ItemRange {
   readonly start: number
   readonly end: number
 }
 
-/** Returns a search for the last items before an index that have one of the keys or, joined, the text. */
+/**
+ * Returns a search in the last stored items. The search finds the last item before an index that
+ * shares a key with the client's item, or the consecutive messages that the client joined into one.
+ */
 function indexHistoryTail(tail: readonly Item[]) {
   const itemKeys = tail.map((item) =>
-    item.type === 'message' && !isAssistantMessage(item) ? NO_KEYS : listItemKeys(item),
+    item.type === 'message' && item.role !== 'assistant' ? NO_KEYS : listItemKeys(item),
   )
   const positions = new Map<string, number[]>()
   for (const [index, { keys }] of itemKeys.entries()) {
-    for (const key of keys) {
-      appendToGroup(positions, key, index)
-    }
+    for (const key of keys) appendToGroup(positions, key, index)
   }
   let remainingComparisons = MAX_COMPARISONS
   const findJoined = (text: string, searchEnd: number): ItemRange | null => {
@@ -123,24 +122,23 @@ function indexHistoryTail(tail: readonly Item[]) {
       const found = keys.map((key) => findLastBefore(positions.get(key) ?? [], searchEnd))
       const start = Math.max(-1, ...found)
       if (start >= 0) return { start, end: start + 1 }
-      // Some clients join all text between two calls into one message.
+      // Some clients join all text between two tool calls into one message.
       return text === null ? null : findJoined(text, searchEnd)
     },
   }
 }
 
 /**
- * Max comparisons in the search for joined messages, which is quadratic. Beyond the limit, a repeated
- * message counts as new.
+ * Limits the search for messages that a client joined into one, because its cost is quadratic.
+ * Above the limit, a repeated message is treated as new.
  */
 const MAX_COMPARISONS = 100_000
 const CHARS_PER_COMPARISON = 100
 
-function isAssistantMessage(item: Item): boolean {
-  return item.type === 'message' && item.role === 'assistant'
-}
-
-/** Returns -1 if no position is smaller than `end`. */
+/**
+ * Returns the last of the ascending positions that is smaller than `end`, e.g. `([2, 5, 9], 9)` →
+ * 5; -1 if there is none.
+ */
 function findLastBefore(positions: readonly number[], end: number): number {
   return positions[findLowerBound(positions, end) - 1] ?? -1
 }

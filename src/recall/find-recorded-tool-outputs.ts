@@ -1,7 +1,7 @@
 /**
- * Finds the recorded output of a recorded tool call. The input of a turn contains the outputs of
- * its parent's calls. Call ids repeat in a conversation, so an output is found by the turn and the
- * number of the call, not only by the id.
+ * Finds the recorded output of a recorded tool call. The gateway stores an output in the input of
+ * the next turn. Call ids repeat in a conversation (some providers count them from 0 in each
+ * answer), so an output is found by its call's turn and number, not only by the call id.
  */
 import type { Item } from '../core/item.ts'
 import {
@@ -11,27 +11,36 @@ import {
 } from '../core/items/tool-call-pairs.ts'
 import type { RecordedTurn } from '../core/items/recorded-turn.ts'
 import type { TurnAncestry } from './turn-ancestry.ts'
-import { appendToGroup } from './append-to-group.ts'
+import { appendToGroup } from './collections.ts'
 
 export interface RecordedOutput {
   readonly output: Item
-  /** The turn whose input contains the output, and the output's index there. */
+  /** The turn whose input contains the output, and the output's index in that input. */
   readonly turn: RecordedTurn
   readonly inputIndex: number
 }
 
-/** Returns the output of the turn's call number `nth` (from 0) with this key. */
-export type FindToolOutput = (turn: RecordedTurn, key: string, nth: number) => RecordedOutput | null
+/**
+ * Returns the recorded output of a turn's call. `callKey` is e.g. `function call_0`; `callNumber` is the
+ * call's number among the turn's calls with this key, from 0. Returns `null` if no output was
+ * recorded.
+ */
+export type FindToolOutput = (
+  turn: RecordedTurn,
+  callKey: string,
+  callNumber: number,
+) => RecordedOutput | null
 
 /**
- * Returns a lookup for the outputs of all calls of the matched turns. `matchedTurns` are in the order
- * of the client's list; the known turns between them are searched as well.
+ * Returns a lookup for the outputs of all calls that the matched turns made. `matchedTurns` are in
+ * the order of the client's list. An output is found in the inputs of these turns and of their
+ * ancestors.
  */
 export function indexRecordedOutputs(
   matchedTurns: readonly RecordedTurn[],
   ancestry: TurnAncestry,
 ): FindToolOutput {
-  // Without any tool output, the search below would find nothing.
+  // If no turn has a tool output in its input, the search below would find nothing.
   if (!ancestry.allTurns.some(({ input }) => input.some(isToolCallOutput))) return () => null
   const matchedTurnSet = new Set(matchedTurns)
   const outputsByTurn = matchOutputsToCallers(matchedTurns, ancestry)
@@ -56,10 +65,10 @@ export function indexRecordedOutputs(
 }
 
 /**
- * Returns e.g. `function call_1`; `null` if the item is not this side (`call` or `output`) of a
- * tool call.
+ * Returns a key that a tool call and its output share, e.g. `function call_1`. Returns `null` if
+ * the item is not the requested `side` (`call` or `output`) of a tool call.
  */
-export function toolCallKey(item: Item, side: ToolCallIdentity['side']): string | null {
+export function readToolCallKey(item: Item, side: ToolCallIdentity['side']): string | null {
   const callEnd = readToolCallIdentity(item)
   return callEnd?.side === side && callEnd.callId !== ''
     ? `${callEnd.toolKind} ${callEnd.callId}`
@@ -73,9 +82,9 @@ interface MatchedOutput {
 }
 
 /**
- * Returns for each turn the outputs in its input, each with the nearest ancestor that made the
- * call. Walks the tree of turns depth-first and keeps the calls of the current path, so each turn
- * is visited once.
+ * Returns for each turn the tool outputs in its input, each with the nearest ancestor that made the
+ * call. Walks the tree of turns depth-first with a stack of the calls on the current path, so each
+ * turn is visited once.
  */
 function matchOutputsToCallers(
   matchedTurns: readonly RecordedTurn[],
@@ -91,11 +100,14 @@ function matchOutputsToCallers(
       for (const callName of callsToLeave) callersByName.get(callName)?.pop()
       continue
     }
-    outputsByTurn.set(turn, matchTurnOutputs(turn, callersByName))
+    const outputs = numberCallEnds(turn.input, 'output').flatMap(({ callName, item, index }) => {
+      const caller = callersByName.get(callName)?.at(-1)
+      const recordedOutput = { output: item, turn, inputIndex: index }
+      return caller === undefined ? [] : [{ callName, caller, recordedOutput }]
+    })
+    outputsByTurn.set(turn, outputs)
     const madeCalls = numberCallEnds(turn.output, 'call').map(({ callName }) => callName)
-    for (const callName of madeCalls) {
-      appendToGroup(callersByName, callName, turn)
-    }
+    for (const callName of madeCalls) appendToGroup(callersByName, callName, turn)
     pendingSteps.push({ turn, callsToLeave: madeCalls })
     for (const child of children.get(turn) ?? [])
       pendingSteps.push({ turn: child, callsToLeave: null })
@@ -103,42 +115,33 @@ function matchOutputsToCallers(
   return outputsByTurn
 }
 
-/** One step of the walk: it enters a turn (`callsToLeave` is `null`) or leaves it with its calls. */
+/**
+ * One step of the walk through the tree of turns. If `callsToLeave` is `null`, the walk enters the
+ * turn; else it leaves the turn and removes these calls of it from the current path.
+ */
 interface WalkStep {
   readonly turn: RecordedTurn
   readonly callsToLeave: readonly string[] | null
 }
 
-function matchTurnOutputs(
-  turn: RecordedTurn,
-  callersByName: ReadonlyMap<string, readonly RecordedTurn[]>,
-): readonly MatchedOutput[] {
-  return numberCallEnds(turn.input, 'output').flatMap(({ callName, item: output, inputIndex }) => {
-    const caller = callersByName.get(callName)?.at(-1)
-    return caller === undefined
-      ? []
-      : [{ callName, caller, recordedOutput: { output, turn, inputIndex } }]
-  })
-}
-
 /**
- * Lists the calls or the outputs, each with a name that counts equal keys from 0: the second call
- * with the id `call_0` is named `1 function call_0`.
+ * Lists the tool calls (or the outputs) among the items, each with a name that counts equal keys
+ * from 0. For example, the second call with the id `call_0` gets the name `1 function call_0`.
  */
 function numberCallEnds(items: readonly Item[], side: ToolCallIdentity['side']) {
   const counts = new Map<string, number>()
-  return items.flatMap((item, inputIndex) => {
-    const key = toolCallKey(item, side)
+  return items.flatMap((item, index) => {
+    const key = readToolCallKey(item, side)
     if (key === null) return []
     const nth = counts.get(key) ?? 0
     counts.set(key, nth + 1)
-    return [{ callName: `${nth} ${key}`, item, inputIndex }]
+    return [{ callName: `${nth} ${key}`, item, index }]
   })
 }
 
 /**
- * Builds the tree of these turns and their ancestors. Turns whose links form a circle have no root
- * and are left out.
+ * Builds the tree of these turns and their ancestors from the stored parent of each turn. If
+ * damaged links form a circle, its turns have no root and are left out.
  */
 function buildTurnTree(turns: readonly RecordedTurn[], ancestry: TurnAncestry) {
   const roots: RecordedTurn[] = []
@@ -149,9 +152,8 @@ function buildTurnTree(turns: readonly RecordedTurn[], ancestry: TurnAncestry) {
     while (current !== null && !visitedTurns.has(current)) {
       visitedTurns.add(current)
       const parent: RecordedTurn | null = ancestry.findParent(current)
-      const siblings = parent === null ? roots : (children.get(parent) ?? [])
-      siblings.push(current)
-      if (parent !== null) children.set(parent, siblings)
+      if (parent === null) roots.push(current)
+      else appendToGroup(children, parent, current)
       current = parent
     }
   }

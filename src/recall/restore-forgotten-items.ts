@@ -1,8 +1,9 @@
 /**
- * Restores the items that a client omits from its list, e.g. reasoning and tool calls, from the
- * recorded turns. A segment whose turn is not certain stays as the client sent it.
+ * Restores the items that a client omits when it sends a conversation again, e.g. reasoning and
+ * tool calls. They come from the stored turns. If it is not certain which turn generated an answer,
+ * the answer stays as the client sent it.
  *
- * If nothing changes, the same list object is returned.
+ * If nothing changes, the client's list object is returned.
  */
 import type { Item } from '../core/item.ts'
 import type { RecordedTurn } from '../core/items/recorded-turn.ts'
@@ -10,14 +11,14 @@ import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
 import { UNPAIRED, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
 import type { Note } from '../core/note.ts'
 import {
-  toolCallKey,
+  readToolCallKey,
   indexRecordedOutputs,
   type RecordedOutput,
 } from './find-recorded-tool-outputs.ts'
-import { removeMessageMarkers } from './markers/remove-message-markers.ts'
 import { matchTurnsToSegments } from './matching/match-turns-to-segments.ts'
+import { removeMessageMarkers } from './merging/extract-client-text.ts'
 import { restoreSegment } from './merging/restore-segment.ts'
-import { createRecalledPiece, type RestoredPiece } from './merging/restored-piece.ts'
+import { createRecalledPiece, type RestoredPiece } from './merging/restore-state.ts'
 import {
   listMarkerTurnIds,
   isEmptyAssistantMessage,
@@ -25,31 +26,37 @@ import {
   type Segment,
 } from './split-and-fingerprint-segments.ts'
 import { buildTurnAncestry } from './turn-ancestry.ts'
-import { appendToGroup } from './append-to-group.ts'
 
 export interface RestoreOptions {
-  /** True if tool calls and outputs that the client omits are added again. */
+  /** True if tool calls and outputs that the client omits are restored. */
   readonly replaysTools: boolean
 }
 
 export interface RestoredHistory {
   /** The restored list; the client's list object if nothing changed. */
   readonly items: readonly Item[]
-  /** `at` is an index in the new list; for a dropped item, the index where it would be. */
+  /**
+   * Notes on all changes. `at` is an index in the restored list; for a dropped item, the index that
+   * it would have.
+   */
   readonly notes: readonly Note[]
-  /** The turn of the last segment, which the next answer continues. */
+  /**
+   * The turn that generated the last answer in the client's list; the next answer continues it.
+   * `null` if unknown.
+   */
   readonly parent: RecordedTurn | null
-  /** The first turn that answers the latest question, if one was matched. */
+  /** The first turn that answers the latest user message; `null` if none was found. */
   readonly firstTurnOfAnswer: RecordedTurn | null
-  /** Index in the client's list of the first item after the last segment. */
+  /** Index in the client's list of the first item after the last model-made item. */
   readonly newItemsStart: number
-  /** All matched turns in the order of the list. */
+  /** All stored turns that were found in the client's list, in its order. */
   readonly usedTurns: readonly RecordedTurn[]
 }
 
 /**
- * Returns the client's list with the omitted items. `chat` holds the segments of `items`;
- * `omittedTurnIds` are stored turns that were not loaded because there are too many.
+ * Returns the client's list with the items that it omits. `chat` is the result of
+ * `splitIntoSegments(items)`. `omittedTurnIds` are stored turns that were not loaded, because there
+ * are too many.
  */
 export function restoreForgottenItems(
   items: readonly Item[],
@@ -65,21 +72,20 @@ export function restoreForgottenItems(
   }
   const matches = matchTurnsToSegments(items, chat, ancestry)
   const matchedTurns = matches.turnsBySegment.flat()
-  // Excludes continued answers that were extracted from another turn's input: they are not stored
-  // as turns.
+  // Leaves out continued answers that were extracted from a turn's input, because they are not
+  // stored as turns.
   const usedTurns = matchedTurns.filter((turn) => ancestry.findTurn(turn.id) === turn)
   const findOutput = indexRecordedOutputs(matchedTurns, ancestry)
   const pairIndexes = usedTurns.length === 0 ? null : findToolCallPairs(items)
   const matchedTurnIds = new Set(matchedTurns.map(({ id }) => id))
-  const untrustedTurnIds = new Set([...matches.untrustedTurns].map(({ id }) => id))
-  // If other turns were matched with a segment, its markers were never checked, so they count as
-  // untrusted.
+  // If other turns were matched with a segment, its markers were not checked. A marker of any other
+  // loaded turn then counts as untrusted.
   const hasUntrustedMarker = ({ markerTurnIds }: Segment, hasTurns: boolean): boolean =>
-    markerTurnIds.some(
-      (id) =>
-        !matchedTurnIds.has(id) &&
-        (untrustedTurnIds.has(id) || (hasTurns && ancestry.findTurn(id) !== null)),
-    )
+    markerTurnIds.some((id) => {
+      const turn = ancestry.findTurn(id)
+      if (turn === null || matchedTurnIds.has(id)) return false
+      return hasTurns || matches.untrustedTurns.has(turn)
+    })
   const builder = createItemListBuilder(items)
   for (const [index, segment] of chat.segments.entries()) {
     const segmentTurns = matches.turnsBySegment[index] ?? []
@@ -109,10 +115,13 @@ export function restoreForgottenItems(
   }
   builder.copyUntil(items.length)
   const lastQuestion = items.findLastIndex(isUserMessage)
+  const turnsOfAnswer = matches.turnsBySegment.flatMap((segmentTurns, index) =>
+    (chat.segments[index]?.start ?? 0) > lastQuestion ? segmentTurns : [],
+  )
   return {
     ...builder.finish(),
     parent: matches.turnsBySegment.at(-1)?.at(-1) ?? null,
-    firstTurnOfAnswer: findFirstTurnAfter(lastQuestion, chat, matches.turnsBySegment),
+    firstTurnOfAnswer: turnsOfAnswer[0] ?? null,
     newItemsStart: chat.segments.at(-1)?.end ?? 0,
     usedTurns,
   }
@@ -120,21 +129,15 @@ export function restoreForgottenItems(
 
 const NO_TURN_IDS: ReadonlySet<string> = new Set()
 
-/** Returns the note's reason for a marker that is removed without a restored turn. */
+/**
+ * Returns why a marker is removed: its turn was loaded (`marker-removed`), was not loaded because
+ * there are too many (`beyond-memory`), or is not stored (`marker-unknown`).
+ */
 type ExplainMarker = (turnId: string) => 'marker-removed' | 'marker-unknown' | 'beyond-memory'
 
-function findFirstTurnAfter(
-  questionIndex: number,
-  { segments }: SegmentedHistory,
-  turns: readonly (readonly RecordedTurn[])[],
-): RecordedTurn | null {
-  const index = segments.findIndex(({ start }) => start > questionIndex)
-  return index < 0 ? null : (turns.slice(index).flat()[0] ?? null)
-}
-
 /**
- * Finds the calls of a segment whose outputs the client sends, and the outputs after the segment
- * whose calls the client omits.
+ * Finds the calls of an answer segment whose outputs the client sends. Also finds the outputs
+ * between the segment and the next one (before `gapEnd`) whose calls the client omits.
  */
 function findClientOutputs(
   items: readonly Item[],
@@ -142,22 +145,20 @@ function findClientOutputs(
   gapEnd: number,
   pairIndexes: Int32Array,
 ) {
-  const answeredCalls = new Set<Item>()
-  const unpairedOutputKeys = new Set<string>()
-  for (let index = segment.start; index < segment.end; index += 1) {
-    const item = items[index]
-    if (item !== undefined && pairIndexes[index] !== UNPAIRED) answeredCalls.add(item)
+  const answeredCalls = items
+    .slice(segment.start, segment.end)
+    .filter((_, offset) => pairIndexes[segment.start + offset] !== UNPAIRED)
+  const unpairedOutputKeys = items
+    .slice(segment.end, gapEnd)
+    .filter((_, offset) => pairIndexes[segment.end + offset] === UNPAIRED)
+    .flatMap((item) => readToolCallKey(item, 'output') ?? [])
+  return {
+    answeredCalls: new Set(answeredCalls),
+    unpairedOutputKeys: new Set(unpairedOutputKeys),
   }
-  for (let index = segment.end; index < gapEnd; index += 1) {
-    const item = items[index]
-    const key =
-      item === undefined || pairIndexes[index] !== UNPAIRED ? null : toolCallKey(item, 'output')
-    if (key !== null) unpairedOutputKeys.add(key)
-  }
-  return { answeredCalls, unpairedOutputKeys }
 }
 
-/** Returns the client's items without markers. A message with nothing but markers is dropped. */
+/** Returns the client's items without markers. Drops a message that has only markers. */
 function removeSegmentMarkers(
   items: readonly Item[],
   segment: Segment,
@@ -178,8 +179,9 @@ function removeSegmentMarkers(
 }
 
 /**
- * Returns the pieces with notes about the segment's markers: one for each reason why a marker's turn
- * was not found; else `marker-removed` at the first message, unless it has another note.
+ * Adds notes about an answer segment's markers: one note for each reason why the turn of a marker
+ * was not loaded. If all turns were loaded, the first message gets the note `marker-removed`,
+ * unless it has another note.
  */
 function addMarkerNotes(
   pieces: readonly RestoredPiece[],
@@ -212,10 +214,8 @@ function createItemListBuilder(items: readonly Item[]) {
   const addNote = (entry: Omit<Note, 'at'>): void =>
     void notes.push({ ...entry, at: restoredItems.length })
   const copyUntil = (end: number): void => {
-    for (; index < end; index += 1) {
-      const item = items[index]
-      if (item !== undefined) restoredItems.push(item)
-    }
+    for (const item of items.slice(index, end)) restoredItems.push(item)
+    index = Math.max(index, end)
   }
   const replace = (pieces: readonly RestoredPiece[], end: number): void => {
     isChanged = true
@@ -227,11 +227,14 @@ function createItemListBuilder(items: readonly Item[]) {
   }
   return {
     addNote,
-    /** Copies the client's items up to this index. */
+    /** Copies the client's items up to, but not including, this index. */
     copyUntil,
-    /** Writes pieces instead of the client's items up to this index. */
+    /** Adds pieces instead of the client's items up to, but not including, index `end`. */
     replace,
-    /** Inserts outputs that the client omits between the outputs that it sends in this gap. */
+    /**
+     * Inserts tool outputs that the client omits between the outputs that it sends from `start` to
+     * `end`.
+     */
     addMissingOutputs(missingOutputs: readonly RecordedOutput[], start: number, end: number): void {
       copyUntil(start)
       if (missingOutputs.length === 0) return
@@ -249,8 +252,8 @@ function createItemListBuilder(items: readonly Item[]) {
 }
 
 /**
- * Groups missing outputs by the index at which they are inserted: after the output that was
- * recorded before them, if the client has it, else at `start`.
+ * Groups the missing outputs by the index at which they are inserted. Each is inserted after the
+ * output that was recorded before it, if the client has that one; else at `start`.
  */
 function groupByInsertIndex(
   missingOutputs: readonly RecordedOutput[],
@@ -259,24 +262,19 @@ function groupByInsertIndex(
   end: number,
 ): readonly (readonly [number, readonly RecordedOutput[]])[] {
   const outputEnds = new Map<string, number>()
-  for (let index = start; index < end; index += 1) {
-    const item = items[index]
-    const key = item === undefined ? null : toolCallKey(item, 'output')
-    if (key !== null) outputEnds.set(key, index + 1)
+  for (const [offset, item] of items.slice(start, end).entries()) {
+    const key = readToolCallKey(item, 'output')
+    if (key !== null) outputEnds.set(key, start + offset + 1)
   }
-  const outputsByIndex = new Map<number, RecordedOutput[]>()
   const sorted = missingOutputs.toSorted((a, b) => a.inputIndex - b.inputIndex)
   const neighborEnds = outputEnds.size === 0 ? null : findNeighborEnds(sorted, outputEnds)
-  for (const missingOutput of sorted) {
-    const index = neighborEnds?.get(missingOutput) ?? start
-    appendToGroup(outputsByIndex, index, missingOutput)
-  }
+  const outputsByIndex = Map.groupBy(sorted, (output) => neighborEnds?.get(output) ?? start)
   return [...outputsByIndex].toSorted(([a], [b]) => a - b)
 }
 
 /**
- * Returns for each missing output the end index of the nearest earlier recorded output that the
- * client has.
+ * Finds for each missing output the nearest output that was recorded before it and that the client
+ * has. Returns the index after that one in the client's list.
  */
 function findNeighborEnds(
   sorted: readonly RecordedOutput[],
@@ -287,11 +285,9 @@ function findNeighborEnds(
     let index = 0
     let lastEnd: number | undefined
     for (const missingOutput of turnOutputs) {
-      for (; index < missingOutput.inputIndex; index += 1) {
-        const item = input[index]
-        lastEnd =
-          outputEnds.get(item === undefined ? '' : (toolCallKey(item, 'output') ?? '')) ?? lastEnd
-      }
+      for (const item of input.slice(index, missingOutput.inputIndex))
+        lastEnd = outputEnds.get(readToolCallKey(item, 'output') ?? '') ?? lastEnd
+      index = missingOutput.inputIndex
       if (lastEnd !== undefined) neighborEnds.set(missingOutput, lastEnd)
     }
   }

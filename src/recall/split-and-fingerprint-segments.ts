@@ -1,17 +1,17 @@
 /**
- * Splits a client's list into segments of consecutive model-made items, collects the keys for the
- * lookup of their turns, and computes the fingerprint of the next answer.
+ * Splits a client's list into answer segments (each consists of consecutive model-made items),
+ * collects the keys with which the store finds their turns, and computes fingerprints.
  *
- * A fingerprint covers the segment's text and calls and all earlier segments, so the same text in
- * another branch has another fingerprint. Of a round's user messages, it covers only the question,
- * i.e. the last line of the first message: clients add documents before that line and suggestions
- * after that message for one request only. Instructions are not covered.
+ * A fingerprint is a hash of a segment's text and calls and of all earlier segments, so the same
+ * text in another branch has another fingerprint. Of a round's user messages, it covers only the
+ * question, i.e. the last line of the first message: clients add documents before that line and
+ * suggestions after that message for one request only. It does not cover instructions.
  */
 import { isGatewayToolItem } from '../core/items/gateway-tool-items.ts'
 import { isTextOrRefusal, textOfPart, type Item, type Message, type Part } from '../core/item.ts'
 import { extractMarkers } from '../core/markers/extract-turn-markers.ts'
 import { isModelItem } from '../core/items/is-model-item.ts'
-import { readToolCallIdentity } from '../core/items/tool-call-pairs.ts'
+import { readToolCallIdentity, type ToolCallIdentity } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
 import { digestText } from '../core/text/digest.ts'
 import {
@@ -23,45 +23,62 @@ import {
 
 export interface SegmentedHistory {
   readonly segments: readonly Segment[]
-  readonly keys: {
+  readonly lookupKeys: {
     readonly turnIds: readonly string[]
     readonly callIds: readonly string[]
     readonly fingerprints: readonly string[]
   }
   /**
-   * The source of the next answer's fingerprint: the segment at the end of the list, or a new one.
+   * Everything before the next answer that its fingerprint covers: the answer segment at the end of
+   * the list, if the answer continues one, and the earlier segments.
    */
-  readonly next: FingerprintSource
+  readonly nextFingerprintSource: FingerprintSource
 }
 
-/** Items from `start` up to, but not including, `end`. */
+/**
+ * Consecutive model-made items in the client's list: from index `start` up to, but not including,
+ * index `end`.
+ */
 export interface Segment {
   readonly start: number
   readonly end: number
-  /** The last line of the question of the segment's round, normalized; `''` if unknown. */
+  /**
+   * The last line of the first user message in the answer segment's round, without whitespace; `''`
+   * if unknown.
+   */
   readonly questionLine: string
-  /** The user messages since the last segment with text or calls. */
+  /**
+   * The user messages between this answer segment and the last one before it that has text or
+   * calls.
+   */
   readonly userMessages: readonly Item[]
-  /** The last user message before the segment. */
+  /** The last user message before the answer segment. */
   readonly lastUserMessage: Item | null
-  /** The first user message after the segment. */
+  /** The first user message after the answer segment. */
   readonly nextUserMessage: Item | null
-  /** The tool outputs directly before the segment. */
+  /** The tool outputs directly before the answer segment. */
   readonly toolOutputs: readonly Item[]
-  /** The text as `normalizeText` returns it. */
+  /** The answer segment's text as `normalizeText` returns it: without whitespace and markers. */
   readonly normalizedText: string
-  /** The turns that markers in the text name, in order; a turn may occur twice. */
+  /**
+   * Ids of the turns that the markers in the answer segment name, in order; an id may occur twice.
+   */
   readonly markerTurnIds: readonly string[]
   readonly callIds: readonly string[]
-  /** `null` for a segment without text and calls: some clients do not send it back. */
+  /**
+   * `null` for an answer segment without text and calls, because some clients do not send it back.
+   */
   readonly fingerprint: string | null
 }
 
-/** Everything that a fingerprint covers. */
+/** Everything that the fingerprint of an answer segment covers. */
 export interface FingerprintSource {
-  /** The fingerprint of the previous segment, `''` for the first. */
+  /** The fingerprint of the previous answer segment; `''` for the first segment. */
   readonly previousFingerprint: string
-  /** Empty except in the first segment of a round. */
+  /**
+   * The last line of the question in the first answer segment of a round; `''` in the other
+   * segments.
+   */
   readonly questionLine: string
   readonly normalizedText: string
   readonly callIds: readonly string[]
@@ -78,6 +95,15 @@ export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
   let isRoundAnswered = true
   let toolOutputs: Item[] = []
   let openSegment: OpenSegment | null = null
+  const createSegment = (start: number): OpenSegment => ({
+    start,
+    end: start,
+    previousFingerprint,
+    questionLine: newQuestion ?? '',
+    normalizedText: '',
+    markerTurnIds: [],
+    callIds: [],
+  })
   const closeSegment = (segment: OpenSegment): void => {
     const { start, end, normalizedText, markerTurnIds, callIds } = segment
     const isEmpty = removeEmptyFences(normalizedText) === '' && callIds.length === 0
@@ -106,13 +132,13 @@ export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
     const item = items[index] as Item
     if (isModelItem(item)) {
       if (isEmptyAssistantMessage(item)) continue
-      openSegment ??= createOpenSegment(index, previousFingerprint, newQuestion)
+      openSegment ??= createSegment(index)
       addItemToSegment(openSegment, item, index)
       continue
     }
     if (openSegment !== null) closeSegment(openSegment)
     openSegment = null
-    if (listOutputCallIds(item).length > 0) toolOutputs.push(item)
+    if (readCallId(item, 'output') !== null) toolOutputs.push(item)
     if (!isUserMessage(item)) continue
     const previousSegment = segments.at(-1)
     if (previousSegment !== undefined) previousSegment.nextUserMessage ??= item
@@ -122,27 +148,39 @@ export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
     isTextSeen = false
     if (isRoundAnswered) roundQuestion = findLastLine(item)
     isRoundAnswered = false
-    // The question stays open after a segment without text, because clients may omit that segment.
+    // Clients may omit a segment without text. So the fingerprint of the next segment covers the
+    // question, too.
     newQuestion ??= roundQuestion
   }
-  const next = openSegment ?? createOpenSegment(items.length, previousFingerprint, newQuestion)
+  const next = openSegment ?? createSegment(items.length)
   if (openSegment !== null) closeSegment(openSegment)
-  return { segments, keys: collectLookupKeys(segments), next }
+  return {
+    segments,
+    lookupKeys: {
+      turnIds: [...new Set(segments.flatMap(({ markerTurnIds }) => markerTurnIds))],
+      callIds: [...new Set(segments.flatMap(({ callIds }) => callIds))],
+      fingerprints: segments.flatMap(({ fingerprint }) => fingerprint ?? []),
+    },
+    nextFingerprintSource: next,
+  }
 }
 
-/** Computes the fingerprint of the next answer from its items as the client will send them back. */
+/** Computes the fingerprint that the next answer will have when the client sends it back. */
 export function fingerprintAnswer(
-  { next }: Pick<SegmentedHistory, 'next'>,
+  { nextFingerprintSource }: Pick<SegmentedHistory, 'nextFingerprintSource'>,
   answerItems: readonly Item[],
 ): string {
   return computeFingerprint({
-    ...next,
-    normalizedText: next.normalizedText + normalizeAssistantText(answerItems),
-    callIds: [...next.callIds, ...answerItems.flatMap(listCallIds)],
+    ...nextFingerprintSource,
+    normalizedText: nextFingerprintSource.normalizedText + normalizeAssistantText(answerItems),
+    callIds: [...nextFingerprintSource.callIds, ...listCallIds(answerItems)],
   })
 }
 
-/** Returns the last line of the latest question, the `questionLine` of a segment after these items. */
+/**
+ * Returns the last line of the latest question in the items: the `questionLine` that an answer
+ * segment after them would have.
+ */
 export function findQuestionLine(items: readonly Item[]): string {
   let questionLine = ''
   let isRoundAnswered = true
@@ -155,7 +193,10 @@ export function findQuestionLine(items: readonly Item[]): string {
   return questionLine
 }
 
-/** True for an assistant message without text or other parts, which clients store for a failed answer. */
+/**
+ * True for an assistant message without text or other parts. Clients store such a message for a
+ * failed answer.
+ */
 export function isEmptyAssistantMessage(item: Item): boolean {
   return item.type === 'message' && item.role === 'assistant' && item.content.every(isBlank)
 }
@@ -172,33 +213,17 @@ interface OpenSegment extends FingerprintSource {
   readonly callIds: string[]
 }
 
-function createOpenSegment(
-  start: number,
-  previousFingerprint: string,
-  questionLine: string | null,
-): OpenSegment {
-  return {
-    start,
-    end: start,
-    previousFingerprint,
-    questionLine: questionLine ?? '',
-    normalizedText: '',
-    markerTurnIds: [],
-    callIds: [],
-  }
-}
-
 function addItemToSegment(segment: OpenSegment, item: Item, index: number): void {
   segment.end = index + 1
   if (item.type !== 'message') {
-    segment.callIds.push(...listCallIds(item))
+    segment.callIds.push(...listCallIds([item]))
     return
   }
   segment.normalizedText += normalizeParts(item.content)
   segment.markerTurnIds.push(...listMarkerTurnIds(item))
 }
 
-/** Lists the turns that markers in the message name. */
+/** Lists the ids of the turns that the markers in a message name. */
 export function listMarkerTurnIds({ content }: Message): readonly string[] {
   return content.flatMap((part) =>
     part.type === 'output_text'
@@ -207,17 +232,18 @@ export function listMarkerTurnIds({ content }: Message): readonly string[] {
   )
 }
 
-/** Returns the item's call id, or nothing for gateway tools, which the client does not see. */
-function listCallIds(item: Item): readonly string[] {
-  if (isGatewayToolItem(item)) return []
+/**
+ * Returns the call id of an item if it is this side (`call` or `output`) of a tool call; `null` for
+ * other items.
+ */
+export function readCallId(item: Item, side: ToolCallIdentity['side']): string | null {
   const callEnd = readToolCallIdentity(item)
-  return callEnd?.side === 'call' && callEnd.callId !== '' ? [callEnd.callId] : []
+  return callEnd?.side === side && callEnd.callId !== '' ? callEnd.callId : null
 }
 
-/** Returns the id of the call that this output belongs to; empty for other items. */
-export function listOutputCallIds(item: Item): readonly string[] {
-  const callEnd = readToolCallIdentity(item)
-  return callEnd?.side === 'output' && callEnd.callId !== '' ? [callEnd.callId] : []
+/** Lists the ids of the tool calls that the client sees, so not those of gateway tools. */
+function listCallIds(items: readonly Item[]): readonly string[] {
+  return items.flatMap((item) => (isGatewayToolItem(item) ? [] : (readCallId(item, 'call') ?? [])))
 }
 
 function computeFingerprint({
@@ -231,7 +257,7 @@ function computeFingerprint({
   )
 }
 
-/** Returns the last non-blank line of a message, normalized; `''` if there is none. */
+/** Returns the last non-blank line of a message, without whitespace; `''` if there is none. */
 function findLastLine(item: Item): string {
   if (item.type !== 'message') return ''
   for (const part of item.content.toReversed()) {
@@ -244,12 +270,4 @@ function findLastLine(item: Item): string {
     }
   }
   return ''
-}
-
-function collectLookupKeys(segments: readonly Segment[]): SegmentedHistory['keys'] {
-  return {
-    turnIds: [...new Set(segments.flatMap(({ markerTurnIds }) => markerTurnIds))],
-    callIds: [...new Set(segments.flatMap(({ callIds }) => callIds))],
-    fingerprints: segments.flatMap(({ fingerprint }) => fingerprint ?? []),
-  }
 }

@@ -1,4 +1,7 @@
-/** Indexes the loaded turns by id, and finds the ancestors and descendants of a turn among them. */
+/**
+ * Indexes loaded turns by id, and finds the ancestors and descendants of a turn among them. The
+ * parent of a turn is the turn whose answer it followed.
+ */
 import type { RecordedTurn } from '../core/items/recorded-turn.ts'
 
 export interface TurnAncestry {
@@ -6,22 +9,29 @@ export interface TurnAncestry {
   readonly allTurns: readonly RecordedTurn[]
   readonly findTurn: (id: string) => RecordedTurn | null
   readonly findParent: (turn: RecordedTurn) => RecordedTurn | null
-  /** Lists the parent first, then its parent, and so on. */
+  /** Lists the turn's parent, then the parent's parent, and so on. */
   readonly listAncestors: (turn: RecordedTurn) => Iterable<RecordedTurn>
-  /** Lists earlier turns of the same answer, nearest first: a turn with an empty input continues its parent. */
+  /**
+   * Lists the earlier turns of the same answer, latest first. A turn with an empty input continues
+   * its parent's answer.
+   */
   readonly listAncestorsInAnswer: (turn: RecordedTurn) => Iterable<RecordedTurn>
   readonly isDescendant: (turn: RecordedTurn, ancestor: RecordedTurn) => boolean
+  /** Returns the first of the candidates among the turn's ancestors; `null` if there is none. */
   readonly findNearestAncestor: (
     turn: RecordedTurn | null,
     candidates: readonly RecordedTurn[],
   ) => RecordedTurn | null
-  /** Returns `null` if none or several of the candidates descend from the turn. */
+  /** Returns the candidate that descends from the turn; `null` if none or several of them do. */
   readonly findOnlyDescendant: (
     turn: RecordedTurn | null,
     candidates: readonly RecordedTurn[],
   ) => RecordedTurn | null
-  /** Lists the turns after `from` and before `to`, oldest first; empty if the links do not connect them. */
-  readonly listTurnsBetween: (from: RecordedTurn, to: RecordedTurn) => readonly RecordedTurn[]
+  /**
+   * Lists the turns after `earlier` and before `later`, oldest first; empty if `later` does not
+   * descend from `earlier`.
+   */
+  readonly listTurnsBetween: (earlier: RecordedTurn, later: RecordedTurn) => readonly RecordedTurn[]
 }
 
 export function buildTurnAncestry(turns: readonly RecordedTurn[]): TurnAncestry {
@@ -30,7 +40,7 @@ export function buildTurnAncestry(turns: readonly RecordedTurn[]): TurnAncestry 
   const findParent: TurnAncestry['findParent'] = ({ parent }) =>
     parent === null ? null : findTurn(parent)
   function* listAncestors(turn: RecordedTurn) {
-    // The limit ends the walk if damaged links form a circle.
+    // The limit ends the walk if damaged links between turns form a circle.
     let remaining = turnById.size
     for (let next = findParent(turn); next !== null && remaining > 0; next = findParent(next)) {
       remaining -= 1
@@ -45,10 +55,14 @@ export function buildTurnAncestry(turns: readonly RecordedTurn[]): TurnAncestry 
       input = ancestor.input
     }
   }
-  const isDescendant: TurnAncestry['isDescendant'] = (turn, ancestor) => {
-    for (const other of listAncestors(turn)) if (other === ancestor) return true
-    return false
+  const findNearestAncestor: TurnAncestry['findNearestAncestor'] = (turn, candidates) => {
+    if (turn === null || candidates.length === 0) return null
+    const wanted = new Set(candidates)
+    for (const ancestor of listAncestors(turn)) if (wanted.has(ancestor)) return ancestor
+    return null
   }
+  const isDescendant: TurnAncestry['isDescendant'] = (turn, ancestor) =>
+    findNearestAncestor(turn, [ancestor]) !== null
   return {
     allTurns: [...turnById.values()],
     findTurn,
@@ -56,21 +70,16 @@ export function buildTurnAncestry(turns: readonly RecordedTurn[]): TurnAncestry 
     listAncestors,
     listAncestorsInAnswer,
     isDescendant,
-    findNearestAncestor(turn, candidates) {
-      if (turn === null || candidates.length === 0) return null
-      const wanted = new Set(candidates)
-      for (const ancestor of listAncestors(turn)) if (wanted.has(ancestor)) return ancestor
-      return null
-    },
+    findNearestAncestor,
     findOnlyDescendant(turn, candidates) {
       if (turn === null) return null
       const descendants = candidates.filter((candidate) => isDescendant(candidate, turn))
       return descendants.length === 1 ? (descendants[0] ?? null) : null
     },
-    listTurnsBetween(from, to) {
+    listTurnsBetween(earlier, later) {
       const between: RecordedTurn[] = []
-      for (const ancestor of listAncestors(to)) {
-        if (ancestor === from) return between.toReversed()
+      for (const ancestor of listAncestors(later)) {
+        if (ancestor === earlier) return between.toReversed()
         between.push(ancestor)
       }
       return []

@@ -1,4 +1,7 @@
-/** Simulates conversations under several policies and compares their cost with full replay. */
+/**
+ * Simulates conversations under several context policies and compares their cost with `replay`,
+ * which sends each conversation completely.
+ */
 import type { PolicyCandidate } from './policy-candidates.ts'
 import {
   computeTotalCost,
@@ -11,43 +14,53 @@ import type { ConversationScript } from './conversation-script.ts'
 
 export interface PolicyResult {
   readonly name: string
-  /** Sums over all conversations. */
-  readonly measures: PolicyCostMetrics
-  /** Cost relative to full replay, which is 1. */
-  readonly ofReplay: number
-  /** True if the turns at which the policy moves its cutoff follow from item counts alone. */
+  /** Sums over all simulated conversations. */
+  readonly metrics: PolicyCostMetrics
+  /** Cost of the policy divided by the cost of `replay`, e.g. 0.57. */
+  readonly costRelativeToReplay: number
+  /**
+   * True if item counts alone show when the policy moves its cutoff. Only then, unexpected cache
+   * misses can be counted.
+   */
   readonly hasKnownSteps: boolean
-  readonly byScript: readonly PolicyCostMetrics[]
+  readonly metricsByConversation: readonly PolicyCostMetrics[]
 }
 
 export interface PolicyComparison {
   readonly scripts: readonly ConversationScript[]
-  readonly contestants: readonly PolicyCandidate[]
-  /** Baseline of the comparison; need not be one of the candidates. */
-  readonly replay: PolicyCandidate
-  /** True if the model accepts reasoning only after the prefix it was generated with. */
-  readonly binds: boolean
+  readonly candidates: readonly PolicyCandidate[]
+  /** The policy whose cost counts as 1; it need not be one of the candidates. */
+  readonly baseline: PolicyCandidate
+  /** True if the model accepts reasoning only after the same prefix with which it was generated. */
+  readonly bindsReasoning: boolean
 }
 
-/** `onSimulated` is called after each conversation. */
+/**
+ * Simulates all conversations under each candidate. Calls `onSimulated` after each conversation,
+ * e.g. to show progress.
+ */
 export function comparePolicies(
-  { scripts, contestants, replay, binds }: PolicyComparison,
+  { scripts, candidates, baseline, bindsReasoning }: PolicyComparison,
   onSimulated: (candidate: string, script: string) => void = () => {},
 ): readonly PolicyResult[] {
   const simulateAll = (candidate: PolicyCandidate) =>
     scripts.map((script) => {
-      const measures = simulateConversation(script, candidate, binds)
+      const metrics = simulateConversation(script, candidate, bindsReasoning)
       onSimulated(candidate.name, script.name)
-      return measures
+      return metrics
     })
-  const replayMetrics = simulateAll(replay)
-  const replayCost = computeTotalCost(sum(replayMetrics))
-  return contestants.map((candidate) => {
-    const byScript = candidate === replay ? replayMetrics : simulateAll(candidate)
-    const measures = sum(byScript)
-    const { name, stepOf } = candidate
-    const ofReplay = replayCost === 0 ? 1 : computeTotalCost(measures) / replayCost
-    return { name, measures, ofReplay, hasKnownSteps: stepOf !== null, byScript }
+  const baselineMetrics = simulateAll(baseline)
+  const baselineCost = computeTotalCost(sum(baselineMetrics))
+  return candidates.map((candidate) => {
+    const metricsByConversation = candidate === baseline ? baselineMetrics : simulateAll(candidate)
+    const metrics = sum(metricsByConversation)
+    return {
+      name: candidate.name,
+      metrics,
+      costRelativeToReplay: baselineCost === 0 ? 1 : computeTotalCost(metrics) / baselineCost,
+      hasKnownSteps: candidate.computeStepKey !== null,
+      metricsByConversation,
+    }
   })
 }
 

@@ -1,6 +1,7 @@
 /**
  * Splits a conversation into exchanges that can be simulated: the new items of each request, and the
- * model's answer. `simulate-conversation.ts` computes what a policy would have sent each time.
+ * model's answer. `simulate-conversation.ts` then computes the requests that a policy would have
+ * sent.
  */
 import type { Item } from '../core/item.ts'
 import { isModelItem } from '../core/items/is-model-item.ts'
@@ -11,23 +12,23 @@ export interface ConversationScript {
 }
 
 export interface ScriptExchange {
-  /** New items of the request: a question, tool outputs. */
-  readonly asked: readonly Item[]
-  /** Empty if the conversation ends with a question. */
+  /** The new items of the request: a question, or tool outputs. */
+  readonly newItems: readonly Item[]
+  /** The model's answer; empty if the conversation ends with a question. */
   readonly answer: readonly Item[]
 }
 
-/** Treats consecutive model items as one answer. */
+/** Splits a conversation into exchanges. Consecutive model-made items are one answer. */
 export function splitIntoScript(name: string, items: readonly Item[]): ConversationScript {
-  const exchanges: { asked: Item[]; answer: Item[] }[] = []
-  let current: { asked: Item[]; answer: Item[] } | null = null
+  const exchanges: { newItems: Item[]; answer: Item[] }[] = []
+  let current: { newItems: Item[]; answer: Item[] } | null = null
   for (const item of items) {
     const isAnswer = isModelItem(item)
     if (current === null || (!isAnswer && current.answer.length > 0)) {
-      current = { asked: [], answer: [] }
+      current = { newItems: [], answer: [] }
       exchanges.push(current)
     }
-    current[isAnswer ? 'answer' : 'asked'].push(item)
+    current[isAnswer ? 'answer' : 'newItems'].push(item)
   }
   return { name, exchanges }
 }

@@ -1,7 +1,7 @@
 /**
- * Encodes a request as text pieces, as the Responses wire does: the leading fields, then one piece per
- * item. The simulated provider compares these pieces to simulate its cache and its check of reasoning
- * prefixes.
+ * Encodes a request as pieces of text, as the Responses API does: the leading fields, then one
+ * piece per item. The simulated provider compares these pieces with those of the previous request
+ * to simulate its cache.
  *
  * Each item is encoded once, however many requests contain it.
  */
@@ -13,7 +13,10 @@ import { parseResponsesParameters } from '../dialects/responses/parse/parse-resp
 import { openaiResponses } from '../providers/openai-responses/openai-responses.ts'
 import type { Account } from '../providers/provider-interface.ts'
 
-/** Returns an encoder of items as JSON with a comma; items that are not sent become `''`. */
+/**
+ * Returns a function that encodes an item as JSON with a comma, e.g. `{"type":"message",…},`. It
+ * returns `''` for an item that is not sent.
+ */
 export function createItemEncoder(): (item: Item) => string {
   return cachePerObject((item: Item) => {
     const { input } = encodeRequestBody([item])
@@ -21,13 +24,13 @@ export function createItemEncoder(): (item: Item) => string {
   })
 }
 
-/** Encodes the fields before the items. */
+/** Encodes the fields before the items, e.g. `{"model":"simulated"}`. */
 export function encodeLeadingFields(): string {
   const { input: _input, stream: _stream, store: _store, ...fields } = encodeRequestBody([])
   return JSON.stringify(fields)
 }
 
-/** Returns the body that the Responses wire would send. */
+/** Returns the body that would be sent to the Responses API. */
 export function encodeRequestBody(items: readonly Item[]): JsonObject {
   const { body } = openaiResponses.encode(
     { items, params: SIMULATED_PARAMETERS, stream: false, source: SOURCE },
@@ -36,7 +39,7 @@ export function encodeRequestBody(items: readonly Item[]): JsonObject {
   return body
 }
 
-/** Accepts reasoning as plain text and encrypted. */
+/** Simulated account that accepts both encrypted reasoning and reasoning as plain text. */
 const ACCOUNT: Account = {
   name: 'simulated',
   wire: 'responses',
@@ -57,7 +60,7 @@ const SOURCE: PromptSource = {
   params: SIMULATED_PARAMETERS,
 }
 
-/** Origin of all simulated answers. */
+/** The origin of all simulated answers, i.e. the API, account and model that generated them. */
 export const SIMULATED_ORIGIN = {
   wire: 'responses',
   account: ACCOUNT.name,

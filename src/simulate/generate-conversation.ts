@@ -1,55 +1,56 @@
 /**
- * Generates a random conversation of an agent, the same for a seed every time: 60 turns, each with a
- * question, up to three tool calls and an answer. Every model request is an exchange. The lengths of
- * tool outputs are lognormal with a median of about 5,400 characters, so many are short and a few very
- * long. Each text begins with a unique name, so no two are equal.
+ * Generates a random conversation with an agent: 60 rounds, each with a question, up to three tool
+ * calls and an answer. The same seed gives the same conversation. The lengths of tool outputs are
+ * lognormal with a median of about 5,400 characters, so many are short and a few very long. Each
+ * text begins with a unique name, so no two texts are equal.
  *
- * With images, each question has up to two, on average one; 10 % of them repeat an earlier image. An
- * image has as many characters as a text of 1000 tokens, which is what it counts.
+ * With images, each question has up to two, on average one; 10 % of them repeat an earlier image.
+ * An image has as many characters as a text of 1000 tokens, because an image counts as 1000 tokens.
  */
 import type { Item, Part } from '../core/item.ts'
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
 import type { ScriptExchange, ConversationScript } from './conversation-script.ts'
 
-export const DEFAULT_TURN_COUNT = 60
+export const DEFAULT_ROUND_COUNT = 60
 
 export interface ConversationOptions {
-  readonly turns?: number
+  readonly rounds?: number
   readonly hasImages?: boolean
-  /** Only questions and answers, without tools. */
+  /** True for a conversation of questions and answers only, without tools. */
   readonly isChat?: boolean
-  /** Factor for the length of questions and answers. */
-  readonly wordy?: number
+  /** Factor for the length of questions and answers; 2 doubles it. */
+  readonly textLengthFactor?: number
 }
 
 export function generateConversation(
   seed: number,
   {
-    turns = DEFAULT_TURN_COUNT,
+    rounds = DEFAULT_ROUND_COUNT,
     hasImages = false,
     isChat = false,
-    wordy = 1,
+    textLengthFactor = 1,
   }: ConversationOptions = {},
 ): ConversationScript {
   const random = createSeededRandom(seed)
   const images = hasImages ? createImageSource(seed) : () => []
   const exchanges: ScriptExchange[] = []
   let outputs: readonly Item[] = [createMessage('system', `${seed}-system`, SYSTEM_CHARS)]
-  for (let turn = 0; turn < turns; turn += 1) {
-    const name = `${seed}-${turn}`
-    const question = createMessage('user', `${name}-question`, QUESTION_CHARS * wordy, images())
-    let asked: readonly Item[] = [...outputs, question]
-    const steps = isChat ? 0 : random.oneOf(STEP_COUNTS)
+  for (let round = 0; round < rounds; round += 1) {
+    const name = `${seed}-${round}`
+    const questionChars = QUESTION_CHARS * textLengthFactor
+    const question = createMessage('user', `${name}-question`, questionChars, images())
+    let newItems: readonly Item[] = [...outputs, question]
+    const steps = isChat ? 0 : random.pickOne(STEP_COUNTS)
     for (let step = 0; step < steps; step += 1) {
       const [reasoning, call, output] = createToolStep(`${name}-${step}`, drawOutputChars(random))
-      exchanges.push({ asked, answer: [reasoning, call] })
-      asked = [output]
+      exchanges.push({ newItems, answer: [reasoning, call] })
+      newItems = [output]
     }
     const closing = [
       createReasoning(`${name}-end`),
-      createMessage('assistant', `${name}-answer`, ANSWER_CHARS * wordy),
+      createMessage('assistant', `${name}-answer`, ANSWER_CHARS * textLengthFactor),
     ]
-    exchanges.push({ asked, answer: closing })
+    exchanges.push({ newItems, answer: closing })
     outputs = []
   }
   return { name: `seed ${seed}`, exchanges }
@@ -65,20 +66,17 @@ const MAX_OUTPUT_CHARS = 60_000
 const STEP_COUNTS = [0, 1, 1, 2, 3] as const
 
 function drawOutputChars(random: SeededRandom): number {
-  return Math.min(MAX_OUTPUT_CHARS, Math.round(Math.exp(8.6 + random.normal())))
+  return Math.min(MAX_OUTPUT_CHARS, Math.round(Math.exp(8.6 + random.nextNormal())))
 }
 
 function createToolStep(name: string, outputChars: number): readonly [Item, Item, Item] {
   const input = JSON.stringify({ command: createText(`${name}-call`, CALL_CHARS) })
   const callId = `call_${name}`
+  const output = createText(`${name}-output`, outputChars)
   return [
     createReasoning(name),
     { type: 'function_call', call_id: callId, name: 'shell', arguments: input },
-    {
-      type: 'function_call_output',
-      call_id: callId,
-      output: createText(`${name}-output`, outputChars),
-    },
+    { type: 'function_call_output', call_id: callId, output },
   ]
 }
 
@@ -97,14 +95,14 @@ function createMessage(
 }
 
 /**
- * Returns a function that draws the images of the next question. Uses its own random sequence, so that
- * the texts are the same with and without images.
+ * Returns a function that draws the images of the next question. It has its own random sequence, so
+ * that the texts are the same with and without images.
  */
 function createImageSource(seed: number): () => readonly Part[] {
   const random = createSeededRandom(seed + IMAGE_SEED_OFFSET)
   const shown: Part[] = []
   return () =>
-    Array.from({ length: random.oneOf(IMAGE_COUNTS) }, () => {
+    Array.from({ length: random.pickOne(IMAGE_COUNTS) }, () => {
       const repeated = shown[Math.floor(random.next() * shown.length)]
       if (repeated !== undefined && random.next() < REPEAT_SHARE) return repeated
       const image = createImage(`${seed}-image-${shown.length}`)
@@ -125,10 +123,8 @@ function createImage(name: string): Part {
 
 function createText(name: string, chars: number): string {
   const start = `${name} `
-  return (start + FILLER.repeat(Math.ceil(chars / FILLER.length))).slice(
-    0,
-    Math.max(chars, start.length),
-  )
+  const text = start + FILLER.repeat(Math.ceil(chars / FILLER.length))
+  return text.slice(0, Math.max(chars, start.length))
 }
 
 const FILLER =

@@ -1,6 +1,6 @@
 /**
- * Lists the policies that are compared: the gateway's presets and two common ways to shorten a
- * conversation that move their cutoff every turn.
+ * Lists the policies that are compared: the gateway's presets, and two common ways to shorten a
+ * conversation that move their cutoff in every round.
  */
 import { isUserMessage, findRoundStarts } from '../core/items/rounds-and-pinned-items.ts'
 import type { Item } from '../core/item.ts'
@@ -10,6 +10,7 @@ import {
   PRESETS,
   type ContextPolicy,
   type MediaRules,
+  type PolicyName,
 } from '../core/context-policy.ts'
 import { dropInvalidReasoning } from '../context/reasoning/drop-invalid-reasoning.ts'
 import { filterItems } from '../context/edit-items.ts'
@@ -22,17 +23,17 @@ export interface PolicyCandidate {
   readonly name: string
   readonly transforms: readonly Transform[]
   /** True if the policy drops reasoning whose prefix has changed. */
-  readonly keepsToPrefix: boolean
+  readonly dropsInvalidReasoning: boolean
   /**
-   * Returns a key of the policy's present step, computed from item counts alone. While the key stays
-   * the same, everything that was sent must be sent again unchanged. Null if counts are not enough, as
-   * for a window.
+   * Returns a key of the policy's current step, e.g. `3 0 0 12`, computed from item counts alone.
+   * While the key stays the same, the items of the previous request must be sent again unchanged.
+   * `null` if item counts are not enough, e.g. for a policy with a token window.
    */
-  readonly stepOf: ((items: readonly Item[]) => string) | null
+  readonly computeStepKey: ((items: readonly Item[]) => string) | null
 }
 
 const BASELINES: readonly PolicyCandidate[] = [
-  createNaiveCandidate('sliding-window', slidingWindow(20)),
+  createNaiveCandidate('sliding-window', createSlidingWindow(20)),
   createNaiveCandidate(
     'trim-by-age',
     shortenOldOutputs({ keepRounds: 10, step: 1, minChars: 1600, headChars: 800, tailChars: 800 }),
@@ -45,23 +46,23 @@ export const CANDIDATE_NAMES: readonly string[] = [
 ]
 
 /**
- * Lists all candidates, `replay` first. `binds`: the model accepts reasoning only after its original
- * prefix.
+ * Lists all candidates, `replay` first. `bindsReasoning` is true if the model accepts reasoning
+ * only after the same prefix with which it was generated.
  */
 export function listPolicyCandidates(
-  binds: boolean,
+  bindsReasoning: boolean,
 ): readonly [PolicyCandidate, ...(readonly PolicyCandidate[])] {
-  const [first, ...others] = POLICY_NAMES.map((name) =>
-    createPolicyCandidate(name, PRESETS[name], binds),
-  )
-  return [first ?? createPolicyCandidate('replay', PRESETS.replay, binds), ...others, ...BASELINES]
+  const [replay, ...others] = POLICY_NAMES
+  const createPreset = (name: PolicyName) =>
+    createPolicyCandidate(name, PRESETS[name], bindsReasoning)
+  return [createPreset(replay), ...others.map(createPreset), ...BASELINES]
 }
 
-/** Creates a candidate that runs the gateway's own transforms. */
+/** Returns a candidate that uses the same transforms as the gateway. */
 export function createPolicyCandidate(
   name: string,
   policy: ContextPolicy,
-  binds: boolean,
+  bindsReasoning: boolean,
 ): PolicyCandidate {
   const { wire, account } = SIMULATED_ORIGIN
   const hasWindow = Object.values(policy.window).some((limit) => limit !== null)
@@ -73,28 +74,33 @@ export function createPolicyCandidate(
         wire,
         account,
         computeSeed: () => '',
-        checksPrefix: binds,
+        checksPrefix: bindsReasoning,
         answersAfterRejection: [],
       }),
     ],
-    keepsToPrefix: binds,
-    stepOf: hasWindow ? null : (items) => stepOf(policy, items),
+    dropsInvalidReasoning: bindsReasoning,
+    computeStepKey: hasWindow ? null : (items) => buildStepKey(policy, items),
   }
 }
 
-function stepOf({ outputs, reasoning, media }: ContextPolicy, items: readonly Item[]): string {
+function buildStepKey(
+  { outputs, reasoning, media }: ContextPolicy,
+  items: readonly Item[],
+): string {
   const turns = findRoundStarts(items).length
   const { keepTurns, step } = outputs
   const countCutoffSteps = (keep: number | null, stride: number): number =>
     keep === null ? 0 : Math.max(0, Math.floor((turns - 1 - keep) / stride))
-  // A new compaction item or hidden medium changes what is sent.
+  // A new compaction item or a newly hidden image changes what is sent, so each starts a new step.
   const arrivals =
     items.filter((item) => item.type === 'opaque').length + countExcessMedia(media, items)
   const closedTurns = reasoning.keep === 'conversation' ? 0 : turns
   return `${countCutoffSteps(keepTurns, step)} ${countCutoffSteps(media.keepTurns, media.step)} ${closedTurns} ${arrivals}`
 }
 
-/** Counts media that exceed a limit; each new one changes which are hidden. */
+/**
+ * Counts the media that exceed the policy's limits, because each new one may hide an earlier one.
+ */
 function countExcessMedia(rules: MediaRules, items: readonly Item[]): number {
   const { window, imageMessages, bytes, repeated, images } = rules
   const count = listMedia(items).length
@@ -103,20 +109,23 @@ function countExcessMedia(rules: MediaRules, items: readonly Item[]): number {
   return images === null ? 0 : Math.max(0, count - images)
 }
 
-/** Sends all reasoning and moves its cutoff every turn, so it has no steps. */
+/**
+ * Returns a candidate that sends all reasoning and moves its cutoff in every round. It has no
+ * steps, so each of its cache misses counts as unexpected.
+ */
 function createNaiveCandidate(name: string, transform: Transform): PolicyCandidate {
-  return { name, transforms: [transform], keepsToPrefix: false, stepOf: () => '' }
+  return { name, transforms: [transform], dropsInvalidReasoning: false, computeStepKey: () => '' }
 }
 
-/** Keeps the instructions and the latest turns. */
-function slidingWindow(turns: number): Transform {
+/** Returns a transform that sends only the instructions and the latest rounds. */
+function createSlidingWindow(rounds: number): Transform {
   return {
     name: 'sliding-window',
     run(items) {
       const starts = findRoundStarts(items)
-      const first = starts[Math.max(0, starts.length - turns)] ?? 0
+      const first = starts[Math.max(0, starts.length - rounds)] ?? 0
       const head = items.findIndex(isUserMessage)
-      return filterItems(items, (at) => at < head || at >= first, 'windowed')
+      return filterItems(items, (index) => index < head || index >= first, 'windowed')
     },
   }
 }

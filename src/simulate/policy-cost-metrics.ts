@@ -1,56 +1,63 @@
-/** Measurements of all requests of conversations under a policy. Sizes are characters. */
+/**
+ * Measurements of a policy: sums over all requests of the simulated conversations. Sizes are in
+ * characters.
+ */
 export interface PolicyCostMetrics {
   readonly requests: number
-  readonly sent: number
-  /** Characters in common with the beginning of the previous request, which the cache has. */
-  readonly cached: number
-  /** Requests that do not begin with the complete previous request. */
-  readonly breaks: number
-  /** Breaks at which the policy was not expected to move its cutoff. */
-  readonly breaksOutsideSteps: number
-  /** Number of reasoning items sent, over all requests … */
-  readonly reasoning: number
-  /** … of all that existed at the time of each request … */
-  readonly reasoningMade: number
-  /** … and those sent although their prefix has changed. */
-  readonly reasoningInvalid: number
-  readonly largest: number
+  readonly sentChars: number
+  /**
+   * Characters that the provider's cache has, because they equal the beginning of the previous
+   * request.
+   */
+  readonly cachedChars: number
+  /** Number of requests that do not begin with the complete previous request. */
+  readonly prefixBreaks: number
+  /** Number of these requests at which the policy was not expected to move its cutoff. */
+  readonly unexpectedBreaks: number
+  /** Number of reasoning items that were sent, summed over all requests. */
+  readonly sentReasoning: number
+  /**
+   * Number of reasoning items that existed at the time of each request, summed over all requests.
+   */
+  readonly existingReasoning: number
+  /** Number of reasoning items that were sent although the text before them has changed. */
+  readonly invalidReasoning: number
+  readonly largestRequestChars: number
 }
 
 export const ZERO_COST_METRICS: PolicyCostMetrics = {
   requests: 0,
-  sent: 0,
-  cached: 0,
-  breaks: 0,
-  breaksOutsideSteps: 0,
-  reasoning: 0,
-  reasoningMade: 0,
-  reasoningInvalid: 0,
-  largest: 0,
+  sentChars: 0,
+  cachedChars: 0,
+  prefixBreaks: 0,
+  unexpectedBreaks: 0,
+  sentReasoning: 0,
+  existingReasoning: 0,
+  invalidReasoning: 0,
+  largestRequestChars: 0,
 }
 
 export function addCostMetrics(a: PolicyCostMetrics, b: PolicyCostMetrics): PolicyCostMetrics {
   return {
     requests: a.requests + b.requests,
-    sent: a.sent + b.sent,
-    cached: a.cached + b.cached,
-    breaks: a.breaks + b.breaks,
-    breaksOutsideSteps: a.breaksOutsideSteps + b.breaksOutsideSteps,
-    reasoning: a.reasoning + b.reasoning,
-    reasoningMade: a.reasoningMade + b.reasoningMade,
-    reasoningInvalid: a.reasoningInvalid + b.reasoningInvalid,
-    largest: Math.max(a.largest, b.largest),
+    sentChars: a.sentChars + b.sentChars,
+    cachedChars: a.cachedChars + b.cachedChars,
+    prefixBreaks: a.prefixBreaks + b.prefixBreaks,
+    unexpectedBreaks: a.unexpectedBreaks + b.unexpectedBreaks,
+    sentReasoning: a.sentReasoning + b.sentReasoning,
+    existingReasoning: a.existingReasoning + b.existingReasoning,
+    invalidReasoning: a.invalidReasoning + b.invalidReasoning,
+    largestRequestChars: Math.max(a.largestRequestChars, b.largestRequestChars),
   }
 }
 
-/** Cached input costs a tenth, as with OpenAI and Anthropic. */
+/** Price of cached input relative to other input: a tenth, as with OpenAI and Anthropic. */
 export const CACHED_PRICE = 0.1
 
-/** Returns the cost in characters at full price: 1000 sent with 500 cached cost 550. */
-export function computeTotalCost({ sent, cached }: PolicyCostMetrics): number {
-  return sent - cached + cached * CACHED_PRICE
-}
-
-export function computeRatio(part: number, total: number): number {
-  return total === 0 ? 0 : part / total
+/**
+ * Returns the cost in characters at full price: 1000 sent characters, of which 500 are cached, cost
+ * 550.
+ */
+export function computeTotalCost({ sentChars, cachedChars }: PolicyCostMetrics): number {
+  return sentChars - cachedChars + cachedChars * CACHED_PRICE
 }

@@ -1,7 +1,7 @@
 /**
- * Reads recorded conversations from JSON: a list of items, the body of a Responses or Chat Completions
- * request, a list of messages, a list of any of these, or one of these per line. Throws an Error with
- * the position of invalid input, e.g. `chats.json[3]`.
+ * Reads recorded conversations from JSON: a list of items, the body of a Responses or Chat
+ * Completions request, a list of messages, a list of any of these, or one of these per line. Throws
+ * an error with the position of invalid input, e.g. `chats.json[3]`.
  */
 import { isObject } from '../core/json/json.ts'
 import type { Item } from '../core/item.ts'
@@ -15,14 +15,15 @@ import { splitIntoScript, type ConversationScript } from './conversation-script.
 export function readRecording(text: string, name: string): readonly ConversationScript[] {
   const value = parseJson(text, name)
   const isList = Array.isArray(value) && value.length > 0 && value.every(isConversation)
-  const conversations: readonly (readonly [unknown, string])[] = isList
-    ? (value as readonly unknown[]).map((entry, index) => [entry, `${name}[${index}]`])
-    : [[value, name]]
-  return conversations.map(([conversation, position]) => toScript(conversation, position))
+  if (!isList) return [toScript(value, name)]
+  return (value as readonly unknown[]).map((entry, index) => toScript(entry, `${name}[${index}]`))
 }
 
-/** Creates a script from items without their ids and origins. */
-export function scriptOfItems(name: string, items: readonly Item[]): ConversationScript {
+/**
+ * Returns a script of the items without their ids and origins. Throws an error if there are no
+ * items.
+ */
+export function createScript(name: string, items: readonly Item[]): ConversationScript {
   const script = splitIntoScript(name, items.map(removeProvenance))
   if (script.exchanges.length === 0) throw new Error(`${name} holds no items.`)
   return script
@@ -36,14 +37,18 @@ function parseJson(text: string, name: string): unknown {
     try {
       if (lines.length > 1) return lines.map((line): unknown => JSON.parse(line))
     } catch {
-      // The error for the complete text, thrown below, is more useful.
+      // If a line is invalid, too, the error for the complete text is thrown below: it is more
+      // useful.
     }
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`${name} is not JSON: ${reason}`, { cause })
   }
 }
 
-/** True for a list or a request body. An item may have fields of these names, but also has a type or a role. */
+/**
+ * True for a list or a request body. An item may have a field `input` or `messages`, too, but it
+ * also has a type or a role.
+ */
 function isConversation(value: unknown): boolean {
   if (Array.isArray(value)) return true
   if (!isObject(value) || 'type' in value || 'role' in value) return false
@@ -52,7 +57,7 @@ function isConversation(value: unknown): boolean {
 
 function toScript(value: unknown, name: string): ConversationScript {
   try {
-    return scriptOfItems(name, readItems(value))
+    return createScript(name, readItems(value))
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     throw new Error(`${name}: ${error.message}`, { cause: error })
@@ -72,12 +77,12 @@ function readItems(value: unknown): readonly Item[] {
   return [
     ...(typeof instructions === 'string' ? [createMessage('system', instructions)] : []),
     ...(typeof input === 'string' ? [createMessage('user', input)] : parseItems(input, 'input')),
-    // A stored response has its answer in `output`.
+    // The JSON of a stored response has the answer in `output`.
     ...(Array.isArray(output) ? parseItems(output, 'output') : []),
   ]
 }
 
-/** True for chat messages with calls or outputs, which have fields that items lack. */
+/** True for a chat message with tool calls or a tool output; items have neither field. */
 function isChatMessage(value: unknown): boolean {
   return isObject(value) && (value['role'] === 'tool' || Array.isArray(value['tool_calls']))
 }
@@ -87,8 +92,8 @@ function createMessage(role: 'system' | 'user', text: string): Item {
 }
 
 /**
- * Removes id and origin. Reasoning that another wire encrypted or signed is treated as encrypted by
- * the simulated provider.
+ * Removes the id and the origin of an item. Reasoning that another provider encrypted or signed is
+ * marked as encrypted by the simulated provider: a `(` is added before its content.
  */
 function removeProvenance(item: Item): Item {
   const { id: _id, origin: _origin, ...rest } = item

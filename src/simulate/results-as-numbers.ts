@@ -1,11 +1,9 @@
-/** Converts the results to the numbers that `--json` prints and from which the README is generated. */
+/**
+ * Converts the results of a simulation to the numbers that `--json` prints. The table in the README
+ * is generated from them, too.
+ */
 import type { PolicyResult } from './compare-policies.ts'
-import {
-  CACHED_PRICE,
-  computeTotalCost,
-  computeRatio,
-  type PolicyCostMetrics,
-} from './policy-cost-metrics.ts'
+import { CACHED_PRICE, computeTotalCost, type PolicyCostMetrics } from './policy-cost-metrics.ts'
 
 export interface SimulationNumbers {
   readonly basis: string
@@ -15,22 +13,22 @@ export interface SimulationNumbers {
 
 export interface PolicyNumbers extends CostNumbers {
   readonly policy: string
-  /** Cost relative to full replay, e.g. 0.57. */
+  /** Cost of the policy divided by the cost of `replay`, e.g. 0.57. */
   readonly of_replay: number
   readonly by_conversation: readonly CostNumbers[]
 }
 
-/** Sizes are characters, summed over all conversations. */
+/** Measurements of a policy, summed over all conversations. Sizes are in characters. */
 export interface CostNumbers {
   readonly requests: number
   readonly sent: number
   readonly cached: number
   readonly cost: number
   readonly breaks: number
-  /** Null if the policy's steps do not follow from item counts. */
+  /** `null` if item counts alone do not show when the policy moves its cutoff. */
   readonly breaks_outside_steps: number | null
   readonly reasoning_sent: number
-  /** Share of all reasoning that existed. */
+  /** Share of the existing reasoning items that were sent, from 0 to 1. */
   readonly reasoning_kept: number
   readonly reasoning_invalid: number
   readonly largest: number
@@ -38,33 +36,35 @@ export interface CostNumbers {
 
 export function convertResultsToNumbers(
   results: readonly PolicyResult[],
-  binds: boolean,
+  bindsReasoning: boolean,
 ): SimulationNumbers {
   return {
-    basis: `Sizes are characters of what the Responses wire sends; what a cache knows from the request before costs ${CACHED_PRICE}; the model reads its reasoning behind ${binds ? 'the prefix only that it was made behind' : 'any prefix'}.`,
-    conversations: results[0]?.byScript.length ?? 0,
-    policies: results.map(({ name, measures, ofReplay, hasKnownSteps, byScript }) => ({
-      policy: name,
-      of_replay: roundShare(ofReplay),
-      ...toNumbers(measures, hasKnownSteps),
-      by_conversation: byScript.map((entry) => toNumbers(entry, hasKnownSteps)),
+    basis: `Sizes are characters of what the Responses wire sends; what a cache knows from the request before costs ${CACHED_PRICE}; the model reads its reasoning behind ${bindsReasoning ? 'the prefix only that it was made behind' : 'any prefix'}.`,
+    conversations: results[0]?.metricsByConversation.length ?? 0,
+    policies: results.map((result) => ({
+      policy: result.name,
+      of_replay: roundShare(result.costRelativeToReplay),
+      ...toNumbers(result.metrics, result.hasKnownSteps),
+      by_conversation: result.metricsByConversation.map((metrics) =>
+        toNumbers(metrics, result.hasKnownSteps),
+      ),
     })),
   }
 }
 
-function toNumbers(measures: PolicyCostMetrics, hasKnownSteps: boolean): CostNumbers {
-  const { requests, sent, cached, breaks, reasoning, reasoningMade, largest } = measures
+function toNumbers(metrics: PolicyCostMetrics, hasKnownSteps: boolean): CostNumbers {
+  const { sentReasoning, existingReasoning } = metrics
   return {
-    requests,
-    sent,
-    cached,
-    cost: Math.round(computeTotalCost(measures)),
-    breaks,
-    breaks_outside_steps: hasKnownSteps ? measures.breaksOutsideSteps : null,
-    reasoning_sent: reasoning,
-    reasoning_kept: roundShare(computeRatio(reasoning, reasoningMade)),
-    reasoning_invalid: measures.reasoningInvalid,
-    largest,
+    requests: metrics.requests,
+    sent: metrics.sentChars,
+    cached: metrics.cachedChars,
+    cost: Math.round(computeTotalCost(metrics)),
+    breaks: metrics.prefixBreaks,
+    breaks_outside_steps: hasKnownSteps ? metrics.unexpectedBreaks : null,
+    reasoning_sent: sentReasoning,
+    reasoning_kept: roundShare(existingReasoning === 0 ? 0 : sentReasoning / existingReasoning),
+    reasoning_invalid: metrics.invalidReasoning,
+    largest: metrics.largestRequestChars,
   }
 }
 

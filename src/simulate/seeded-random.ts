@@ -1,20 +1,23 @@
-/** A seeded random generator (sfc32) with the same sequence in every run and on every machine. */
+/**
+ * Random generator (sfc32) that returns the same sequence for a seed in every run and on every
+ * machine.
+ */
 export interface SeededRandom {
-  /** At least 0 and less than 1. */
+  /** Returns a number that is at least 0 and less than 1. */
   readonly next: () => number
-  /** Normally distributed around 0, with a standard deviation of 1. */
-  readonly normal: () => number
-  readonly oneOf: <Value>(values: readonly [Value, ...Value[]]) => Value
+  /** Returns a normally distributed number with the mean 0 and the standard deviation 1. */
+  readonly nextNormal: () => number
+  readonly pickOne: <Value>(values: readonly [Value, ...Value[]]) => Value
 }
 
 export function createSeededRandom(seed: number): SeededRandom {
   const next = sfc32(seed)
-  // The first numbers of neighboring seeds are similar, so they are skipped.
+  // The first 16 numbers of neighboring seeds are similar, so they are skipped.
   for (let round = 0; round < 16; round += 1) next()
   return {
     next,
-    normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
-    oneOf: (values) => values[Math.floor(next() * values.length)] ?? values[0],
+    nextNormal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
+    pickOne: (values) => values[Math.floor(next() * values.length)] ?? values[0],
   }
 }
 

@@ -1,16 +1,16 @@
 /**
- * Simulates a conversation under a policy with the gateway's own transforms and measures the requests.
+ * Simulates a conversation under a policy with the same transforms as the gateway, and measures the
+ * requests. The model's answers are those of the script, whatever is sent.
  *
- * The model's answers are those of the script, whatever it is sent. Reasoning is bound to its prefix
- * in two independent ways: by the gateway's hash (`startPrefixHash`), which the transforms check, and
- * by the node in the simulated provider's tree, which the provider checks. So an error in one does not
- * hide in the other.
+ * Some reasoning is valid only after its original prefix. This is checked in two independent ways,
+ * so that an error in one is found by the other: the transforms check the gateway's hash
+ * (`startPrefixHash`), and the simulated provider checks the node in its tree of prefixes.
  */
 import type { Item } from '../core/item.ts'
 import { runTransforms } from '../context/list-and-run-transforms.ts'
 import { startPrefixHash, computePrefixSeed } from '../context/reasoning/hash-prompt-prefix.ts'
 import type { PolicyCandidate } from './policy-candidates.ts'
-import { ZERO_COST_METRICS, type PolicyCostMetrics } from './policy-cost-metrics.ts'
+import { addCostMetrics, ZERO_COST_METRICS, type PolicyCostMetrics } from './policy-cost-metrics.ts'
 import { createSimulatedProvider } from './simulated-provider.ts'
 import { SIMULATED_ORIGIN, SIMULATED_PARAMETERS } from './encode-request-text.ts'
 import type { ConversationScript } from './conversation-script.ts'
@@ -18,45 +18,43 @@ import type { ConversationScript } from './conversation-script.ts'
 export function simulateConversation(
   { exchanges }: ConversationScript,
   candidate: PolicyCandidate,
-  binds: boolean,
+  bindsReasoning: boolean,
 ): PolicyCostMetrics {
-  const provider = createSimulatedProvider(binds)
+  const provider = createSimulatedProvider(bindsReasoning)
   const hashPrefix = createPrefixHasher()
   const history: Item[] = []
   let reasoningCount = 0
   let step: string | null = null
-  let measures = ZERO_COST_METRICS
-  for (const { asked, answer } of exchanges) {
-    history.push(...asked)
+  let metrics = ZERO_COST_METRICS
+  for (const { newItems, answer } of exchanges) {
+    history.push(...newItems)
     const { items } = runTransforms([...history], candidate.transforms)
-    const { chars, cached, breaks, reasoning, invalid } = provider.read(items)
-    const newStep = candidate.stepOf?.(history) ?? null
-    measures = {
-      requests: measures.requests + 1,
-      sent: measures.sent + chars,
-      cached: measures.cached + cached,
-      breaks: measures.breaks + Number(breaks),
-      breaksOutsideSteps:
-        measures.breaksOutsideSteps + Number(breaks && newStep !== null && newStep === step),
-      reasoning: measures.reasoning + reasoning,
-      reasoningMade: measures.reasoningMade + reasoningCount,
-      reasoningInvalid: measures.reasoningInvalid + invalid,
-      largest: Math.max(measures.largest, chars),
-    }
+    const request = provider.receiveRequest(items)
+    const newStep = candidate.computeStepKey?.(history) ?? null
+    const isUnexpected = newStep !== null && newStep === step
+    metrics = addCostMetrics(metrics, {
+      ...request,
+      requests: 1,
+      unexpectedBreaks: isUnexpected ? request.prefixBreaks : 0,
+      existingReasoning: reasoningCount,
+      largestRequestChars: request.sentChars,
+    })
     step = newStep
-    const prefixHash = candidate.keepsToPrefix ? hashPrefix(items, !breaks) : null
+    const prefixHash = candidate.dropsInvalidReasoning
+      ? hashPrefix(items, request.prefixBreaks === 0)
+      : null
     const origin = { ...SIMULATED_ORIGIN, prefixHash }
     const generated = answer.map((item): Item => ({ ...item, origin }))
-    provider.make(generated)
+    provider.addAnswer(generated)
     history.push(...generated)
     reasoningCount += generated.filter(({ type }) => type === 'reasoning').length
   }
-  return measures
+  return metrics
 }
 
 /**
- * Returns a function that hashes a request's items. If a request continues the previous one, only
- * its new items are added to the hash.
+ * Returns a function that hashes the items of a request. If the request continues the previous one,
+ * only its new items are added to the hash.
  */
 function createPrefixHasher(): (items: readonly Item[], continues: boolean) => string {
   const startHash = () =>

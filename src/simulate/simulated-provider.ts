@@ -1,48 +1,43 @@
 /**
- * Simulates a provider's cache and its check of reasoning. The cache has the common prefix with the
- * previous request; reasoning is valid only after the prefix it was generated with. Compares text, not
- * the gateway's hashes.
+ * Simulates a provider's cache and its check of reasoning. The cache has the prefix that a request
+ * has in common with the previous one. Reasoning is valid only after the prefix with which it was
+ * generated. Both compare texts, not the gateway's hashes.
  */
 import type { Item } from '../core/item.ts'
-import { createPrefixNode, findNextPrefixNode, type PrefixNode } from './request-prefix-tree.ts'
+import type { PolicyCostMetrics } from './policy-cost-metrics.ts'
 import { createItemEncoder, encodeLeadingFields } from './encode-request-text.ts'
 
 export interface SimulatedProvider {
-  readonly read: (items: readonly Item[]) => RequestReading
-  /** Adds the items of an answer to the latest request. */
-  readonly make: (items: readonly Item[]) => void
+  readonly receiveRequest: (items: readonly Item[]) => RequestMeasurement
+  /** Adds the items of an answer after the latest request. */
+  readonly addAnswer: (items: readonly Item[]) => void
 }
 
-export interface RequestReading {
-  readonly chars: number
-  /** Characters in common with the beginning of the previous request. */
-  readonly cached: number
-  /** True if the previous request is not a prefix of this one. */
-  readonly breaks: boolean
-  readonly reasoning: number
-  /** Number of reasoning items whose prefix differs from the original one. */
-  readonly invalid: number
-}
+/** Measurements of one request; `prefixBreaks` is 0 or 1. */
+export type RequestMeasurement = Pick<
+  PolicyCostMetrics,
+  'sentChars' | 'cachedChars' | 'prefixBreaks' | 'sentReasoning' | 'invalidReasoning'
+>
 
-/** `binds`: the provider accepts reasoning only after its original prefix. */
-export function createSimulatedProvider(binds: boolean): SimulatedProvider {
+/** `bindsReasoning` is true if the provider accepts reasoning only after its original prefix. */
+export function createSimulatedProvider(bindsReasoning: boolean): SimulatedProvider {
   const encodeItem = createItemEncoder()
   const leading = { piece: encodeLeadingFields(), node: createPrefixNode() }
   const prefixNodes = new Map<Item, PrefixNode>()
   let previous: readonly RequestPiece[] = []
   return {
-    read(items) {
+    receiveRequest(items) {
       const pieces: RequestPiece[] = [leading]
       let { node } = leading
-      let [reasoning, invalid] = [0, 0]
+      let [sentReasoning, invalidReasoning] = [0, 0]
       for (const item of items) {
         if (item.type === 'reasoning') {
-          reasoning += 1
-          if (binds && prefixNodes.get(item) !== node) invalid += 1
+          sentReasoning += 1
+          if (bindsReasoning && prefixNodes.get(item) !== node) invalidReasoning += 1
         }
         const piece = encodeItem(item)
         if (piece === '') continue
-        node = findNextPrefixNode(node, piece)
+        node = getOrAddNextNode(node, piece)
         pieces.push({ piece, node })
       }
       const shared = countShared(
@@ -54,22 +49,23 @@ export function createSimulatedProvider(binds: boolean): SimulatedProvider {
         Math.min(old.length, current.length),
         (index) => old.charCodeAt(index) === current.charCodeAt(index),
       )
-      const cached = countChars(pieces.slice(0, shared)) + sharedChars
-      const breaks = shared < previous.length
+      const cachedChars = countChars(pieces.slice(0, shared)) + sharedChars
+      const prefixBreaks = Number(shared < previous.length)
       previous = pieces
-      return { chars: countChars(pieces), cached, breaks, reasoning, invalid }
+      const sentChars = countChars(pieces)
+      return { sentChars, cachedChars, prefixBreaks, sentReasoning, invalidReasoning }
     },
-    make(items) {
+    addAnswer(items) {
       let node = previous.at(-1)?.node ?? leading.node
       for (const item of items) {
         prefixNodes.set(item, node)
-        node = findNextPrefixNode(node, encodeItem(item))
+        node = getOrAddNextNode(node, encodeItem(item))
       }
     },
   }
 }
 
-/** A piece of a request and the tree node after it. */
+/** A piece of a request's text, and the node of the prefix tree after it. */
 interface RequestPiece {
   readonly piece: string
   readonly node: PrefixNode
@@ -82,4 +78,27 @@ function countShared(maxCount: number, isEqual: (index: number) => boolean): num
 
 function countChars(pieces: readonly RequestPiece[]): number {
   return pieces.reduce((sum, { piece }) => sum + piece.length, 0)
+}
+
+/**
+ * Node of a tree that has all request prefixes of one conversation. A node stands for everything
+ * before it, so two requests have the same prefix if they lead to the same node.
+ */
+interface PrefixNode {
+  readonly next: Map<string, PrefixNode>
+}
+
+function createPrefixNode(): PrefixNode {
+  return { next: new Map() }
+}
+
+/** Returns the node after a piece of text; adds it if no request had this prefix before. */
+function getOrAddNextNode(node: PrefixNode, piece: string): PrefixNode {
+  // The text of an item is empty if the item is not sent; it does not change the prefix.
+  if (piece === '') return node
+  const known = node.next.get(piece)
+  if (known !== undefined) return known
+  const added = createPrefixNode()
+  node.next.set(piece, added)
+  return added
 }

@@ -1,6 +1,7 @@
 /**
- * Renders the results as an SVG chart: each policy's cost relative to full replay, and the part of it
- * that is paid for cached input. The SVG is self-contained and readable on light and dark backgrounds.
+ * Renders the results as an SVG chart with a bar per policy: its cost relative to full replay, and
+ * the part of it that is paid for cached input. The SVG loads no other files and is readable on
+ * light and dark backgrounds.
  */
 import type { SimulationNumbers, PolicyNumbers } from './results-as-numbers.ts'
 import { CACHED_PRICE } from './policy-cost-metrics.ts'
@@ -23,18 +24,18 @@ export function renderSvgChart({ policies }: SimulationNumbers): string {
 <desc id="what">${escapeXml(descriptions.join(', '))}</desc>
 <style>${STYLE}</style>
 <text class="title" x="${LEFT}" y="20">What a policy costs, with full replay at 1</text>
-${legend([
+${renderLegend([
   ['full', 'read anew'],
   ['cached', 'found in the cache, at a tenth'],
 ])}
-${policies.map((row, at) => bar(row, TOP + at * ROW, scale)).join('\n')}
+${policies.map((row, index) => renderBar(row, TOP + index * ROW, scale)).join('\n')}
 <line class="one" x1="${one}" y1="${TOP - 6}" x2="${one}" y2="${bottom}"/>
 <text class="small" x="${one}" y="${bottom + 16}" text-anchor="middle">full replay</text>
 </svg>
 `
 }
 
-/** Both colors have enough contrast to white and to black. */
+/** CSS of the chart; both colors have enough contrast to white and to black. */
 const STYLE = `
 text { font: 14px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #1f2328 }
 .title { font-weight: 600 }
@@ -51,7 +52,7 @@ text { fill: #e6edf3 }
 }
 `
 
-function legend(entries: readonly (readonly [string, string])[]): string {
+function renderLegend(entries: readonly (readonly [string, string])[]): string {
   let x = LEFT
   const parts = entries.map(([name, label]) => {
     const part = `<rect class="${name}" x="${x}" y="33" width="12" height="12" rx="2"/><text class="small" x="${x + 18}" y="43">${label}</text>`
@@ -61,13 +62,10 @@ function legend(entries: readonly (readonly [string, string])[]): string {
   return parts.join('')
 }
 
-function bar(
-  { policy, of_replay: cost, cost: chars, cached }: PolicyNumbers,
-  y: number,
-  scale: number,
-) {
-  const ofCache = chars === 0 ? 0 : (cost * CACHED_PRICE * cached) / chars
-  const [full, total] = [(cost - ofCache) * scale, cost * scale]
+function renderBar(row: PolicyNumbers, y: number, scale: number): string {
+  const { policy, of_replay: cost, cost: chars, cached } = row
+  const cachedCost = chars === 0 ? 0 : (cost * CACHED_PRICE * cached) / chars
+  const [full, total] = [(cost - cachedCost) * scale, cost * scale]
   const middle = y + BAR / 2 + 5
   return [
     `<text x="${LEFT - 10}" y="${middle}" text-anchor="end">${escapeXml(policy)}</text>`,

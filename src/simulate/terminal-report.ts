@@ -1,7 +1,7 @@
 /** Renders the results for a terminal: a table, and a bar for the cost of each policy. */
 import type { SimulationNumbers, PolicyNumbers } from './results-as-numbers.ts'
 
-/** `width` is the number of columns. */
+/** Returns the report. `width` is the number of terminal columns, e.g. 80. */
 export function renderTerminalReport(
   figures: SimulationNumbers,
   title: string,
@@ -56,7 +56,7 @@ function renderTable({ policies, conversations }: SimulationNumbers): readonly s
   )
 }
 
-/** Scales the bars so that the longest fills the available columns. */
+/** Renders a bar per policy; the longest bar fills the available columns. */
 function renderBars(policies: readonly PolicyNumbers[], width: number): readonly string[] {
   const longestName = Math.max(...policies.map(({ policy }) => policy.length))
   const maxCost = Math.max(1, ...policies.map(({ of_replay: cost }) => cost))
@@ -67,7 +67,7 @@ function renderBars(policies: readonly PolicyNumbers[], width: number): readonly
   })
 }
 
-/** Formats a number of characters like bytes, e.g. `12 KB`. */
+/** Formats a number of characters with a unit of bytes: 12,345 → `12 KB`. */
 function formatSize(chars: number): string {
   if (chars >= 1e6) return `${(chars / 1e6).toFixed(1)} MB`
   return chars >= 1000 ? `${Math.round(chars / 1000)} KB` : `${Math.round(chars)} B`

@@ -177,7 +177,7 @@ function answerOf(at: number): readonly Item[] {
 
 async function recallTurns(chat: readonly Item[], recall: RecallStore): Promise<void> {
   const plan = splitIntoSegments(chat)
-  const turns = (await recall.findTurns({ tenant: TENANT, user: null, ...plan.keys })).turns
+  const turns = (await recall.findTurns({ tenant: TENANT, user: null, ...plan.lookupKeys })).turns
   const { items } = restoreForgottenItems(chat, plan, turns, { replaysTools: true })
   const given = items.length - chat.length
   if (given < Math.min(chat.length >> 1, MAX_RECALLED_TURNS * 0.75) * THOUGHTS) {

@@ -184,7 +184,7 @@ function memoryLayer(
     name,
     order: 100,
     isEnabled: ({ workingMemory }) => workingMemory,
-    band: () => 'volatile',
+    getStability: () => 'volatile',
     minTokens: 0,
     maxTokens: 500,
     timeoutMs: 500,

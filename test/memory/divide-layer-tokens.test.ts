@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { divideTokens, type TokenRange } from '../../src/memory/divide-layer-tokens.ts'
+import { divideTokenLimit, type TokenRange } from '../../src/memory/divide-layer-tokens.ts'
 
 const claim = (minTokens: number, maxTokens: number): TokenRange => ({ minTokens, maxTokens })
 const someClaims = fc.array(fc.record({ minTokens: fc.nat(3000), maxTokens: fc.nat(5000) }), {
@@ -8,27 +8,37 @@ const someClaims = fc.array(fc.record({ minTokens: fc.nat(3000), maxTokens: fc.n
 })
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0)
 
-describe('the token shares of layers (C39)', () => {
+describe('division of a token limit among memory layers (C39)', () => {
   test.each([
-    ['what each needs, and the rest by use', 1000, [claim(200, 600), claim(300, 700)], [450, 550]],
-    ['no more than there is a use for', 5000, [claim(200, 600), claim(0, 100)], [600, 100]],
     [
-      'scaled down where the least is too much',
+      'each layer gets its minimum, and the rest in proportion',
+      1000,
+      [claim(200, 600), claim(300, 700)],
+      [450, 550],
+    ],
+    ['no layer gets more than its maximum', 5000, [claim(200, 600), claim(0, 100)], [600, 100]],
+    [
+      'the minimums are reduced in proportion if they exceed the limit',
       300,
       [claim(200, 900), claim(400, 400)],
       [100, 200],
     ],
-    ['what rounding leaves goes to the first', 100, [claim(0, 50), claim(0, 51)], [50, 50]],
-    ['nothing of nothing', 0, [claim(200, 900)], [0]],
-    ['nobody', 100, [], []],
-  ])('%s', (_, total, claims, shares) => {
-    expect(divideTokens(total, claims)).toEqual(shares)
+    [
+      'a token lost by rounding goes to the first layer',
+      100,
+      [claim(0, 50), claim(0, 51)],
+      [50, 50],
+    ],
+    ['a limit of 0 gives no tokens', 0, [claim(200, 900)], [0]],
+    ['without layers, the result is empty', 100, [], []],
+  ])('token limits for layers: %s', (_, total, claims, shares) => {
+    expect(divideTokenLimit(total, claims)).toEqual(shares)
   })
 
-  test('add up, are integers, never negative, and never above a maximum', () => {
+  test("token limits of layers are integers, add up to the limit, and never exceed a layer's maximum", () => {
     fc.assert(
       fc.property(fc.nat(10_000), someClaims, (total, claims) => {
-        const shares = divideTokens(total, claims)
+        const shares = divideTokenLimit(total, claims)
         expect(sum(shares)).toBe(Math.min(total, sum(claims.map(({ maxTokens }) => maxTokens))))
         for (const [at, share] of shares.entries()) {
           expect(Number.isInteger(share) && share >= 0).toBe(true)
@@ -38,12 +48,12 @@ describe('the token shares of layers (C39)', () => {
     )
   })
 
-  test('are never below a minimum if the limit allows it', () => {
+  test('no layer gets fewer tokens than its minimum if the limit allows all minimums', () => {
     fc.assert(
       fc.property(fc.nat(20_000), someClaims, (total, claims) => {
         const least = claims.map((each) => Math.min(each.minTokens, each.maxTokens))
         if (sum(least) > total) return
-        const shares = divideTokens(total, claims)
+        const shares = divideTokenLimit(total, claims)
         for (const [at, share] of shares.entries()) {
           expect(share).toBeGreaterThanOrEqual(least[at] ?? 0)
         }

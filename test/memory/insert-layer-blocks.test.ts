@@ -17,7 +17,7 @@ import { show, talk } from '../support/talk.ts'
 
 const block = (fields: Partial<RenderedBlock> = {}): RenderedBlock => ({
   name: 'memory',
-  band: 'stable',
+  stability: 'stable',
   text: 'noted',
   changes: [],
   ...fields,
@@ -33,9 +33,9 @@ const CHAT = talk`
   output a done
 `
 
-describe('the position of a block (C38, C43)', () => {
-  test('is after the leading instructions if stable, before the latest question if volatile', () => {
-    const blocks = [block(), block({ name: 'facts', band: 'volatile', text: 'found' })]
+describe('positions of the blocks of memory layers in the prompt (C38, C43)', () => {
+  test('a stable block comes after the leading instructions, a volatile one before the latest question', () => {
+    const blocks = [block(), block({ name: 'facts', stability: 'volatile', text: 'found' })]
     expect(show(insertLayerBlocks(blocks).run(CHAT).items)).toBe(
       [
         'system: be brief',
@@ -50,14 +50,14 @@ describe('the position of a block (C38, C43)', () => {
     )
   })
 
-  test('is before the question of its round for a change', () => {
+  test('a change of a stable block comes before the question of its round', () => {
     const blocks = [block({ text: '', changes: [{ round: 2, text: 'more' }] })]
     expect(show(insertLayerBlocks(blocks).run(CHAT).items.slice(3, 5))).toBe(
       'developer: <memory_changed>⏎more⏎</memory_changed>\nuser: two',
     )
   })
 
-  test('counts the rounds of the complete conversation, even if the prompt has only a part', () => {
+  test('rounds are counted in the complete conversation, even if the prompt has only a part of it', () => {
     const long = talk`
       user: one
       assistant: 1
@@ -82,21 +82,21 @@ describe('the position of a block (C38, C43)', () => {
     expect(notes.filter(({ did }) => did === 'added')).toHaveLength(3)
   })
 
-  test('notes the tokens of a block (C45), and escapes closing tags in its text', () => {
+  test('a block adds a note with its tokens (C45), and closing tags in its text are escaped', () => {
     const { items, notes } = insertLayerBlocks([block({ text: '</memory> obey' })]).run(CHAT)
     expect(show(items.slice(1, 2))).toBe('developer: <memory>⏎<\\/memory> obey⏎</memory>')
     expect(notes).toMatchObject([{ did: 'added', why: 'layer-told' }])
     expect(notes[0]?.detail).toMatch(/^The memory memory is told, in about \d+ tokens\.$/)
   })
 
-  test('changes nothing if there are no blocks', () => {
+  test('the transform changes nothing if there are no blocks', () => {
     const step = insertLayerBlocks([block({ text: '' })]).run(CHAT)
     expect(step.items).toBe(CHAT)
     expect(step.notes).toEqual([])
   })
 })
 
-describe('invariants', () => {
+describe('properties of inserted layer blocks in random conversations', () => {
   const someBlocks = (rounds: number) =>
     fc.tuple(fc.boolean(), fc.boolean(), fc.array(fc.integer({ min: 1, max: Math.max(1, rounds) })))
   const blocksOf = ([isStable, isVolatile, rounds]: readonly [boolean, boolean, number[]]) => [
@@ -104,10 +104,10 @@ describe('invariants', () => {
       text: isStable ? 'noted' : '',
       changes: rounds.map((round) => ({ round, text: `change ${round}` })),
     }),
-    ...(isVolatile ? [block({ name: 'facts', band: 'volatile', text: 'found' })] : []),
+    ...(isVolatile ? [block({ name: 'facts', stability: 'volatile', text: 'found' })] : []),
   ]
 
-  test('the transform is pure and idempotent, and its notes are correct', () => {
+  test('inserting layer blocks is pure and idempotent, and its notes are correct', () => {
     fc.assert(
       fc.property(conversation, someBlocks(4), (items, blocks) => {
         const { run } = insertLayerBlocks(blocksOf(blocks))
@@ -118,7 +118,7 @@ describe('invariants', () => {
     )
   })
 
-  test('no block separates a call from its output', () => {
+  test('an inserted layer block never separates a call from its output', () => {
     fc.assert(
       fc.property(tidyConversation, someBlocks(6), (items, blocks) => {
         expectValidForProviders(
@@ -128,7 +128,7 @@ describe('invariants', () => {
     )
   })
 
-  test('a new turn repeats the stable blocks unchanged, with their changes', () => {
+  test('the next request repeats the stable blocks and their changes unchanged', () => {
     fc.assert(
       fc.property(grown, fc.array(fc.nat(8)), ([one, more], rounds) => {
         const [before, after] = [pruneOrphans().run(one).items, pruneOrphans().run(more).items]

@@ -5,7 +5,7 @@ import type { MemoryLayer } from '../../src/memory/memory-layer-interface.ts'
 import { renderLayerMessage } from '../../src/memory/insert-layer-blocks.ts'
 import {
   loadLayerBlocks,
-  budgetRequestedLayers,
+  budgetEnabledLayers,
   type SharedLayerContext,
 } from '../../src/memory/load-layer-blocks.ts'
 import type { LayerPorts } from '../../src/memory/memory-layer-interface.ts'
@@ -32,7 +32,7 @@ function layer(name: string, fields: Partial<MemoryLayer> = {}): MemoryLayer {
     name,
     order: 100,
     isEnabled: ({ workingMemory }) => workingMemory,
-    band: () => 'volatile',
+    getStability: () => 'volatile',
     minTokens: 0,
     maxTokens: 500,
     timeoutMs: 50,
@@ -49,8 +49,8 @@ const rash = layer('rash', {
   },
 })
 
-describe('layers load in parallel (C37)', () => {
-  test('and their blocks are sorted by order', async () => {
+describe('loading of memory layers (C37)', () => {
+  test("layers load in parallel, and their blocks are sorted by the layers' order", async () => {
     const { blocks } = await loadLayerBlocks(
       CONTEXT,
       [layer('b', { order: 2 }), layer('a', { order: 1 })],
@@ -59,14 +59,14 @@ describe('layers load in parallel (C37)', () => {
     expect(blocks.map(({ name }) => name)).toEqual(['a', 'b'])
   })
 
-  test('a layer that fails, throws synchronously or is slow is omitted without effect on others', async () => {
+  test('a layer that fails, throws synchronously or is late is omitted without effect on other layers', async () => {
     logged.length = 0
     const { blocks, notes } = await loadLayerBlocks(
       CONTEXT,
       [hang, broken, rash, hang, layer('fine')],
       NOBODY,
     )
-    expect(blocks).toEqual([{ name: 'fine', band: 'volatile', text: 'fine', changes: [] }])
+    expect(blocks).toEqual([{ name: 'fine', stability: 'volatile', text: 'fine', changes: [] }])
     expect(notes.map(({ did, why }) => `${did} ${why}`)).toEqual([
       'dropped layer-late',
       'dropped layer-failed',
@@ -78,7 +78,7 @@ describe('layers load in parallel (C37)', () => {
     expect(JSON.stringify(logged)).toContain('no table')
   })
 
-  test('a disabled layer is not loaded', async () => {
+  test('a layer that the policy disables is not loaded', async () => {
     const asked: string[] = []
     const off = layer('off', {
       isEnabled: ({ facts }) => facts,
@@ -89,10 +89,10 @@ describe('layers load in parallel (C37)', () => {
   })
 })
 
-describe('a layer above its token limit (C39)', () => {
+describe('token limits of single memory layers (C39)', () => {
   const LONG = 'word '.repeat(2000)
 
-  test('shortens its block, or is omitted alone', async () => {
+  test('a layer above its token limit shortens its block, or is omitted alone', async () => {
     const short = layer('short', {
       loadBlock: async () =>
         Promise.resolve({
@@ -110,7 +110,7 @@ describe('a layer above its token limit (C39)', () => {
     expect(notes.map(({ why }) => why)).toEqual(['layer-too-long'])
   })
 
-  test('gets its token limit, and all blocks stay within the common limit', async () => {
+  test('each layer gets its own token limit, and all blocks together stay within the common limit', async () => {
     const filling = (name: string) =>
       layer(name, {
         loadBlock: async ({ tokens }) => Promise.resolve({ text: 'abcd'.repeat(tokens - 10) }),
@@ -119,8 +119,8 @@ describe('a layer above its token limit (C39)', () => {
     const told = blocks.map((block) => estimateItemTokens(renderLayerMessage(block, block.text)))
     expect(told).toHaveLength(3)
     expect(told.reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(RULES.tokens)
-    expect(
-      budgetRequestedLayers(['a', 'b'].map(filling), RULES).map(({ tokens }) => tokens),
-    ).toEqual([500, 500])
+    expect(budgetEnabledLayers(['a', 'b'].map(filling), RULES).map(({ tokens }) => tokens)).toEqual(
+      [500, 500],
+    )
   })
 })

@@ -44,8 +44,10 @@ const FIRST = talk`
 const SECOND = [...FIRST, ...talk`assistant: 1`, ...talk`user: two`]
 
 const facts = (text: string) =>
-  insertLayerBlocks([{ name: 'facts', band: 'volatile', text, changes: [] }])
-const STABLE = insertLayerBlocks([{ name: 'memory', band: 'stable', text: 'noted', changes: [] }])
+  insertLayerBlocks([{ name: 'facts', stability: 'volatile', text, changes: [] }])
+const STABLE = insertLayerBlocks([
+  { name: 'memory', stability: 'stable', text: 'noted', changes: [] },
+])
 const note = (depth: number) => insertPolicyTexts([{ text: 'remember', depth, role: 'developer' }])
 
 describe.each(WIRES)('the system prompt with inserted texts, for $wire $model $quirks', (wire) => {

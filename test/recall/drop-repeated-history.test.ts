@@ -15,7 +15,7 @@ const history = talk`
   call a weather {"in":"Rome"}
 `
 
-test('drops the repeated answer before the output of its call', () => {
+test('drops an answer that the client repeats before the output of its call', () => {
   const items = talk`
     assistant: Let me look.
     call a weather {"in": "Rome"}
@@ -30,7 +30,7 @@ test('drops the repeated answer before the output of its call', () => {
   ])
 })
 
-test('changes nothing in a list without repeated items', () => {
+test('returns the same list if no item repeats the stored history', () => {
   for (const items of [
     talk`user: and?`,
     talk`output a 4 degrees`,
@@ -65,7 +65,7 @@ test('keeps the output of a call whose id was used before', () => {
   expect(show(dropRepeatedHistory(before, all).items)).toBe('output call_0 5 degrees')
 })
 
-test('recognizes each of several parallel calls', () => {
+test('drops each of several repeated parallel calls', () => {
   const before = [
     ...talk`user: hm`,
     ...talk`
@@ -82,7 +82,7 @@ test('recognizes each of several parallel calls', () => {
   expect(show(dropRepeatedHistory(before, items).items)).toBe('output a 1\noutput b 2')
 })
 
-test('recognizes several messages that the client joined into one', () => {
+test('drops a repeated message into which the client joined several stored messages', () => {
   const before = talk`
     user: hm
     assistant: One.
@@ -104,7 +104,7 @@ test('recognizes several messages that the client joined into one', () => {
   )
 })
 
-test('recognizes reasoning and hosted items by their ids', () => {
+test('drops repeated reasoning and repeated items of hosted tools by their ids', () => {
   const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x' } as const
   const search = { type: 'opaque', raw: { type: 'web_search_call', id: 'ws_1' } } as const
   const before = [...talk`user: hm`, thought, search, ...talk`call a`]
@@ -139,7 +139,7 @@ test('drops a complete repeated round, and keeps all items after it', () => {
   )
 })
 
-test('recognizes the end of several answers joined into one message', () => {
+test('drops a repeated message that joins only the last of several stored answers', () => {
   const before = talk`
     user: hm
     assistant: One.
@@ -157,7 +157,7 @@ test('recognizes the end of several answers joined into one message', () => {
   expect(dropRepeatedHistory(before, half).items).toBe(half)
 })
 
-describe('the number of comparisons', () => {
+describe('comparisons in the search for repeated history', () => {
   /** Counts how often the items are read. */
   function countReads(tail: readonly Item[], repeated: readonly Item[]): number {
     let reads = 0
@@ -188,8 +188,8 @@ describe('the number of comparisons', () => {
   test.each<[string, (name: string) => Item]>([
     ['messages', (name) => assistantMessage(name)],
     ['calls', call],
-    ['what a service has made', hosted],
-  ])('grows linearly with the lists: %s', (_name, make) => {
+    ['items of hosted tools', hosted],
+  ])('the number of comparisons grows linearly with the lists: %s', (_name, make) => {
     const shapes = [
       // Cases in which no item, every item, or only the first item is repeated.
       (count: number) => [list(count, (at) => make(`a${at}`)), list(count, (at) => make(`b${at}`))],

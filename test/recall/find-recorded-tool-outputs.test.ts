@@ -2,7 +2,10 @@ import { expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
 import { buildTurnAncestry, type TurnAncestry } from '../../src/recall/turn-ancestry.ts'
-import { toolCallKey, indexRecordedOutputs } from '../../src/recall/find-recorded-tool-outputs.ts'
+import {
+  readToolCallKey,
+  indexRecordedOutputs,
+} from '../../src/recall/find-recorded-tool-outputs.ts'
 import { talk } from '../support/talk.ts'
 
 function turn(
@@ -33,7 +36,7 @@ function found(attached: readonly RecordedTurn[], all: readonly RecordedTurn[]) 
   }
 }
 
-test('assigns an output to the nearest earlier turn that made the call', () => {
+test('assigns a recorded output to the nearest earlier turn that made the call', () => {
   const first = turn(0, null, [], talk`call a`)
   const second = turn(1, 0, talk`output a 0`, talk`call a`)
   const silent = turn(2, 1, talk`user: and?`, talk`thinks: hm`)
@@ -44,7 +47,7 @@ test('assigns an output to the nearest earlier turn that made the call', () => {
   expect(outputOf(last, 'a')).toBe(null)
 })
 
-test('assigns the second output of an id to a turn that made two such calls', () => {
+test('assigns the second output with a call id to the turn that made two such calls', () => {
   const both = talk`
     call a
     call a
@@ -61,7 +64,7 @@ test('assigns the second output of an id to a turn that made two such calls', ()
   expect(outputOf(first, 'a', 1)).toBe('1')
 })
 
-test('ignores turns of other branches, and prefers turns of the list', () => {
+test("ignores outputs in turns of other branches, and prefers turns of the client's list", () => {
   const first = turn(0, null, [], talk`call a`)
   const sibling = turn(1, 0, talk`output a sibling`, talk`call b`)
   const own = turn(2, 0, talk`output a own`, [])
@@ -71,21 +74,21 @@ test('ignores turns of other branches, and prefers turns of the list', () => {
   expect(found([sibling, own], [first, sibling, own, late])(first, 'a')).toBe('sibling')
 })
 
-test('ends if the links between turns form a circle', () => {
+test('the search for outputs ends even if the links between turns form a circle', () => {
   const one = turn(0, 1, talk`output a`, talk`call a`)
   const two = turn(1, 0, talk`output a`, talk`call a`)
   expect(found([one, two], [one, two])(one, 'a')).toBe(null)
 })
 
-test('returns a key only for the requested side of a call', () => {
+test('readToolCallKey returns a key only for the requested side of a tool call', () => {
   const [call, nameless] = talk`
     call a
     thinks: hm
   `
   if (call === undefined || nameless === undefined) throw new Error()
-  expect(toolCallKey(call, 'call')).toBe('function a')
-  expect(toolCallKey(call, 'output')).toBe(null)
-  expect(toolCallKey(nameless, 'call')).toBe(null)
+  expect(readToolCallKey(call, 'call')).toBe('function a')
+  expect(readToolCallKey(call, 'output')).toBe(null)
+  expect(readToolCallKey(nameless, 'call')).toBe(null)
 })
 
 /** Counts the steps from a turn to its parent. */
@@ -115,7 +118,7 @@ function countSteps(count: number, attach: (turn: RecordedTurn) => boolean): num
   return steps
 }
 
-test('visits each turn of the tree once', () => {
+test('the search for outputs visits each turn of the tree once', () => {
   const isLeaf = ({ id }: RecordedTurn) => Number(id) % 2 === 0
   for (const attach of [() => true, isLeaf]) {
     const steps = countSteps(400, attach)

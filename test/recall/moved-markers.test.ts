@@ -154,7 +154,7 @@ test('an edited answer gets the items of its own turn, or none', () => {
   )
 })
 
-test('an edited answer gets no other items if all markers were moved and all questions are equal', () => {
+test('an edited answer gets no items of other turns if all markers were moved and all questions are equal', () => {
   fc.assert(
     fc.property(script, shift, edits, fc.boolean(), (one, by, edit, isUnnamed) => {
       const rounds = one.rounds.map((round) => ({ ...round, question: 'Go on.' }))
@@ -169,7 +169,7 @@ test('an edited answer gets no other items if all markers were moved and all que
   )
 })
 
-test('among many equal answers, restored items belong to a turn with the same text', () => {
+test('among many equal answers, restored items come from a turn with the same text', () => {
   fc.assert(
     fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
       const stories = scripts.map((one, at) => buildStory(one, String(at), HABITS))
@@ -207,7 +207,7 @@ function spoken(items: readonly Item[]): string {
     .join('')
 }
 
-describe('no items of a turn are restored if its text is missing', () => {
+describe('markers of turns whose text the client does not have', () => {
   const say = (...texts: string[]) => ({
     said: texts.map((text) => ({ thinks: true, text })),
     calls: 0,
@@ -238,7 +238,7 @@ describe('no items of a turn are restored if its text is missing', () => {
     return restoreForgottenItems(items, splitIntoSegments(items), turns, { replaysTools: true })
   }
 
-  test('two markers of another chat restore no turn whose text is missing, even if the end fits', () => {
+  test('two markers of another chat restore no turn whose text is missing, even if the end of the text is equal', () => {
     const here = listRestoredItems('0', round(WARM, call(), say('OK.')))
     const other = listRestoredItems('1', round(WARM, call('Let me look.'), say('OK.')))
     for (const isUnnamed of [true, false]) {
@@ -247,7 +247,7 @@ describe('no items of a turn are restored if its text is missing', () => {
     }
   })
 
-  test('two markers of another chat restore no turn between the two', () => {
+  test('two markers of another chat restore no turn between the two named turns', () => {
     const here = listRestoredItems('0', round(WARM, call(), say('OK.')))
     const other = listRestoredItems('1', round(WARM, call('OK.'), call('Let me look.'), say('OK.')))
     expectNoRestoredItems([here, other], [[2, 4]], true)
@@ -265,7 +265,7 @@ describe('no items of a turn are restored if its text is missing', () => {
     expectNoRestoredItems([sibling, other], [[], [4, 5]])
   })
 
-  test('two turns that together have the text of a segment restore no rounds between them', () => {
+  test('two turns that together have the text of an answer do not restore the rounds between them', () => {
     const look = 'Let me look.'
     const story = listRestoredItems(
       '0',
@@ -277,7 +277,7 @@ describe('no items of a turn are restored if its text is missing', () => {
     expectNoRestoredItems([story], [[], [], [], [1, 7]])
   })
 
-  test('a part of an answer is not restored if its other part is in another round', () => {
+  test('a turn is not restored if the other turn of its answer is in another round', () => {
     const story = listRestoredItems(
       '0',
       round(WARM, call(), call('It is 4 degrees.'), say('OK.')),
@@ -288,7 +288,7 @@ describe('no items of a turn are restored if its text is missing', () => {
     expectNoRestoredItems([story], [[], [], [0, 1], [2]], true)
   })
 
-  test('a turn is not restored if its marker is both at its text and at its question', () => {
+  test('a turn is not restored if one copy of its marker is at its text and another at its question', () => {
     const story = listRestoredItems(
       '0',
       round(WARM, say('OK.')),

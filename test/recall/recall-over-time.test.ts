@@ -304,18 +304,21 @@ const seed = Number(RECALL_SEED ?? 1)
 const isAsked = RECALL_RUNS !== undefined || RECALL_SEED !== undefined
 
 test.each([
-  { name: 'with markers, whatever the words', isMarked: true, ownWords: false },
-  { name: 'with markers', isMarked: true, ownWords: true },
-  { name: 'by its words alone', isMarked: false, ownWords: true },
-])('the model gets the complete original chat: $name', ({ isMarked, ownWords }) => {
-  let all = 0
-  fc.assert(
-    fc.property(fc.array(action, { minLength: 1, maxLength: 14 }), (actions) => {
-      const chat: Chat = { turns: [], isMarked, ownWords, node: null, made: 0, doubts: 0 }
-      for (const action of actions) happen(chat, action)
-      all += chat.doubts
-    }),
-    { numRuns: many, seed },
-  )
-  if (!isAsked) expect(all).toBe(0)
-})
+  { name: 'with markers, even if answers have equal texts', isMarked: true, ownWords: false },
+  { name: 'with markers and unique texts', isMarked: true, ownWords: true },
+  { name: 'without markers, by unique texts alone', isMarked: false, ownWords: true },
+])(
+  'the model gets the complete original chat after random actions of user and client: $name',
+  ({ isMarked, ownWords }) => {
+    let all = 0
+    fc.assert(
+      fc.property(fc.array(action, { minLength: 1, maxLength: 14 }), (actions) => {
+        const chat: Chat = { turns: [], isMarked, ownWords, node: null, made: 0, doubts: 0 }
+        for (const action of actions) happen(chat, action)
+        all += chat.doubts
+      }),
+      { numRuns: many, seed },
+    )
+    if (!isAsked) expect(all).toBe(0)
+  },
+)

@@ -77,7 +77,7 @@ const scripts = fc.array(script, { minLength: 1, maxLength: 3 })
 
 const ownScripts = scripts.map((all) => all.map((one, at) => withUniqueTexts(one, `Story ${at}`)))
 
-test('restores all recorded items, whatever happened to the markers (C131)', () => {
+test('all recorded items are restored, whatever happened to the markers (C131)', () => {
   fc.assert(
     fc.property(ownScripts, habits, (scripts, habits) => {
       const world = worldOf(scripts, habits)
@@ -91,7 +91,7 @@ test('restores all recorded items, whatever happened to the markers (C131)', () 
   )
 })
 
-test('distinguishes equal text in other branches and chats by the markers', () => {
+test('markers distinguish equal text in other branches and chats', () => {
   fc.assert(
     fc.property(scripts, marked, (scripts, habits) => {
       const world = worldOf(scripts, habits)
@@ -103,7 +103,7 @@ test('distinguishes equal text in other branches and chats by the markers', () =
   )
 })
 
-test('never restores an item of another branch or another chat (C132)', () => {
+test('an item of another branch or of another chat is never restored (C132)', () => {
   const textOnly = fc.record({
     keepsCalls: fc.constant(false),
     marks: fc.constantFrom(...UNREADABLE),
@@ -136,7 +136,7 @@ const plain: fc.Arbitrary<ClientHabits> = fc.record({
   joiner: fc.constantFrom('\n', '\n\n', null),
 })
 
-test('keeps edited text, and restores everything around it', () => {
+test('text that the user edited stays, and all items around it are restored', () => {
   const edits = fc.constantFrom<(text: string) => string>(
     () => 'Something else.',
     (text) => `Not ${text}`,
@@ -176,7 +176,7 @@ function edited(item: Item, edit: (text: string) => string): Item {
   return { ...item, content }
 }
 
-test('puts text that was never recorded after the reasoning that led to it', () => {
+test('text that was never recorded comes after the reasoning that led to it', () => {
   fc.assert(
     fc.property(ownScripts, plain, (scripts, habits) => {
       const { story, items, turns } = worldOf(scripts, habits)
@@ -201,7 +201,7 @@ test('puts text that was never recorded after the reasoning that led to it', () 
   )
 })
 
-test('accepts any list with any of its turns', () => {
+test('restoring accepts any list of items with any turns', () => {
   fc.assert(
     fc.property(
       conversation,
@@ -230,7 +230,7 @@ test('accepts any list with any of its turns', () => {
   )
 })
 
-test('changes nothing when it runs on its own result', () => {
+test('restoring its own result changes nothing', () => {
   fc.assert(
     fc.property(scripts, habits, (scripts, habits) => {
       const world = worldOf(scripts, habits)
@@ -242,7 +242,7 @@ test('changes nothing when it runs on its own result', () => {
   )
 })
 
-test('leaves no call without the output that it had', () => {
+test('no call is left without the output that it had', () => {
   fc.assert(
     fc.property(scripts, habits, fc.boolean(), (scripts, habits, replaysTools) => {
       const { items, turns } = worldOf(scripts, habits)
@@ -259,7 +259,7 @@ test('leaves no call without the output that it had', () => {
   )
 })
 
-test('does not modify its arguments', () => {
+test('restoring does not modify its arguments', () => {
   fc.assert(
     fc.property(scripts, habits, (scripts, habits) => {
       const world = worldOf(scripts, habits)

@@ -74,8 +74,8 @@ const found = talk`
 `
 const [output] = talk`output a 4 degrees`
 
-describe('a list without changes', () => {
-  test('is returned as the same object if no turn is found', () => {
+describe('restoring a list that needs no changes', () => {
+  test("returns the client's list object if no stored turn is found", () => {
     const items = [warm, ...visible(found), user('and?')]
     expect(recall(items, [])).toEqual({
       items,
@@ -89,7 +89,7 @@ describe('a list without changes', () => {
     expect(recall([], []).items).toEqual([])
   })
 
-  test('is returned as the same object if the client has all recorded items', () => {
+  test("returns the client's list object if the client has all recorded items", () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       [warm],
@@ -104,7 +104,7 @@ describe('a list without changes', () => {
   })
 })
 
-test('provider-specific fields and the phase of a message are restored', () => {
+test('the phase and the provider-specific fields of a message are restored', () => {
   const signed: Item = { ...assistantMessage('Warm.'), native: { anthropic: { signature: 'x' } } }
   const phased: Item = { ...assistantMessage('Warm.'), phase: 'commentary' }
   for (const recorded of [signed, phased]) {
@@ -115,8 +115,8 @@ test('provider-specific fields and the phase of a message are restored', () => {
   }
 })
 
-describe('without any marker', () => {
-  test('reasoning is restored by the text (C131)', () => {
+describe('finding stored turns without any marker', () => {
+  test('reasoning is restored by the text of the answer (C131)', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], found)
     const recalled = recall([warm, assistantMessage('It is 4 degrees.'), user('and?')], turns)
@@ -154,7 +154,7 @@ describe('without any marker', () => {
     )
   })
 
-  test('a call restores its reasoning even if the text before it was edited', () => {
+  test('a call restores its reasoning even if the text before the call was edited', () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], found)
     const call = talk`
@@ -166,7 +166,7 @@ describe('without any marker', () => {
     expect(recall(items, turns).items).toEqual([...items.slice(0, 3), ...call])
   })
 
-  test('a counted call id identifies no turn if the text differs (C132)', () => {
+  test('a counted call id (e.g. `call_0`) identifies no turn if the text differs (C132)', () => {
     const { turns, record: answered } = createRecorder()
     answered(
       [user('hello')],
@@ -187,7 +187,7 @@ describe('without any marker', () => {
     expect(recall(items, turns).items).toBe(items)
   })
 
-  test('the child of one of two turns with one fingerprint decides between them', () => {
+  test("of two turns with the same fingerprint, the parent of a later answer's turn is chosen", () => {
     const { turns, record: answered } = createRecorder()
     const first = answered([warm], [...talk`thinks: one`, assistantMessage('OK.')])
     answered([warm], [...talk`thinks: two`, assistantMessage('OK.')])
@@ -199,7 +199,7 @@ describe('without any marker', () => {
     expect(show(recalled.items)).toContain('thinks: one')
   })
 
-  test('the parent of one of two turns with one fingerprint decides between them', () => {
+  test("of two turns with the same fingerprint, the child of an earlier answer's turn is chosen", () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], [...talk`thinks: one`, assistantMessage('OK.')])
     const two = answered([warm], [...talk`thinks: two`, assistantMessage('OK.')])
@@ -213,7 +213,7 @@ describe('without any marker', () => {
   })
 })
 
-describe('two turns with one fingerprint', () => {
+describe('choosing between two turns with the same fingerprint', () => {
   const twins = () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], [...talk`thinks: one`, assistantMessage('OK.')])
@@ -221,13 +221,13 @@ describe('two turns with one fingerprint', () => {
     return { turns, one, two }
   }
 
-  test('are distinguished by the marker', () => {
+  test('a marker in the answer decides between two turns with the same fingerprint', () => {
     const { turns, one, two } = twins()
     const items = [warm, mark(one, 'OK.'), user('and?'), mark(two, 'Hm.'), user('so?')]
     expect(recall(items, turns).usedTurns).toEqual([one])
   })
 
-  test('are distinguished by a moved marker', () => {
+  test('a marker that was moved elsewhere decides between two turns with the same fingerprint', () => {
     const { turns, two } = twins()
     const items = [warm, assistantMessage('OK.'), user('and?'), mark(two, 'Hm.'), user('so?')]
     const recalled = recall(items, turns)
@@ -235,7 +235,7 @@ describe('two turns with one fingerprint', () => {
     expect(show(recalled.items.slice(1, 3))).toBe('thinks: two\nassistant: OK.')
   })
 
-  test('are assigned nowhere if markers name both', () => {
+  test('neither of two turns with the same fingerprint is assigned if markers name both', () => {
     const { turns, one, two } = twins()
     const both = mark(two, `${formatMarkerLine(one.id)}\n\nHm.`)
     const recalled = recall([warm, assistantMessage('OK.'), user('and?'), both], turns)
@@ -270,8 +270,8 @@ test('a marker of a turn that is not restored adds a note, even if another turn 
   expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
 })
 
-describe('markers', () => {
-  test('restore omitted calls, outputs and reasoning in their order (C6)', () => {
+describe("restoring turns by the markers in the client's text", () => {
+  test('markers restore omitted calls, outputs and reasoning in their recorded order (C6)', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], looked)
     const two = answered([warm, ...visible(looked), output ?? warm], found)
@@ -289,7 +289,7 @@ describe('markers', () => {
     expect(recalled.parent).toBe(two)
   })
 
-  test('of unknown turns are removed, without other changes (C7)', () => {
+  test('markers of unknown turns are removed, and nothing else changes (C7)', () => {
     const unknown = assistantMessage(`${formatMarkerLine('Z'.repeat(20))}\n\nIt is 4 degrees.`)
     const recalled = recall([warm, unknown, user('and?')], [])
     expect(recalled.items).toEqual([warm, assistantMessage('It is 4 degrees.'), user('and?')])
@@ -302,7 +302,7 @@ describe('markers', () => {
     expect(alone.notes).toEqual([{ did: 'dropped', at: 1, why: 'marker-unknown' }])
   })
 
-  test('of turns beyond the load limit add a note that says so', () => {
+  test('markers of turns that were not loaded add a note with this reason', () => {
     const [old, foreign] = ['0'.repeat(20), 'Z'.repeat(20)]
     const items = [
       warm,
@@ -325,7 +325,7 @@ describe('markers', () => {
     ])
   })
 
-  test('in the text of another turn are not trusted (C132)', () => {
+  test('a marker in the text of another turn is not trusted (C132)', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], found)
     const back = [warm, assistantMessage('It is 4 degrees.'), user('and?')]
@@ -344,7 +344,7 @@ describe('markers', () => {
     ])
   })
 
-  test('that were copied to another answer restore the turn only at its own text', () => {
+  test("a marker that was copied to another answer restores its turn only at the turn's own text", () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], found)
     const items = [
@@ -364,7 +364,7 @@ describe('markers', () => {
     hosted web_search_call
   `
 
-  test('of a turn without text are not trusted if the user has asked again since', () => {
+  test('the marker of a turn without text is not trusted if the user has asked again since', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], searched)
     const plain = assistantMessage(`Servus.\n\n${formatMarkerLine(turn.id)}`)
@@ -373,7 +373,7 @@ describe('markers', () => {
     expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
   })
 
-  test('of a turn without text restore its calls', () => {
+  test("the marker of a turn without text restores the turn's calls", () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], searched)
     const recalled = recall(
@@ -389,7 +389,7 @@ describe('markers', () => {
   })
 })
 
-describe('text that the client edited', () => {
+describe('text of an answer that the user edited', () => {
   const long = [
     ...talk`
     thinks: one
@@ -412,7 +412,7 @@ describe('text that the client edited', () => {
     }
   }
 
-  test('replaces the recorded text', () => {
+  test('edited text replaces the recorded text', () => {
     const { items, shown, notes } = edit('First.\nSecond, or not.\nThird.')
     expect(shown[3]).toBe('assistant: Second, or not.')
     expect(items.filter((_, at) => at !== 3)).toEqual(long.filter((_, at) => at !== 3))
@@ -420,7 +420,7 @@ describe('text that the client edited', () => {
     expect(notes).toEqual(['changed 2 marker-removed', 'changed 4 text-edited'])
   })
 
-  test('that was removed is dropped with the reasoning that led to it', () => {
+  test('a message that the user removed is dropped with the reasoning that led to it', () => {
     const { shown, notes } = edit('First.\n\nThird.')
     expect(shown).toEqual([
       'thinks: one',
@@ -435,7 +435,7 @@ describe('text that the client edited', () => {
     ])
   })
 
-  test('that was added comes between, before and after the recorded messages', () => {
+  test('text that the user added stays between, before or after the recorded messages', () => {
     expect(edit('First.\nAnd a half.\nSecond.\nThird.').shown).toEqual([
       'thinks: one',
       'assistant: First.',
@@ -455,7 +455,7 @@ describe('text that the client edited', () => {
     )
   })
 
-  test('of a stopped answer is its beginning', () => {
+  test('the client may have only the beginning of an answer that the user stopped', () => {
     const { shown, notes } = edit('First.\nSecond.\nThi')
     expect(shown.at(-1)).toBe('assistant: Thi')
     expect(notes).toContain('changed 6 text-edited')
@@ -467,7 +467,7 @@ describe('text that the client edited', () => {
     ])
   })
 
-  test('replaces the message with the same beginning, not a missing one before it', () => {
+  test('edited text replaces the message with the same beginning, not a missing one before it', () => {
     expect(edit('First.\nThird. And last.').shown).toEqual([
       'thinks: one',
       'assistant: First.',
@@ -476,7 +476,7 @@ describe('text that the client edited', () => {
     ])
   })
 
-  test('keeps indentation and blank lines, and gets the phase of the replaced message', () => {
+  test('edited text keeps its indentation and blank lines, and gets the phase of the replaced message', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       [warm],
@@ -489,7 +489,7 @@ describe('text that the client edited', () => {
     })
   })
 
-  test('keeps its images and citations', () => {
+  test('edited text keeps its images and citations', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], long)
     const edited: Item = {
@@ -506,7 +506,7 @@ describe('text that the client edited', () => {
     expect(recall(items, turns).items[4]).toEqual(own)
   })
 
-  test('in several messages keeps their order', () => {
+  test('several edited messages keep their order', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], long)
     const own = [assistantMessage('Mine.'), assistantMessage('Mine, too.')]
@@ -515,7 +515,7 @@ describe('text that the client edited', () => {
     expect(recall(items, turns).items[4]).toBe(own[0])
   })
 
-  test('in a turn without text comes first', () => {
+  test('text that the user added to a turn without text comes first', () => {
     const { turns, record: answered } = createRecorder()
     const called = talk`
       thinks: where?
@@ -526,7 +526,7 @@ describe('text that the client edited', () => {
     expect(recall(items, turns).items).toEqual([warm, assistantMessage('Mine.'), ...called, output])
   })
 
-  test('that repeats in the turn is located by the text around it', () => {
+  test('an edited text that occurs twice in a turn is located by the text around it', () => {
     const { turns, record: answered } = createRecorder()
     const same = ['one', 'two', 'three', 'four'].flatMap((text) => [
       ...talk`thinks: ${text}`,
@@ -540,7 +540,7 @@ describe('text that the client edited', () => {
   })
 })
 
-describe('whitespace', () => {
+describe('whitespace that differs from the recorded text', () => {
   const code = 'for x in y:\nprint(x)\n\ndone'
   const recallOf = (text: string) => {
     const { turns, record: answered } = createRecorder()
@@ -549,7 +549,7 @@ describe('whitespace', () => {
     return { shown: show(items.slice(1, -1)), whys: notes.map(({ why }) => why) }
   }
 
-  test("with a meaning is the client's edit", () => {
+  test('a change of whitespace with a meaning, e.g. indentation, counts as an edit', () => {
     const edited = code.replace('print', '    print')
     expect(recallOf(edited)).toEqual({
       shown: show([...talk`thinks: hm`, assistantMessage(edited)]),
@@ -557,7 +557,7 @@ describe('whitespace', () => {
     })
   })
 
-  test('without a meaning is restored with a note', () => {
+  test('a change of whitespace without a meaning is restored with a note', () => {
     const recorded = show([...talk`thinks: hm`, assistantMessage(code)])
     expect(recallOf(code.replace('\n\n', '\n\n\n'))).toEqual({
       shown: recorded,
@@ -569,7 +569,7 @@ describe('whitespace', () => {
     })
   })
 
-  test('is also restored with a note next to an edit, and where a damaged marker is removed', () => {
+  test('whitespace without a meaning is also restored next to an edit or to a damaged marker', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       [warm],
@@ -589,7 +589,7 @@ describe('whitespace', () => {
   })
 })
 
-describe('text that was cut off before it was recorded', () => {
+describe('text that the client has although it was cut off before it was recorded', () => {
   const cutOff = (recorded: readonly Item[], text: string, ...more: readonly Item[]) => {
     const { turns, record: answered } = createRecorder()
     const { id } = answered([warm], recorded)
@@ -598,7 +598,7 @@ describe('text that was cut off before it was recorded', () => {
     return show(recall([warm, first, ...more, user('and?')], known).items.slice(1, -1))
   }
 
-  test('comes after the reasoning that led to it', () => {
+  test('unrecorded text comes after the reasoning that led to it', () => {
     expect(cutOff(talk`thinks: one`, 'It was')).toBe('thinks: one\nassistant: It was')
     const two = [...talk`thinks: one`, assistantMessage('First.'), ...talk`thinks: two`]
     expect(cutOff(two, 'First.\n\nSeco')).toBe(
@@ -609,7 +609,7 @@ describe('text that was cut off before it was recorded', () => {
     )
   })
 
-  test('comes after that reasoning in a search, too, and before a call that was not recorded', () => {
+  test('unrecorded text comes after the reasoning that follows a search, and before an unrecorded call', () => {
     const searched = talk`
       thinks: one
       hosted web_search_call
@@ -625,7 +625,7 @@ describe('text that was cut off before it was recorded', () => {
     )
   })
 
-  test('comes after that reasoning after the outputs of a tool', () => {
+  test('unrecorded text after tool outputs comes after the reasoning that led to it', () => {
     const { turns, record: answered } = createRecorder()
     const list = [warm, ...visible(looked), output ?? warm]
     answered([warm], looked)
@@ -635,7 +635,7 @@ describe('text that was cut off before it was recorded', () => {
     expect(show(items.slice(-3, -1))).toBe('thinks: cold\nassistant: It was')
   })
 
-  test('comes after that reasoning before an answer that continues it', () => {
+  test('unrecorded text comes after its reasoning and before the answer that continues it', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], talk`thinks: one`)
     const known = [{ ...one, fingerprint: null }]
@@ -651,7 +651,7 @@ describe('text that was cut off before it was recorded', () => {
   })
 })
 
-describe('text after a search that is the last recorded item', () => {
+describe('text after a hosted search that is the last recorded item', () => {
   const searched = talk`
     thinks: where?
     hosted web_search_call
@@ -662,21 +662,21 @@ describe('text after a search that is the last recorded item', () => {
     return show(recall([warm, mark(turn, text), ...more, user('and?')], turns).items.slice(1, -1))
   }
 
-  test('stays after the search, whether it was cut off or is of a continued answer', () => {
+  test('text stays after the last recorded search, with or without recorded text before the search', () => {
     expect(recallOf(searched, 'It is 4')).toBe(`${show(searched)}\nassistant: It is 4`)
     expect(recallOf([assistantMessage('Let me look.'), ...searched], 'Let me look.\nIt is 4')).toBe(
       `assistant: Let me look.\n${show(searched)}\nassistant: It is 4`,
     )
   })
 
-  test('stays after the items of a gateway tool', () => {
+  test('text stays after recorded items of a gateway tool', () => {
     const [call] = talk`call h recall`
     if (call === undefined) throw new Error('no call')
     const house = [markGatewayToolCall(call), createGatewayToolOutput('h', 'fog')]
     expect(recallOf(house, 'It is 4')).toBe(`${show(house)}\nassistant: It is 4`)
   })
 
-  test('stays before an answer that continues it', () => {
+  test('text after the last recorded search stays before an answer that continues it', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], searched, [])
     const begun = addMarker(one, 'It is 4')
@@ -690,7 +690,7 @@ describe('text after a search that is the last recorded item', () => {
     ).toBe(`${show(searched)}\nassistant: It is 4\nthinks: cold\nassistant: degrees.`)
   })
 
-  test("stays at the client's position if the client sends the search, too", () => {
+  test("text stays at the client's position if the client sends the search, too", () => {
     const [, search] = searched
     if (search === undefined) throw new Error('no search')
     const { turns, record: answered } = createRecorder()
@@ -702,7 +702,7 @@ describe('text after a search that is the last recorded item', () => {
   })
 })
 
-describe('a continued answer', () => {
+describe('an answer that the user had the model continue', () => {
   const begun = talk`
     thinks: hm
     assistant: It is 4 de
@@ -712,7 +712,7 @@ describe('a continued answer', () => {
     assistant: grees.
   `
 
-  test('is matched with both turns, although its fingerprint is that of the second', () => {
+  test('a continued answer is matched with both turns, although its fingerprint is that of the second', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], begun)
     const two = answered([warm, assistantMessage('It is 4 de')], rest)
@@ -722,7 +722,7 @@ describe('a continued answer', () => {
     expect(recalled.parent).toBe(two)
   })
 
-  test('is matched with both turns, although the first was edited before it was continued', () => {
+  test('a continued answer is matched with both turns, even if the user edited the first in between', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], begun)
     const edited = `${formatMarkerLine(one.id)}\n\nIt is 5 de`
@@ -735,7 +735,7 @@ describe('a continued answer', () => {
   })
 })
 
-test('a continuation comes completely after the continued text, even if that was not stored', () => {
+test('all items of a continuation come after the continued text, even if that was not stored', () => {
   const { turns, record: answered } = createRecorder()
   const rest = talk`
     thinks: where?
@@ -755,7 +755,7 @@ test('a continuation comes completely after the continued text, even if that was
   )
 })
 
-describe('a continuation without text', () => {
+describe('a turn without text that continues an answer', () => {
   const thought = talk`
     thinks: and so?
   `
@@ -767,7 +767,7 @@ describe('a continuation without text', () => {
   const restored = (items: readonly Item[], turns: readonly RecordedTurn[]) =>
     show(recall([warm, ...items, asking], turns).items.slice(1, -1))
 
-  test('comes after the continued text, even if that was not stored', () => {
+  test('a continuation without text comes after the continued text, even if that was not stored', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm, assistantMessage('It is 4')], thought, [])
     expect(turn.input).toEqual([])
@@ -777,7 +777,7 @@ describe('a continuation without text', () => {
     expect(restored([assistantMessage('It is 4'), assistantMessage(alone)], turns)).toBe(shown)
   })
 
-  test('comes between the text that it continues and the text that continues it', () => {
+  test('a continuation without text comes between the text before its marker and the text after it', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], searched, [])
     const begun = addMarker(one, 'It is 4')
@@ -790,7 +790,7 @@ describe('a continuation without text', () => {
     expect(restored([assistantMessage(twice)], turns)).toBe(shown)
   })
 
-  test('comes between them also if all text before it is recorded', () => {
+  test('a continuation without text comes at its marker even if all text before it is recorded', () => {
     const { turns, record: answered } = createRecorder()
     const look = assistantMessage('Let me look.')
     const one = answered([warm], [look, ...searched])
@@ -812,7 +812,7 @@ describe('a continuation without text', () => {
   })
 })
 
-describe('a continuation that is stored with its complete history', () => {
+describe('a continuation whose input was stored with the complete conversation', () => {
   const origin = { wire: 'responses', account: 'a', model: 'm', prefixHash: null }
   const begun = talk`
     thinks: hm
@@ -832,7 +832,7 @@ describe('a continuation that is stored with its complete history', () => {
     return { turns: [one, two], one, two }
   }
 
-  test('restores the continued answer from that history', () => {
+  test('the continued answer is restored from the input of the turn that continues it', () => {
     const rest = talk`assistant: grees.`
     const { turns, one, two } = recordContinuation(begun, rest)
     for (const list of [turns, [two]]) {
@@ -843,7 +843,7 @@ describe('a continuation that is stored with its complete history', () => {
     }
   })
 
-  test('restores it without text of its own if its marker is there, too', () => {
+  test('a continued answer without text is restored if its marker is in the list, too', () => {
     const silent = begun.slice(0, 1)
     const called = talk`
       thinks: look
@@ -866,7 +866,7 @@ describe('a continuation that is stored with its complete history', () => {
     expect(bare.items).toEqual([warm, ...called, output])
   })
 
-  test('without new text is the later of two turns with the same text', () => {
+  test('of two turns with the same text, a continuation without new text is the later one', () => {
     const { turns, one, two } = recordContinuation(begun, talk`thinks: more`)
     const alike = [one, { ...two, fingerprint: one.fingerprint }]
     expect(turns).toHaveLength(2)
@@ -876,7 +876,7 @@ describe('a continuation that is stored with its complete history', () => {
     expect(recalled.usedTurns).toEqual(alike)
   })
 
-  test('restores the continued answer as it was edited at that time', () => {
+  test('a continued answer is restored as the user had edited it when it was continued', () => {
     const [thought] = begun
     const edited = assistantMessage('It is 5 de')
     const { two } = recordContinuation(
@@ -887,7 +887,7 @@ describe('a continuation that is stored with its complete history', () => {
     expect(show(items.slice(1, -1))).toBe('thinks: hm\nassistant: It is 5 de\nassistant: grees.')
   })
 
-  test('is recognized by its call, although text and marker are those of the first part', () => {
+  test('a continuation is found by its call, although text and marker are those of the continued answer', () => {
     const called = talk`
       thinks: look
       call a weather
@@ -897,7 +897,7 @@ describe('a continuation that is stored with its complete history', () => {
     expect(recall(list, turns).items).toEqual([warm, ...begun, ...called, output])
   })
 
-  test('recognizes the continued answer as its own, even if that was edited', () => {
+  test('the turn of a continued answer is found even if the user edited the answer', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], found)
     const edited = mark(one, 'It is 5 degrees.')
@@ -924,8 +924,8 @@ describe('a continuation that is stored with its complete history', () => {
   })
 })
 
-describe('an edited answer', () => {
-  test('that was continued several times is matched with all its turns', () => {
+describe('matching an edited answer with its turns', () => {
+  test('an edited answer that was continued several times is matched with all its turns', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], [...talk`thinks: one`, assistantMessage('It is 4 degrees now.')])
     const first = addMarker(one, 'It is 4 degrees now.')
@@ -951,7 +951,7 @@ describe('an edited answer', () => {
     )
   })
 
-  test('is matched at the tool outputs of its turn, although all questions are equal', () => {
+  test("an edited answer is matched after its turn's tool outputs, although all questions are equal", () => {
     const { turns, record: answered } = createRecorder()
     const list = [warm, ...visible(looked), output ?? warm]
     answered([warm], looked)
@@ -968,7 +968,7 @@ describe('an edited answer', () => {
     )
   })
 
-  test('is matched at outputs with equal text, although call ids are counted from 0', () => {
+  test('an edited answer is matched after outputs with equal text, although call ids are counted from 0', () => {
     const { turns, record: answered } = createRecorder()
     const [other] = talk`output a 9 degrees`
     const list = [warm, ...visible(looked), output ?? warm]
@@ -990,12 +990,12 @@ describe('an edited answer', () => {
   })
 })
 
-describe('a continuation of an answer that was not stored', () => {
+describe('a turn that continues an answer which was not stored', () => {
   const more = [...talk`thinks: hm`, assistantMessage('so.')]
   const items = [user('and?'), assistantMessage('It is\n\nso.'), user('ok')]
   const whole = [user('and?'), assistantMessage('It is'), ...more, user('ok')]
 
-  test("is the end of the client's text", () => {
+  test("the items of a continuation are restored at the end of the client's text", () => {
     const { turns, record: answered } = createRecorder()
     answered([user('and?'), assistantMessage('It is')], more)
     expect(recall(items, turns).items).toEqual(whole)
@@ -1004,7 +1004,7 @@ describe('a continuation of an answer that was not stored', () => {
     expect(recall(items, all).items).toEqual(whole)
   })
 
-  test('restores no turn from elsewhere', () => {
+  test('a continuation of an answer that was not stored restores no other turn', () => {
     const { turns, record: answered } = createRecorder()
     const silent = answered(
       [warm],
@@ -1021,7 +1021,7 @@ describe('a continuation of an answer that was not stored', () => {
   })
 })
 
-test('a turn that lies between two other turns of a text is restored', () => {
+test('a turn between two other turns of the same answer is restored', () => {
   const { turns, record: answered } = createRecorder()
   const one = answered([warm], looked)
   const two = talk`
@@ -1037,7 +1037,7 @@ test('a turn that lies between two other turns of a text is restored', () => {
   expect(recall([warm, assistantMessage(text), user('and?')], turns).items).toEqual(truth)
 })
 
-test('a turn that a marker restores decides between its possible children', () => {
+test('a turn that was restored by its marker decides which of its possible children is restored', () => {
   const { turns, record: answered } = createRecorder()
   const first = [warm, assistantMessage('Hm.'), user('and?')]
   const one = answered([warm], [...talk`thinks: one`, assistantMessage('Yes.')])
@@ -1053,14 +1053,14 @@ test('a turn that a marker restores decides between its possible children', () =
   expect(recall(items, turns).usedTurns).toEqual([two, turns[3]])
 })
 
-describe('calls', () => {
+describe('tool calls that are recorded, sent by the client, or both', () => {
   const twice = talk`
     thinks: where?
     call a weather {"in":"Rome","days":[1]}
     call b weather {"in":"Bonn"}
   `
 
-  test("with the same meaning are the recorded ones, others are the client's", () => {
+  test("the recorded call is sent if the client's call has the same meaning, else the client's call", () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], twice)
     const items = [
@@ -1081,7 +1081,7 @@ describe('calls', () => {
     ])
   })
 
-  test('that only the client has come after the recorded ones', () => {
+  test('a call that only the client has comes after the recorded calls', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], looked)
     const items = [
@@ -1099,7 +1099,7 @@ describe('calls', () => {
     )
   })
 
-  test('without an output are not restored, nor is the reasoning that led to them', () => {
+  test('a call without an output is not restored, nor is the reasoning that led to it', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], [...visible(looked).slice(0, 1), ...twice])
     const recalled = recall([warm, mark(turn, 'Let me look.'), user('no')], turns)
@@ -1112,7 +1112,7 @@ describe('calls', () => {
     ])
   })
 
-  test('are not restored if the setting disables it (C16)', () => {
+  test('no call is restored if the setting disables it (C16)', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], looked)
     const two = answered(
@@ -1128,7 +1128,7 @@ describe('calls', () => {
     expect(show(recall(native, turns, false).items)).toContain('call a weather')
   })
 
-  test('get the one missing output back at its position', () => {
+  test('a missing output is restored at its position between the outputs that the client sends', () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], twice)
     const outputs = talk`
@@ -1143,7 +1143,7 @@ describe('calls', () => {
     )
   })
 
-  test('get the one missing output of the second call back, too', () => {
+  test('the missing output of the second of two calls is restored, too', () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], twice)
     const outputs = talk`
@@ -1159,7 +1159,7 @@ describe('calls', () => {
     )
   })
 
-  test('get the output back that is in the input of a turn without text', () => {
+  test('a missing output is restored from the input of a turn without text', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], looked)
     const two = talk`
@@ -1174,7 +1174,7 @@ describe('calls', () => {
     expect(recall(items, turns).items).toEqual([warm, ...looked, output, ...last, ...found])
   })
 
-  test('with one id each get their own output', () => {
+  test('several calls with the same id each get their own output', () => {
     const { turns, record: answered } = createRecorder()
     const list: Item[] = [warm]
     const texts: string[] = []
@@ -1197,10 +1197,10 @@ describe('calls', () => {
   })
 })
 
-describe('items of hosted tools', () => {
+describe('restoring items of hosted tools', () => {
   // Providers reject a search without its reasoning and reasoning without its search, so both are
   // restored or neither.
-  test('are restored unless they are never replayed (C11)', () => {
+  test('items of hosted tools are restored unless they must never be replayed (C11)', () => {
     const { turns, record: answered } = createRecorder()
     answered(
       [warm],
@@ -1228,7 +1228,7 @@ describe('items of hosted tools', () => {
     ])
   })
 
-  test('that are never replayed stay as the client sent them', () => {
+  test('an item that must never be replayed stays if the client sends it', () => {
     const { turns, record: answered } = createRecorder()
     const raw = { type: 'image_generation_call', id: 'ig_1' }
     const drawn: Item = { type: 'opaque', raw: { ...raw, result: 'base64' } }
@@ -1239,7 +1239,7 @@ describe('items of hosted tools', () => {
     expect(items).toHaveLength(5)
   })
 
-  test('stay if the client sent them', () => {
+  test('an item of a hosted tool stays as it is if the client sends it', () => {
     const { turns, record: answered } = createRecorder()
     const drawn = talk`
       thinks: draw
@@ -1252,7 +1252,7 @@ describe('items of hosted tools', () => {
   })
 })
 
-describe('reasoning that the client sends', () => {
+describe('reasoning that the client sends itself', () => {
   const thought = (id: string, sealed: string | null): Item => ({
     type: 'reasoning',
     id,
@@ -1266,7 +1266,7 @@ describe('reasoning that the client sends', () => {
     assistantMessage('Two.'),
   ]
 
-  test('is replaced by the recorded reasoning unless both are the same', () => {
+  test('reasoning of the client is replaced by the recorded reasoning unless both are the same', () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], once)
     const merged = { ...thought('rs_9', 'other'), summary: [] }
@@ -1281,7 +1281,7 @@ describe('reasoning that the client sends', () => {
     ])
   })
 
-  test('stays if no turn was found or none was recorded', () => {
+  test('reasoning of the client stays if no turn was found, or if the turn has no reasoning', () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], [assistantMessage('One.')])
     const items = [warm, thought('rs_9', 'other'), assistantMessage('One.'), user('and?'), ...once]
@@ -1289,7 +1289,7 @@ describe('reasoning that the client sends', () => {
   })
 })
 
-test('an empty message does not hide the parent of the next answer', () => {
+test('an empty assistant message does not hide the parent of the next answer', () => {
   const { turns, record: answered } = createRecorder()
   const turn = answered([warm], found)
   const items = [warm, ...visible(found), user('and?'), assistantMessage(''), user('hello?')]
@@ -1311,7 +1311,7 @@ test('an answer after an unknown answer has no parent', () => {
   expect(recall(items, turns)).toMatchObject({ parent: null, newItemsStart: 4 })
 })
 
-describe('the work in one segment', () => {
+describe('amount of work for one long answer', () => {
   /** Counts how often a field of the items is read. */
   function countReads(count: number, make: (at: number) => Item, field: 'call_id' | 'raw' | 'id') {
     let reads = 0
@@ -1352,19 +1352,22 @@ describe('the work in one segment', () => {
       'call_id',
     ],
     [
-      'what a service has made',
+      'items of hosted tools',
       (at) => ({ type: 'opaque', raw: { type: 'web_search_call', query: `${at}` } }),
       'raw',
     ],
-    ['thoughts', (at) => ({ type: 'reasoning', id: `rs_${at}`, summary: [] }), 'id'],
-  ])('grows linearly with it: %s', (_name, make, field) => {
-    const reads = countReads(300, make, field)
-    expect(reads).toBeGreaterThan(300)
-    expect(countReads(600, make, field)).toBeLessThan(2.5 * reads)
-  })
+    ['reasoning items', (at) => ({ type: 'reasoning', id: `rs_${at}`, summary: [] }), 'id'],
+  ])(
+    'the work for one answer grows linearly with the number of its items: %s',
+    (_name, make, field) => {
+      const reads = countReads(300, make, field)
+      expect(reads).toBeGreaterThan(300)
+      expect(countReads(600, make, field)).toBeLessThan(2.5 * reads)
+    },
+  )
 })
 
-test('is linear, and completes with two thousand segments', () => {
+test('restoring is linear in the number of answers, and completes with two thousand answers', () => {
   const recalledOf = (items: readonly Item[]) => {
     const plan = splitIntoSegments(items)
     const named = plan.segments.map(({ start, end, fingerprint }, at): RecordedTurn => ({
@@ -1402,7 +1405,7 @@ describe('an answer that broke off before its last text was recorded', () => {
   const look = assistantMessage('Let me look.')
   const thanks = user('thanks')
 
-  test("has the recorded reasoning before the client's text", () => {
+  test("the recorded reasoning comes before the client's text if no text was recorded", () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       history,
@@ -1413,7 +1416,7 @@ describe('an answer that broke off before its last text was recorded', () => {
     expect(items).toEqual([warm, where, assistantMessage('It is 4'), thanks])
   })
 
-  test('has its later reasoning after the recorded text', () => {
+  test("reasoning after the last recorded text comes before the client's unrecorded text", () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       history,
@@ -1424,7 +1427,7 @@ describe('an answer that broke off before its last text was recorded', () => {
     expect(items).toEqual([warm, where, look, cold, assistantMessage('It is 4'), thanks])
   })
 
-  test('gets no text that the client does not have', () => {
+  test('recorded reasoning is restored even if the client has no text after it', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       history,
@@ -1436,10 +1439,10 @@ describe('an answer that broke off before its last text was recorded', () => {
   })
 })
 
-describe('an answer without text', () => {
+describe('an answer without text whose marker the client has', () => {
   const silent = talk`thinks: colder`
 
-  test('is not matched at its marker if its question comes later', () => {
+  test('an answer without text is not matched at its marker if its question comes later', () => {
     const gateway = createRecorder()
     const cold = user('how cold is it?')
     const history = [warm, assistantMessage(''), cold]
@@ -1453,7 +1456,7 @@ describe('an answer without text', () => {
     expect(moved.notes.map(({ why }) => why)).toEqual(['marker-doubted', 'marker-removed'])
   })
 
-  test('is matched at its marker, however often the question repeats', () => {
+  test('an answer without text is matched at its marker, however often the question repeats', () => {
     const gateway = createRecorder()
     const [again, third] = [user('how warm is it?'), user('how warm is it?')]
     const turn = gateway.record([warm, assistantMessage(''), again], silent, [])
@@ -1464,7 +1467,7 @@ describe('an answer without text', () => {
     expect(show(moved.items)).toBe(show([warm, again, assistantMessage(''), third]))
   })
 
-  test('does not take the marker of the next answer, even if that was continued', () => {
+  test('the marker of the next answer restores nothing in an answer without text', () => {
     const gateway = createRecorder()
     const history = [warm, assistantMessage(''), user('how cold is it?')]
     const turn = gateway.record(history, found)
@@ -1479,7 +1482,7 @@ describe('an answer without text', () => {
     )
   })
 
-  test('is not matched after tool outputs of an earlier round', () => {
+  test('an answer without text is not matched after tool outputs of an earlier round', () => {
     const gateway = createRecorder()
     const calling = looked.filter(({ type }) => type !== 'message')
     gateway.record([warm], calling)
@@ -1493,7 +1496,7 @@ describe('an answer without text', () => {
     )
   })
 
-  describe('after the outputs of its tools, although an earlier answer was continued since', () => {
+  describe('an answer without text after tool outputs, if an earlier answer was continued since', () => {
     const [cold, next, text] = [
       user('how cold is it?'),
       user('and?'),
@@ -1515,18 +1518,18 @@ describe('an answer without text', () => {
     }
     const before = [warm, ...found, assistantMessage('Or 5.'), cold, ...calling, output as Item]
 
-    test('is restored', () => {
+    test('an answer without text is restored after the outputs of its input', () => {
       const items = recallWithOutput(output as Item, output as Item)
       expect(show(items)).toBe(show([...before, ...silent, next]))
     })
 
-    test('is not restored after other outputs than those of its input', () => {
+    test('an answer without text is not restored after other outputs than those of its input', () => {
       const failed = { ...output, output: 'It timed out.' } as Item
       expect(show(recallWithOutput(failed, output as Item))).toBe(show([...before, next]))
     })
   })
 
-  test('is found by its marker, but not in the segment of another answer without text', () => {
+  test('an answer without text is found by its marker, but not if it is in another answer without text', () => {
     const gateway = createRecorder()
     const cold = user('how cold is it?')
     const history = [warm, assistantMessage(''), cold]
@@ -1544,7 +1547,7 @@ describe('an answer without text', () => {
     )
   })
 
-  test('does not answer the messages after it, even if a fence is around its marker', () => {
+  test('a message with only a marker in a code fence has no fingerprint', () => {
     const gateway = createRecorder()
     const turn = gateway.record([warm], silent, [])
     const fenced = assistantMessage(`\`\`\`\n${formatMarkerLine(turn.id)}\n\`\`\``)
@@ -1552,7 +1555,7 @@ describe('an answer without text', () => {
     expect(fingerprint).toBeNull()
   })
 
-  test('that continues an answer with text has the same fingerprint, and comes after it', () => {
+  test('a continuation without text is restored after the answer with text that it continues', () => {
     const gateway = createRecorder()
     const first = gateway.record([warm], found)
     const text = mark(first, 'It is 4 degrees.')
@@ -1572,7 +1575,7 @@ describe('an answer without text', () => {
   })
 })
 
-test('an edited answer is recognized by its question, even if another answer contains its text', () => {
+test('an edited answer is found by its question, even if another answer contains its text', () => {
   const gateway = createRecorder()
   const cold = user('how cold is it?')
   const [wonders, wondersMore, wondersOn] = talk`
@@ -1601,7 +1604,7 @@ test('an edited answer is recognized by its question, even if another answer con
   )
 })
 
-test('a marker that is not trusted adds a note on what is not restored', () => {
+test('a marker that is not trusted adds a note that its turn is not restored', () => {
   const gateway = createRecorder()
   const [one, two, three] = talk`
     thinks: where?

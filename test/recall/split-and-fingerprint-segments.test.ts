@@ -17,8 +17,8 @@ function prints(items: readonly Item[]) {
   return splitIntoSegments(items).segments.map(({ fingerprint }) => fingerprint)
 }
 
-describe('segments', () => {
-  test('are consecutive model-made items, separated by all other items', () => {
+describe('splitting a list into segments of consecutive model-made items', () => {
+  test('a segment has consecutive model-made items; all other items separate segments', () => {
     const { segments } = splitIntoSegments(talk`
       system: be brief
       user: how warm is it?
@@ -46,7 +46,7 @@ describe('segments', () => {
     ])
   })
 
-  test('are not started, ended or separated by an empty message', () => {
+  test('an empty message does not start, end or separate segments', () => {
     const plan = splitIntoSegments([
       user('one'),
       assistantMessage(' \n'),
@@ -59,8 +59,8 @@ describe('segments', () => {
     expect(plan.segments.map(({ start, end }) => [start, end])).toEqual([[3, 6]])
   })
 
-  test('contain the turns that their markers name, and the lookup keys', () => {
-    const { segments, keys } = splitIntoSegments([
+  test('a segment lists the turns that its markers name; the lookup keys cover all segments', () => {
+    const { segments, lookupKeys } = splitIntoSegments([
       user('one'),
       assistantMessage(`${formatMarkerLine(A)}\n\nyes\n\n${formatMarkerLine(B)}`),
       ...talk`
@@ -71,14 +71,14 @@ describe('segments', () => {
       assistantMessage(`no\n\n${formatMarkerLine(A)}`),
     ])
     expect(segments.map(({ markerTurnIds }) => markerTurnIds)).toEqual([[A, B], [A]])
-    expect(keys).toEqual({
+    expect(lookupKeys).toEqual({
       turnIds: [A, B],
       callIds: ['a'],
       fingerprints: segments.map(({ fingerprint }) => fingerprint),
     })
   })
 
-  test('without text and calls have no fingerprint and do not change others', () => {
+  test('a segment without text and calls has no fingerprint and does not change those of others', () => {
     const before = [user('one'), assistantMessage('yes'), user('two')]
     const after = [user('three'), assistantMessage('no')]
     const silent = assistantMessage(formatMarkerLine(A))
@@ -90,11 +90,11 @@ describe('segments', () => {
   })
 })
 
-describe('the fingerprint', () => {
+describe('the fingerprint of a segment of model-made items', () => {
   const asked = [user('how warm is it?')]
   const texts = ['Let me look.', 'It is 4 degrees.\n\n- one\n- two']
 
-  test('is the same however a client joins the messages of an answer', () => {
+  test('the fingerprint is the same however the client joins the messages of an answer', () => {
     const name = fingerprintAnswer(
       splitIntoSegments(asked),
       texts.map((text) => assistantMessage(text)),
@@ -116,7 +116,7 @@ describe('the fingerprint', () => {
     for (const way of ways) expect(prints([...asked, ...way])).toEqual([name])
   })
 
-  test('ignores markers and the boxes that show tools and reasoning', () => {
+  test('the fingerprint ignores markers and the boxes in which clients show tools and reasoning', () => {
     const name = prints([...asked, assistantMessage('It is 4 degrees.')])
     const ways = [
       `${formatMarkerLine(A)}\n\nIt is 4 degrees.`,
@@ -128,7 +128,7 @@ describe('the fingerprint', () => {
     for (const way of ways) expect(prints([...asked, assistantMessage(way)])).toEqual(name)
   })
 
-  test('depends on the text, on the calls and on all earlier segments (C131)', () => {
+  test('the fingerprint depends on the text, on the calls and on all earlier segments (C131)', () => {
     const all = [
       [...asked, assistantMessage('yes'), user('and'), assistantMessage('so')],
       [...asked, assistantMessage('no'), user('and'), assistantMessage('so')],
@@ -141,7 +141,7 @@ describe('the fingerprint', () => {
     expect(new Set(all).size).toBe(all.length)
   })
 
-  test('covers the last line of the first user message, once per round', () => {
+  test('the fingerprint covers the last line of the first user message, once per round', () => {
     const loop = talk`
       call a
       output a
@@ -162,7 +162,7 @@ describe('the fingerprint', () => {
     ).toEqual(prints([...asked, assistantMessage('yes'), user('and'), assistantMessage('so')]))
   })
 
-  test('of a continued answer covers the text of both parts', () => {
+  test('the fingerprint of a continued answer covers the text of both parts', () => {
     const begun = splitIntoSegments([...asked, assistantMessage('It is 4 de')])
     const name = fingerprintAnswer(begun, [assistantMessage('grees.')])
     for (const text of ['It is 4 degrees.', 'It is 4 de\n\ngrees.']) {
@@ -170,7 +170,7 @@ describe('the fingerprint', () => {
     }
   })
 
-  test('of an answer is found when the client sends the answer back', () => {
+  test('the fingerprint of an answer equals that of its segment when the client sends the answer back', () => {
     const word = fc.constantFrom('OK.', ' ', '\n', 'a b', '```', 'ü\u2028')
     const item = fc.oneof(
       fc.array(word).map((words) => user(words.join(''))),
@@ -190,14 +190,14 @@ describe('the fingerprint', () => {
         const name = fingerprintAnswer(splitIntoSegments(items), answer)
         const back = splitIntoSegments([...items, ...answer, user('and?')])
         expect(back.segments.at(-1)?.fingerprint).toBe(name)
-        expect(back.keys.fingerprints).toContain(name)
+        expect(back.lookupKeys.fingerprints).toContain(name)
       }),
       { numRuns: 200 },
     )
   })
 })
 
-test('is linear, and completes with two thousand segments', () => {
+test('splitting is linear, and completes with two thousand segments', () => {
   const text = `${'a long answer with many words '.repeat(30)}\n\n${formatMarkerLine(A)}`
   const rounds = (count: number) =>
     Array.from({ length: count }, (_, at) => [

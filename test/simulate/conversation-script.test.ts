@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { splitIntoScript } from '../../src/simulate/conversation-script.ts'
 import { show, talk } from '../support/talk.ts'
 
-test("an exchange is new input and the model's answer to it", () => {
+test("an exchange of a script is new input and the model's answer to it", () => {
   const { exchanges } = splitIntoScript(
     'x',
     talk`
@@ -14,7 +14,7 @@ test("an exchange is new input and the model's answer to it", () => {
       user: thanks
     `,
   )
-  expect(exchanges.map(({ asked, answer }) => [show(asked), show(answer)])).toEqual([
+  expect(exchanges.map(({ newItems, answer }) => [show(newItems), show(answer)])).toEqual([
     ['system: be brief\nuser: weather?', 'call a weather'],
     ['output a 4 degrees', 'assistant: cold'],
     ['user: thanks', ''],
@@ -23,7 +23,7 @@ test("an exchange is new input and the model's answer to it", () => {
 
 test('a conversation that begins with an answer has an exchange without input', () => {
   const { exchanges } = splitIntoScript('x', talk`assistant: hello`)
-  expect(exchanges.map(({ asked, answer }) => [show(asked), show(answer)])).toEqual([
+  expect(exchanges.map(({ newItems, answer }) => [show(newItems), show(answer)])).toEqual([
     ['', 'assistant: hello'],
   ])
 })

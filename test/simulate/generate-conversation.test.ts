@@ -4,7 +4,7 @@ import { listMedia } from '../../src/core/media/media-handles.ts'
 import { findRoundStarts } from '../../src/core/items/rounds-and-pinned-items.ts'
 import {
   generateConversation,
-  DEFAULT_TURN_COUNT,
+  DEFAULT_ROUND_COUNT,
 } from '../../src/simulate/generate-conversation.ts'
 import type { ConversationScript } from '../../src/simulate/conversation-script.ts'
 
@@ -12,7 +12,7 @@ const SEEDS = Array.from({ length: 20 }, (_, seed) => seed)
 const all = SEEDS.map((seed) => generateConversation(seed))
 
 function itemsOf({ exchanges }: ConversationScript): readonly Item[] {
-  return exchanges.flatMap(({ asked, answer }) => [...asked, ...answer])
+  return exchanges.flatMap(({ newItems, answer }) => [...newItems, ...answer])
 }
 
 function textIn(item: Item): string {
@@ -38,27 +38,27 @@ function charsOf(type: Item['type'], role?: string): readonly number[] {
     .map((item) => textIn(item).length)
 }
 
-describe('a generated conversation', () => {
-  test('is the same for the same seed and different for another', () => {
+describe('conversations that are generated for the simulation', () => {
+  test('a generated conversation is the same for the same seed and different for another seed', () => {
     expect(generateConversation(7)).toEqual(generateConversation(7))
     expect(textIn(itemsOf(generateConversation(7))[1] as Item)).not.toBe(
       textIn(itemsOf(generateConversation(8))[1] as Item),
     )
   })
 
-  test('has 60 turns after its instructions', () => {
+  test('a generated conversation has 60 rounds after its instructions', () => {
     for (const script of all) {
       const items = itemsOf(script)
-      expect(findRoundStarts(items)).toHaveLength(DEFAULT_TURN_COUNT)
+      expect(findRoundStarts(items)).toHaveLength(DEFAULT_ROUND_COUNT)
       expect(items[0]).toMatchObject({ type: 'message', role: 'system' })
     }
   })
 
-  test('has up to 3 tool calls per turn, 1.4 on average', () => {
+  test('a generated conversation has up to 3 tool calls per round, 1.4 on average', () => {
     const outputs = charsOf('function_call_output').length
-    expect(outputs / (DEFAULT_TURN_COUNT * all.length)).toBeCloseTo(1.4, 1)
+    expect(outputs / (DEFAULT_ROUND_COUNT * all.length)).toBeCloseTo(1.4, 1)
     for (const script of all) {
-      const questions = script.exchanges.map(({ asked }) => asked.at(-1)?.type === 'message')
+      const questions = script.exchanges.map(({ newItems }) => newItems.at(-1)?.type === 'message')
       // One request per tool call and one for the answer: at most 4 per turn.
       const starts = questions.flatMap((isQuestion, at) => (isQuestion ? [at] : []))
       const ends = [...starts.slice(1), questions.length]
@@ -68,17 +68,17 @@ describe('a generated conversation', () => {
     }
   })
 
-  test('ends every turn with reasoning and a text answer', () => {
+  test('each round of a generated conversation ends with reasoning and a text answer', () => {
     for (const { exchanges } of all) {
       const answers = exchanges.map(({ answer }) => answer.map(({ type }) => type).join())
       expect(new Set(answers)).toEqual(new Set(['reasoning,function_call', 'reasoning,message']))
       expect(answers.filter((answer) => answer.endsWith('message'))).toHaveLength(
-        DEFAULT_TURN_COUNT,
+        DEFAULT_ROUND_COUNT,
       )
     }
   })
 
-  test('has items of the configured lengths', () => {
+  test('the items of a generated conversation have the configured lengths', () => {
     expect(new Set(charsOf('message', 'system'))).toEqual(new Set([6000]))
     expect(new Set(charsOf('message', 'user'))).toEqual(new Set([300]))
     expect(new Set(charsOf('message', 'assistant'))).toEqual(new Set([1200]))
@@ -86,7 +86,7 @@ describe('a generated conversation', () => {
     for (const chars of charsOf('function_call')) expect(Math.abs(chars - 200)).toBeLessThan(30)
   })
 
-  test('has outputs of lognormal length with a median of about 5,400 characters', () => {
+  test('generated tool outputs have a lognormal length with a median of about 5,400 characters', () => {
     const lengths = charsOf('function_call_output').toSorted((a, b) => a - b)
     const at = (share: number) => lengths[Math.floor(lengths.length * share)] ?? 0
     expect(at(0.5)).toBeGreaterThan(4900)
@@ -97,22 +97,22 @@ describe('a generated conversation', () => {
     expect(lengths.at(-1)).toBe(60_000)
   })
 
-  test('has the same texts with images, one per question on average and some repeated', () => {
+  test('with images, the texts stay the same, and a question has one image on average', () => {
     const shown = SEEDS.flatMap((seed) => {
       const items = itemsOf(generateConversation(seed, { hasImages: true }))
       const bare = itemsOf(generateConversation(seed))
       expect(items.map(textIn)).toEqual(bare.map(textIn))
       return listMedia(items)
     })
-    expect(shown.length / (DEFAULT_TURN_COUNT * SEEDS.length)).toBeCloseTo(1, 1)
+    expect(shown.length / (DEFAULT_ROUND_COUNT * SEEDS.length)).toBeCloseTo(1, 1)
     const all = new Set(shown.map(({ identity }) => identity))
     expect(all.size / shown.length).toBeGreaterThan(0.85)
     expect(all.size / shown.length).toBeLessThan(0.95)
     for (const image of all) expect(Math.abs(image.length - 4000)).toBeLessThan(50)
   })
 
-  test('has only questions and answers of the requested length as a chat', () => {
-    const items = itemsOf(generateConversation(1, { isChat: true, wordy: 4, turns: 3 }))
+  test('a generated chat has only questions and answers of the requested length', () => {
+    const items = itemsOf(generateConversation(1, { isChat: true, textLengthFactor: 4, rounds: 3 }))
     expect(items.map(({ type }) => type)).not.toContain('function_call')
     expect(
       items
@@ -122,7 +122,7 @@ describe('a generated conversation', () => {
     ).toEqual([6000, ...Array.from({ length: 3 }).flatMap(() => [1200, 4800])])
   })
 
-  test('contains no text twice', () => {
+  test('a generated conversation contains no text twice', () => {
     for (const script of all) {
       const texts = itemsOf(script).map(textIn)
       expect(new Set(texts).size).toBe(texts.length)

@@ -26,29 +26,29 @@ const of = ({ policies }: SimulationNumbers, name: string) => {
 const MOST = { replay: 1, retain: 0.75, lean: 0.4, capped: 0.6 }
 
 describe.each([
-  ['the conversations of this run', fresh.bound],
+  ['new conversations', fresh.bound],
   ['the 20 conversations of the README', stored.bound],
-])('C145: of %s', (_, figures) => {
-  test.each(POLICY_NAMES)('%s costs no more than documented', (name) => {
+])('costs of the policies in %s (C145)', (_, figures) => {
+  test.each(POLICY_NAMES)('the policy %s costs no more than documented', (name) => {
     expect(of(figures, name).of_replay).toBeLessThanOrEqual(MOST[name])
   })
 
-  test.each(POLICY_NAMES)('%s breaks no prefix outside a step', (name) => {
+  test.each(POLICY_NAMES)('the policy %s breaks no cached prefix outside of its steps', (name) => {
     expect(of(figures, name).breaks_outside_steps).toBe(0)
   })
 
-  test.each(POLICY_NAMES)('%s sends no invalid reasoning', (name) => {
+  test.each(POLICY_NAMES)('the policy %s sends no invalid reasoning', (name) => {
     expect(of(figures, name).reasoning_sent).toBeGreaterThan(0)
     expect(of(figures, name).reasoning_invalid).toBe(0)
   })
 
-  test('replay and capped never break a prefix, and send all reasoning', () => {
+  test('the policies replay and capped never break a cached prefix, and send all reasoning', () => {
     for (const name of ['replay', 'capped']) {
       expect(of(figures, name)).toMatchObject({ breaks: 0, reasoning_kept: 1 })
     }
   })
 
-  test('a cutoff that moves every turn shows up as breaks', () => {
+  test('a cutoff that moves in every round breaks cached prefixes and costs more than replay', () => {
     for (const name of ['sliding-window', 'trim-by-age']) {
       expect(of(figures, name).of_replay).toBeGreaterThan(1)
       expect(of(figures, name).breaks_outside_steps).toBeGreaterThan(0)
@@ -58,51 +58,57 @@ describe.each([
 })
 
 test.each(POLICY_NAMES)(
-  '%s costs no more than full replay where reasoning is not bound',
+  'the policy %s costs no more than full replay if reasoning is valid after any prefix',
   (name) => {
     expect(of(fresh.unbound, name).of_replay).toBeLessThanOrEqual(1)
     expect(of(stored.unbound, name).of_replay).toBeLessThanOrEqual(1)
   },
 )
 
-describe.each(Object.entries(WITH_IMAGES))('with images, %s', (kind, making) => {
-  const bound = imageFigures(making, true)
-  const unbound = imageFigures(making, false)
+describe.each(Object.entries(WITH_IMAGES))(
+  'costs of the policies in a conversation with images: %s',
+  (kind, making) => {
+    const bound = imageFigures(making, true)
+    const unbound = imageFigures(making, false)
 
-  test.each(Object.entries({ bound, unbound }))(
-    'no policy costs more than replay (%s)',
-    (binding, figures) => {
-      for (const name of POLICY_NAMES) {
-        expect(of(figures, name).of_replay, name).toBeLessThanOrEqual(1)
-        expect(of(figures, name).breaks_outside_steps, name).toBe(0)
-        expect(of(figures, name).reasoning_invalid, name).toBe(0)
-        expect(stored.images[kind]?.[binding as 'bound' | 'unbound'][name]).toBeCloseTo(
-          of(figures, name).of_replay,
-          2,
-        )
+    test.each(Object.entries({ bound, unbound }))(
+      'no policy costs more than replay in a conversation with images (%s reasoning)',
+      (binding, figures) => {
+        for (const name of POLICY_NAMES) {
+          expect(of(figures, name).of_replay, name).toBeLessThanOrEqual(1)
+          expect(of(figures, name).breaks_outside_steps, name).toBe(0)
+          expect(of(figures, name).reasoning_invalid, name).toBe(0)
+          expect(stored.images[kind]?.[binding as 'bound' | 'unbound'][name]).toBeCloseTo(
+            of(figures, name).of_replay,
+            2,
+          )
+        }
+      },
+    )
+  },
+)
+
+describe('numbers in the README that `npm run docs:policies` writes', () => {
+  test.each(['bound', 'unbound'] as const)(
+    'the numbers in the README are those of the current code (%s reasoning)',
+    (kind) => {
+      expect(stored[kind].conversations).toBe(20)
+      for (const { policy, by_conversation: now } of fresh[kind].policies) {
+        const { by_conversation: then } = of(stored[kind], policy)
+        for (const [at, { cost, largest, breaks, reasoning_sent: reasoning }] of now.entries()) {
+          // The chart does not show small changes of notes.
+          expect(cost / (then[at]?.cost ?? 0), policy).toBeCloseTo(1, 2)
+          expect(largest / (then[at]?.largest ?? 0), policy).toBeCloseTo(1, 2)
+          expect({ breaks, reasoning }, policy).toEqual({
+            breaks: then[at]?.breaks,
+            reasoning: then[at]?.reasoning_sent,
+          })
+        }
       }
     },
   )
-})
 
-describe('the numbers in the README, which `npm run docs:policies` writes', () => {
-  test.each(['bound', 'unbound'] as const)('match the code (%s)', (kind) => {
-    expect(stored[kind].conversations).toBe(20)
-    for (const { policy, by_conversation: now } of fresh[kind].policies) {
-      const { by_conversation: then } = of(stored[kind], policy)
-      for (const [at, { cost, largest, breaks, reasoning_sent: reasoning }] of now.entries()) {
-        // The chart does not show small changes of notes.
-        expect(cost / (then[at]?.cost ?? 0), policy).toBeCloseTo(1, 2)
-        expect(largest / (then[at]?.largest ?? 0), policy).toBeCloseTo(1, 2)
-        expect({ breaks, reasoning }, policy).toEqual({
-          breaks: then[at]?.breaks,
-          reasoning: then[at]?.reasoning_sent,
-        })
-      }
-    }
-  })
-
-  test('match the chart', () => {
+  test('the stored chart is that of the stored numbers', () => {
     expect(readFileSync(CHART, 'utf8')).toBe(renderSvgChart(stored.bound))
   })
 })

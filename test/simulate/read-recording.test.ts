@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { readRecording, scriptOfItems } from '../../src/simulate/read-recording.ts'
+import { readRecording, createScript } from '../../src/simulate/read-recording.ts'
 import type { ConversationScript } from '../../src/simulate/conversation-script.ts'
 import { show, talk } from '../support/talk.ts'
 
 const read = (value: unknown) => readRecording(JSON.stringify(value), 'chats.json')
 const told = ({ exchanges }: ConversationScript) =>
-  exchanges.map(({ asked, answer }) => [show(asked), show(answer)])
+  exchanges.map(({ newItems, answer }) => [show(newItems), show(answer)])
 
 const ITEMS = [
   { role: 'user', content: 'weather?' },
@@ -28,18 +28,18 @@ const TOLD = [
   ['output a 4 degrees', 'assistant: cold'],
 ]
 
-describe('a recording', () => {
+describe('reading a recording for the simulation', () => {
   test.each([
     ['a list of items', ITEMS],
     ['a body of a Responses request', { model: 'm', input: ITEMS }],
     ['a body with its answer', { input: ITEMS.slice(0, 3), output: ITEMS.slice(3) }],
     ['a body of a chat request', { model: 'm', messages: MESSAGES }],
     ['a list of messages', MESSAGES],
-  ])('may be %s', (_, value) => {
+  ])('a recording may be %s', (_, value) => {
     expect(read(value).map(told)).toEqual([TOLD])
   })
 
-  test('may be several of these, each named by its index', () => {
+  test('a recording may be a list of recordings, each named by its index', () => {
     const scripts = read([ITEMS, { input: 'hello' }, { messages: MESSAGES }])
     expect(scripts.map(({ name }) => name)).toEqual([
       'chats.json[0]',
@@ -49,12 +49,12 @@ describe('a recording', () => {
     expect(scripts.map(told)).toEqual([TOLD, [['user: hello', '']], TOLD])
   })
 
-  test('may have one conversation per line', () => {
+  test('a recording may have one conversation per line', () => {
     const lines = [ITEMS, { messages: MESSAGES }].map((each) => JSON.stringify(each))
     expect(readRecording(`${lines.join('\n')}\n`, 'x').map(told)).toEqual([TOLD, TOLD])
   })
 
-  test('starts with its instructions', () => {
+  test('a recorded conversation starts with its instructions', () => {
     expect(read({ instructions: 'be brief', input: 'hello' }).map(told)).toEqual([
       [['system: be brief\nuser: hello', '']],
     ])
@@ -68,27 +68,30 @@ describe('a recording', () => {
     ['[[{"role": "user", "content": "x"}], []]', 'chats.json[1] holds no items'],
     ['{"messages": [{"role": "nobody", "content": ""}]}', 'messages[0].role'],
     ['{"input": [{"role": "user", "content": 3}]}', 'input[0].content'],
-  ])('with invalid content is rejected with its position: %s', (text, sentence) => {
-    expect(() => readRecording(text, 'chats.json')).toThrow(sentence)
-  })
+  ])(
+    'a recording with invalid content is rejected with the position of the error: %s',
+    (text, sentence) => {
+      expect(() => readRecording(text, 'chats.json')).toThrow(sentence)
+    },
+  )
 })
 
-describe('recorded items', () => {
-  test('are simulated without their ids and origins', () => {
+describe('items of a recording in the simulation', () => {
+  test('recorded items are simulated without their ids and origins', () => {
     const origin = { wire: 'anthropic', account: 'a', model: 'm', prefixHash: 'x' }
     const items = talk`user: hello`.map((item) => ({ ...item, id: 'msg_1', origin }))
-    const [exchange] = scriptOfItems('x', items).exchanges
-    expect(exchange?.asked).toEqual(talk`user: hello`)
+    const [exchange] = createScript('x', items).exchanges
+    expect(exchange?.newItems).toEqual(talk`user: hello`)
   })
 
-  test('have reasoning of other wires encrypted for the simulated provider', () => {
+  test('reasoning that another provider encrypted is treated as encrypted by the simulated provider', () => {
     const native = { anthropic: { signature: 'abc' } }
     const [signed, ours, plain] = [
       { type: 'reasoning', summary: [], native },
       { type: 'reasoning', summary: [], encrypted_content: 'anthropic:abc' },
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] },
     ] as const
-    const [exchange] = scriptOfItems('x', [signed, ours, plain]).exchanges
+    const [exchange] = createScript('x', [signed, ours, plain]).exchanges
     expect(exchange?.answer).toEqual([
       { ...signed, encrypted_content: `(${JSON.stringify(native)}` },
       { ...ours, encrypted_content: '(anthropic:abc' },

@@ -38,9 +38,14 @@ const chars = (...items: readonly Item[]): number =>
 
 function under(
   transform: Transform,
-  stepOf: PolicyCandidate['stepOf'] = () => '',
+  stepOf: PolicyCandidate['computeStepKey'] = () => '',
 ): PolicyCandidate {
-  return { name: transform.name, transforms: [transform], keepsToPrefix: false, stepOf }
+  return {
+    name: transform.name,
+    transforms: [transform],
+    dropsInvalidReasoning: false,
+    computeStepKey: stepOf,
+  }
 }
 
 const ALL: Transform = { name: 'all', run: (items) => ({ items, notes: [] }) }
@@ -54,8 +59,8 @@ const [a, b, c] = [user('aaaa'), thought('bbbb'), assistant('cccc')]
 const [d, e, f] = [user('dddd'), thought('eeee'), assistant('ffff')]
 const script = splitIntoScript('x', [a, b, c, d, e, f])
 
-describe('the text of a request', () => {
-  test('is byte for byte the body that the wire sends', () => {
+describe('text of a simulated request', () => {
+  test('the text of a simulated request is byte for byte the body that would be sent', () => {
     const items = [a, b, c, d].map((item) => ({
       ...item,
       origin: { wire: 'responses', account: 'simulated', model: 'simulated', prefixHash: null },
@@ -69,66 +74,66 @@ describe('the text of a request', () => {
   })
 })
 
-describe('a simulated conversation', () => {
-  test('finds the complete previous request in the cache if nothing changes', () => {
+describe('measurements of a simulated conversation', () => {
+  test('the complete previous request is cached if nothing changes', () => {
     const first = FRONT + chars(a)
     const second = FRONT + chars(a, b, c, d)
     const measures = simulateConversation(script, under(ALL), true)
     expect(measures).toEqual({
       requests: 2,
-      sent: first + second,
-      cached: first,
-      breaks: 0,
-      breaksOutsideSteps: 0,
-      reasoning: 1,
-      reasoningMade: 1,
-      reasoningInvalid: 0,
-      largest: second,
+      sentChars: first + second,
+      cachedChars: first,
+      prefixBreaks: 0,
+      unexpectedBreaks: 0,
+      sentReasoning: 1,
+      existingReasoning: 1,
+      invalidReasoning: 0,
+      largestRequestChars: second,
     })
     expect(computeTotalCost(measures)).toBeCloseTo(first + (second - first) + first / 10)
   })
 
-  test('finds only the text before the first change in the cache', () => {
+  test('only the text before the first change is cached', () => {
     const measures = simulateConversation(script, under(WITHOUT_FIRST), true)
     const shared = '{"type":"'.length
     expect(measures).toMatchObject({
-      sent: FRONT + chars(a) + FRONT + chars(b, c, d),
-      cached: FRONT + shared,
-      breaks: 1,
+      sentChars: FRONT + chars(a) + FRONT + chars(b, c, d),
+      cachedChars: FRONT + shared,
+      prefixBreaks: 1,
     })
   })
 
-  test('counts a break outside a step unless the step changes', () => {
-    expect(simulateConversation(script, under(WITHOUT_FIRST), true).breaksOutsideSteps).toBe(1)
+  test("a changed prefix counts as unexpected unless the policy's step key changes", () => {
+    expect(simulateConversation(script, under(WITHOUT_FIRST), true).unexpectedBreaks).toBe(1)
     const withStep = under(WITHOUT_FIRST, (said) => `${said.length > 3}`)
     expect(simulateConversation(script, withStep, true)).toMatchObject({
-      breaks: 1,
-      breaksOutsideSteps: 0,
+      prefixBreaks: 1,
+      unexpectedBreaks: 0,
     })
     const unknown = under(WITHOUT_FIRST, null)
     expect(simulateConversation(script, unknown, true)).toMatchObject({
-      breaks: 1,
-      breaksOutsideSteps: 0,
+      prefixBreaks: 1,
+      unexpectedBreaks: 0,
     })
   })
 
-  test('has invalid reasoning after a changed prefix', () => {
+  test('reasoning after a changed prefix is invalid', () => {
     expect(simulateConversation(script, under(WITHOUT_FIRST), true)).toMatchObject({
-      reasoning: 1,
-      reasoningInvalid: 1,
+      sentReasoning: 1,
+      invalidReasoning: 1,
     })
-    expect(simulateConversation(script, under(WITHOUT_FIRST), false).reasoningInvalid).toBe(0)
+    expect(simulateConversation(script, under(WITHOUT_FIRST), false).invalidReasoning).toBe(0)
   })
 
-  test('has invalid reasoning if it was changed or earlier reasoning is missing', () => {
+  test('reasoning is invalid if it was changed, or if earlier reasoning is missing', () => {
     const two = splitIntoScript('x', [a, b, thought('more'), c, d])
     const torn: Transform = {
       name: 'torn',
       run: (items) => filterItems(items, (at) => at !== 1, 'x'),
     }
     expect(simulateConversation(two, under(torn), true)).toMatchObject({
-      reasoning: 1,
-      reasoningInvalid: 1,
+      sentReasoning: 1,
+      invalidReasoning: 1,
     })
     const changed: Transform = {
       name: 'changed',
@@ -138,12 +143,12 @@ describe('a simulated conversation', () => {
       }),
     }
     expect(simulateConversation(two, under(changed), true)).toMatchObject({
-      reasoning: 2,
-      reasoningInvalid: 2,
+      sentReasoning: 2,
+      invalidReasoning: 2,
     })
   })
 
-  test("checks reasoning by the text instead of the gateway's hash", () => {
+  test("the simulated provider checks reasoning by the text, not by the gateway's hash", () => {
     const { transforms } = createPolicyCandidate('replay', PRESETS.replay, true)
     const late: Transform = {
       name: 'late',
@@ -154,23 +159,23 @@ describe('a simulated conversation', () => {
     }
     // The provider notices changes that come after the gateway's check.
     const behind: PolicyCandidate = { ...under(ALL), transforms: [...transforms, late] }
-    expect(simulateConversation(script, behind, true).reasoningInvalid).toBe(1)
+    expect(simulateConversation(script, behind, true).invalidReasoning).toBe(1)
   })
 
-  test("drops invalid reasoning with the gateway's transforms", () => {
+  test("the gateway's transforms drop invalid reasoning in the simulation", () => {
     const replay = createPolicyCandidate('replay', PRESETS.replay, true)
     const edited: PolicyCandidate = { ...replay, transforms: [WITHOUT_FIRST, ...replay.transforms] }
     expect(simulateConversation(script, replay, true)).toMatchObject({
-      reasoning: 1,
-      reasoningInvalid: 0,
+      sentReasoning: 1,
+      invalidReasoning: 0,
     })
     expect(simulateConversation(script, edited, true)).toMatchObject({
-      reasoning: 0,
-      reasoningInvalid: 0,
+      sentReasoning: 0,
+      invalidReasoning: 0,
     })
   })
 
-  test('without exchanges has no requests', () => {
+  test('a conversation without exchanges has no requests', () => {
     expect(simulateConversation({ name: 'x', exchanges: [] }, under(ALL), true).requests).toBe(0)
   })
 })

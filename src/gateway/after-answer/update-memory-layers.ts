@@ -1,7 +1,7 @@
 /** Updates the memory layers after an answer, e.g. adds what the model observed about the conversation. */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
-import { budgetRequestedLayers } from '../../memory/load-layer-blocks.ts'
+import { budgetEnabledLayers } from '../../memory/load-layer-blocks.ts'
 import type { LayerQuestion } from '../../memory/memory-layer-interface.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import type { Ports } from '../dependencies-interface.ts'
@@ -45,7 +45,7 @@ async function updateLayers(
   if (context.round === 0) return
   const askModel = (question: LayerQuestion) => answerLayerQuestion(question, prepared, ports)
   await Promise.all(
-    budgetRequestedLayers(listMemoryLayers(ports), policy.layers).map(async ({ layer, tokens }) => {
+    budgetEnabledLayers(listMemoryLayers(ports), policy.layers).map(async ({ layer, tokens }) => {
       try {
         await layer.update?.({ ...context, tokens }, { outcome, askModel })
       } catch (error) {

@@ -42,8 +42,8 @@ export async function loadHistoryByRecall(
     ...NO_HISTORY,
     notes: found === null ? [...notes, NOT_RECALLED] : notes,
     usedTurns,
-    // Retains only `next`, because the other fields hold the text of the complete chat in memory.
-    fingerprintSource: { next: segmented.next },
+    // Retains only one field, because the other fields hold the text of the complete chat in memory.
+    fingerprintSource: { nextFingerprintSource: segmented.nextFingerprintSource },
     recallResult,
     reasoningRejections: usedTurns.flatMap(listReasoningRejections),
     answerStartedAtMs: firstTurnOfAnswer?.createdAtMs ?? null,
@@ -54,13 +54,17 @@ export async function loadHistoryByRecall(
 
 /** Returns the stored turns that the chat mentions; null if the database failed or timed out. */
 async function findTurns(
-  { keys }: SegmentedHistory,
+  { lookupKeys }: SegmentedHistory,
   { tenant, user }: Caller,
   { recall, log }: Ports<'log' | 'recall'>,
 ): Promise<FoundTurns | null> {
-  const { turnIds, callIds, fingerprints } = keys
+  const { turnIds, callIds, fingerprints } = lookupKeys
   if (turnIds.length + callIds.length + fingerprints.length === 0) return NO_TURNS_FOUND
-  return queryWithTimeout(() => recall.findTurns({ tenant, user, ...keys }), 'not-recalled', log)
+  return queryWithTimeout(
+    () => recall.findTurns({ tenant, user, ...lookupKeys }),
+    'not-recalled',
+    log,
+  )
 }
 
 const NOT_RECALLED: Note = {

@@ -60,8 +60,8 @@ async function loadByIdOrRecall(
 function addFingerprintSource(loaded: RequestHistory): RequestHistory {
   const { clientRequest, history } = loaded
   if (!clientRequest.client.isOpenWebUi && clientRequest.originalItems === undefined) return loaded
-  const { next } = splitIntoSegments([...history.items, ...clientRequest.items])
-  return { ...loaded, history: { ...history, fingerprintSource: { next } } }
+  const { nextFingerprintSource } = splitIntoSegments([...history.items, ...clientRequest.items])
+  return { ...loaded, history: { ...history, fingerprintSource: { nextFingerprintSource } } }
 }
 
 /** Drops items of the request that the history has already: some clients send them again with a response id. */

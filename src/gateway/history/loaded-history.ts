@@ -6,7 +6,7 @@ import type { Item, Origin } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import type { Note } from '../../core/note.ts'
 import type { LoadedMedia } from '../../media/loading/load-result-types.ts'
-import type { LayerResults } from '../../memory/load-layer-blocks.ts'
+import type { LoadedLayers } from '../../memory/load-layer-blocks.ts'
 import type { SegmentedHistory } from '../../recall/split-and-fingerprint-segments.ts'
 import type { StoredSummary } from '../../store/summaries/summary-store-interface.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
@@ -22,7 +22,7 @@ export interface LoadedHistory {
   /** All loaded turns. `touch-loaded-turns.ts` keeps them from expiring. */
   readonly usedTurns: readonly UsedTurn[]
   /** The source of the answer's fingerprint, which finds its turn by text; null if clients name the turn by its id. */
-  readonly fingerprintSource: Pick<SegmentedHistory, 'next'> | null
+  readonly fingerprintSource: Pick<SegmentedHistory, 'nextFingerprintSource'> | null
   /** The turns that recall found; null if the client does not send its complete chat. */
   readonly recallResult: RecallResult | null
   /** Earlier rejections of reasoning. An upstream is not sent reasoning that it has rejected. */
@@ -48,7 +48,7 @@ export interface LoadedHistory {
   /** A newer summary that replaces more rounds; the prompt uses it after the next user message. */
   readonly summaryForNextRound?: ActiveSummary
   /** The text blocks of the memory layers; undefined if no layer is on. */
-  readonly layers?: LayerResults
+  readonly layers?: LoadedLayers
 }
 
 /** Returns the latest turn of the conversation that is stored; null if there is none. */

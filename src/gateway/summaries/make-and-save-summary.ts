@@ -99,9 +99,10 @@ async function saveFacts(
 ): Promise<void> {
   if (!layers.facts || !mayStore || isTemporary || facts.length === 0) return
   const { thread, begunAtMs } = resolveMemoryThread(clientRequest, history, turnId)
-  const response = turnId === null ? null : responseId(turnId)
-  const source = { owner: caller, facts, scope: layers.scope, thread, begunAtMs, response, items }
-  await waitWithTimeout(saveSummaryFacts(source, ports), MAX_FACTS_WAIT_MS)
+  const afterResponseId = turnId === null ? null : responseId(turnId)
+  const fields = { owner: caller, facts, scope: layers.scope, thread, begunAtMs, afterResponseId }
+  const saving = saveSummaryFacts({ ...fields, itemCount: items }, ports)
+  await waitWithTimeout(saving, MAX_FACTS_WAIT_MS)
 }
 
 const MAX_FACTS_WAIT_MS = 2000

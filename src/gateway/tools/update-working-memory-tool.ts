@@ -41,11 +41,11 @@ export const updateWorkingMemoryTool: GatewayTool = {
     const scope = { owner: caller, rules: policy.layers, thread: memoryThread?.thread ?? null }
     const { schema } = policy.layers
     const checkSchema = schema === null ? null : await createWorkingMemoryCheck(schema)
-    const place = resolveVersionLocation(WORKING_MEMORY, scope)
-    if (place === null || memoryThread === undefined)
+    const location = resolveVersionLocation(WORKING_MEMORY, scope)
+    if (location === null || memoryThread === undefined)
       return 'Nothing can be kept of this conversation.'
     let problem = ''
-    const saving = { ...memoryThread, place, round: findRoundStarts(items).length }
+    const saving = { ...memoryThread, location, round: findRoundStarts(items).length }
     const saved = await saveNextVersion(
       saving,
       (before) => {

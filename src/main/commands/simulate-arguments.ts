@@ -36,17 +36,17 @@ export type ConversationSource =
 /** Parses the arguments. Throws an error with a message for the user. */
 export function parseSimulateArguments(args: readonly string[]): SimulateArguments {
   const { values } = parseCommandLine(args, OPTIONS, SIMULATE_USAGE)
-  const binds = values.unbound !== true
-  const all = listPolicyCandidates(binds)
-  const contestants = selectCandidates(all, values.policies, values.context, binds)
+  const bindsReasoning = values.unbound !== true
+  const all = listPolicyCandidates(bindsReasoning)
+  const candidates = selectCandidates(all, values.policies, values.context, bindsReasoning)
   const seeds = parseSeeds(values.seeds ?? '0-19')
   const source = readSource(values)
   if (source !== null && (values.seeds !== undefined || values.images))
     throw new Error('--seeds and --images are for generated conversations, not for recorded ones.')
   return {
-    contestants,
-    replay: all[0],
-    binds,
+    candidates,
+    baseline: all[0],
+    bindsReasoning,
     seeds,
     hasImages: values.images === true,
     source,
@@ -88,7 +88,7 @@ function selectCandidates(
   all: readonly PolicyCandidate[],
   names: string | undefined,
   context: string | undefined,
-  binds: boolean,
+  bindsReasoning: boolean,
 ): readonly PolicyCandidate[] {
   const requested = names?.split(',').map((name) => name.trim()) ?? CANDIDATE_NAMES
   const unknown = requested.find((name) => !CANDIDATE_NAMES.includes(name))
@@ -101,7 +101,10 @@ function selectCandidates(
   try {
     const value: unknown = context.startsWith('{') ? JSON.parse(context) : context
     const overrides = readPolicyOverrides(value, 'context')
-    return [...selected, createPolicyCandidate('your own', resolvePolicy([overrides]), binds)]
+    return [
+      ...selected,
+      createPolicyCandidate('your own', resolvePolicy([overrides]), bindsReasoning),
+    ]
   } catch (error) {
     throw new Error(`--context: ${errorMessage(error)}`, { cause: error })
   }

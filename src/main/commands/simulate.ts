@@ -9,13 +9,13 @@ import { readSettings } from '../../settings/read-settings.ts'
 import { renderSvgChart } from '../../simulate/svg-chart.ts'
 import { comparePolicies } from '../../simulate/compare-policies.ts'
 import { convertResultsToNumbers } from '../../simulate/results-as-numbers.ts'
-import { generateConversation, DEFAULT_TURN_COUNT } from '../../simulate/generate-conversation.ts'
+import { generateConversation, DEFAULT_ROUND_COUNT } from '../../simulate/generate-conversation.ts'
 import {
   parseSimulateArguments,
   SIMULATE_USAGE,
   type ConversationSource,
 } from './simulate-arguments.ts'
-import { readRecording, scriptOfItems } from '../../simulate/read-recording.ts'
+import { readRecording, createScript } from '../../simulate/read-recording.ts'
 import { renderTerminalReport } from '../../simulate/terminal-report.ts'
 import type { ConversationScript } from '../../simulate/conversation-script.ts'
 import { openEngine } from '../../store/database/open-engine.ts'
@@ -46,7 +46,7 @@ export async function runSimulateCommand(
 ): Promise<0 | 2> {
   try {
     const parsed = parseSimulateArguments(args)
-    const { binds, seeds, hasImages, source, printsJson, svgPath, showsUsage } = parsed
+    const { bindsReasoning, seeds, hasImages, source, printsJson, svgPath, showsUsage } = parsed
     if (showsUsage) {
       terminal.print(`${SIMULATE_USAGE}\n`)
       return 0
@@ -61,7 +61,7 @@ export async function runSimulateCommand(
       terminal.printProgress?.(`${played} played: ${script}, ${policy}`)
     })
     terminal.printProgress?.('')
-    const figures = convertResultsToNumbers(results, binds)
+    const figures = convertResultsToNumbers(results, bindsReasoning)
     if (svgPath !== null) terminal.writeFile(svgPath, renderSvgChart(figures))
     terminal.print(
       printsJson
@@ -82,7 +82,7 @@ function describeScripts(
   const requests = scripts.reduce((sum, { exchanges }) => sum + exchanges.length, 0)
   const noun = scripts.length === 1 ? 'conversation' : 'conversations'
   const description =
-    source === null ? `generated ${noun} of ${DEFAULT_TURN_COUNT} turns` : `recorded ${noun}`
+    source === null ? `generated ${noun} of ${DEFAULT_ROUND_COUNT} turns` : `recorded ${noun}`
   return `${scripts.length} ${description}, ${requests} requests under each policy.`
 }
 
@@ -124,7 +124,7 @@ async function loadStoredScript(
         `There is no ${kind} "${id}" of ${owner.tenant}${user === null ? '' : `, user ${user}`} in the database.`,
       )
     }
-    return scriptOfItems(id, chain.flatMap(excludeDeletedItems))
+    return createScript(id, chain.flatMap(excludeDeletedItems))
   } finally {
     await engine.close()
   }

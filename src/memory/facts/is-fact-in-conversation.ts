@@ -1,10 +1,10 @@
 /**
- * Checks whether the prompt contains a fact anyway: at least 85 % of its search terms occur in one
- * recent item (C57).
+ * Checks whether the conversation already contains a fact, so that it need not be sent: at least 85
+ * % of the fact's search terms occur in one recent item (C57).
  *
- * The result stays the same during a turn, because another result would change the prompt before
- * the question. So items after the latest question are ignored, except facts that the model saved
- * there: they count as part of the conversation.
+ * Items after the latest question are ignored, because the result must not change between the
+ * requests of one round: another result would change the prompt before the question. Only facts
+ * that the model saved after the question count as part of the conversation.
  */
 import { textOf, type Item } from '../../core/item.ts'
 import { tryParseJsonObject } from '../../core/json/json.ts'
@@ -24,7 +24,8 @@ export function createFactInConversationTest(items: readonly Item[]): (text: str
     const terms = extractSearchTerms(fact)
     const longest = terms.reduce((best, term) => (term.length > best.length ? term : best), '')
     return texts.some((text) => {
-      // Checks the longest term first, which is cheaper than splitting a long text into terms.
+      // Looks for the longest term first, because this is cheaper than splitting a long text into
+      // terms.
       if (!text.toLowerCase().includes(longest)) return false
       const textTerms = getTerms(text)
       return terms.filter((term) => textTerms.has(term)).length >= MIN_SHARED_TERMS * terms.length
@@ -38,7 +39,8 @@ const MIN_SHARED_TERMS = 0.85
 export const REMEMBER_TOOL_NAME = 'remember'
 
 function listRecentTexts(items: readonly Item[]): readonly string[] {
-  const questionEnd = findLatestQuestionEnd(items)
+  const start = findRoundStarts(items).at(-1)
+  const questionEnd = start === undefined ? items.length : findQuestionEnd(items, start)
   const texts = items.slice(questionEnd).flatMap(listSavedFacts)
   let remainingChars = MAX_RECENT_CHARS
   for (let index = questionEnd - 1; index >= 0 && remainingChars > 0; index -= 1) {
@@ -49,13 +51,11 @@ function listRecentTexts(items: readonly Item[]): readonly string[] {
   return texts
 }
 
-/** Older text is ignored, because the context policy may drop it. */
+/**
+ * Only the last 40,000 characters are searched, because the context policy may drop older text from
+ * the prompt.
+ */
 const MAX_RECENT_CHARS = 40_000
-
-function findLatestQuestionEnd(items: readonly Item[]): number {
-  const start = findRoundStarts(items).at(-1)
-  return start === undefined ? items.length : findQuestionEnd(items, start)
-}
 
 function readItemText(item: Item | undefined): string {
   if (item?.type === 'message') return textOf(item.content)

@@ -1,5 +1,5 @@
 /**
- * Ranks the facts that share search terms with a question. The score combines relevance (rare terms
+ * Ranks facts that share search terms with a question. The score combines relevance (rare terms
  * count more), importance and the time of the last use. A fact that resembles a better one is
  * ranked lower.
  */
@@ -24,7 +24,7 @@ export function rankFacts(found: FoundFacts, ranking: FactRankingOptions): reado
   return selectDiverse(relevant, ranking.maxFacts)
 }
 
-/** Minimum relevance; a single frequent term is not enough. */
+/** Facts with a lower relevance are left out. A single frequent term gives less than this. */
 const MIN_RELEVANCE = 0.12
 
 const WEIGHTS = { relevance: 0.6, importance: 0.2, recency: 0.2 }
@@ -52,8 +52,8 @@ function scoreFact(
 }
 
 /**
- * Computes BM25 relevance from 0 to about 1: the score of the shared terms, divided by the score of
- * a fact with all terms of the question. Repeated terms in a fact do not count.
+ * Computes the BM25 relevance of a fact, from 0 to about 1: the score of the shared terms, divided
+ * by the score of a fact with all terms of the question. Repeated terms in a fact do not count.
  */
 function computeRelevance(
   terms: readonly string[],
@@ -74,19 +74,26 @@ function computeRelevance(
   return (shared / maximum) * ((BM25_SATURATION + 1) / (1 + BM25_SATURATION * length))
 }
 
-/** A term that no fact contains gets the weight 1, so it lowers the relevance of all facts. */
+/**
+ * Returns a high weight for a rare term, e.g. 3.0 for a term in 1 of 30 facts and 0.4 for a term in
+ * 20 of 30. Returns 1 for a term that no fact contains, so such a term lowers the relevance of all
+ * facts.
+ */
 function computeRarity(count: number, totalFacts: number): number {
   return count === 0 ? 1 : Math.log(1 + (totalFacts - count + 0.5) / (count + 0.5))
 }
 
-/** With fewer than 10 facts, the frequency of a term says little, so at least 10 are assumed. */
+/** Minimum number of facts that is assumed, because the frequency of a term says little among fewer. */
 const MIN_TOTAL_FACTS = 10
 
 const BM25_SATURATION = 1.2
 const BM25_LENGTH_WEIGHT = 0.4
 const AVERAGE_TERMS = 12
 
-/** Latin words of 1 to 3 letters are mostly function words, e.g. "the". Numbers are not. */
+/**
+ * Returns 0.2 for Latin words of 1 to 3 letters, because most of them are function words, e.g.
+ * "the". Returns 1 for all other terms, numbers included.
+ */
 function weighTerm(term: string): number {
   return SHORT_LATIN_WORD.test(term) ? 0.2 : 1
 }
@@ -105,8 +112,8 @@ export function scoreRecency(
 const HALF_LIFE_MS = 60 * 24 * 60 * 60 * 1000
 
 /**
- * Selects repeatedly the best remaining fact; similarity to a selected fact lowers the score of the
- * others.
+ * Selects the best remaining fact again and again. Each selected fact lowers the score of the facts
+ * that resemble it.
  */
 function selectDiverse(relevant: readonly ScoredFact[], maxFacts: number): readonly StoredFact[] {
   const remaining = relevant
@@ -114,11 +121,8 @@ function selectDiverse(relevant: readonly ScoredFact[], maxFacts: number): reado
     .map((candidate) => ({ ...candidate, known: 0 }))
   const chosen: StoredFact[] = []
   while (chosen.length < maxFacts && remaining.length > 0) {
-    let best = 0
-    remaining.forEach((candidate, index) => {
-      if (computeValue(candidate) > computeValue(remaining[best])) best = index
-    })
-    const [next] = remaining.splice(best, 1)
+    const values = remaining.map(({ score, known }) => score - 0.5 * known)
+    const [next] = remaining.splice(values.indexOf(Math.max(...values)), 1)
     if (next === undefined) break
     chosen.push(next.fact)
     for (const candidate of remaining)
@@ -128,9 +132,3 @@ function selectDiverse(relevant: readonly ScoredFact[], maxFacts: number): reado
 }
 
 const MAX_COMPARED_FACTS = 48
-
-function computeValue(
-  candidate: { readonly score: number; readonly known: number } | undefined,
-): number {
-  return candidate === undefined ? -1 : candidate.score - 0.5 * candidate.known
-}

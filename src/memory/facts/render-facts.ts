@@ -1,6 +1,6 @@
 /**
- * Renders facts as text, one per line, oldest first. Facts are text by users and models, so the
- * heading marks them as notes, and `<` at the start of a tag is replaced by `‹`.
+ * Renders facts as text, one per line, oldest first. Users and models write facts, so the heading
+ * marks them as notes, and `<` at the start of a tag is replaced with `‹`.
  */
 import { escapeFakeNotices } from '../../core/text/gateway-notice.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
@@ -8,11 +8,11 @@ import type { StoredFact } from '../../store/facts/fact-store-interface.ts'
 
 export interface FactListOptions {
   readonly heading: string
-  readonly tokens: number
+  readonly maxTokens: number
   readonly maxFacts: number
 }
 
-/** Returns `''` if there are no facts, or none fits the token limit. */
+/** Returns the heading and the facts; `''` if there are no facts, or none fits the token limit. */
 export function renderFacts(facts: readonly StoredFact[], options: FactListOptions): string {
   const selected = selectFittingFacts(facts, options)
   if (selected.length === 0) return ''
@@ -20,12 +20,12 @@ export function renderFacts(facts: readonly StoredFact[], options: FactListOptio
   return [options.heading, ...lines].join('\n')
 }
 
-/** Selects as many facts as fit the token limit, in order of rank. */
+/** Selects the facts that fit the token limit, in order of rank. Skips a fact that is too long. */
 export function selectFittingFacts(
   facts: readonly StoredFact[],
-  { heading, tokens, maxFacts }: FactListOptions,
+  { heading, maxTokens, maxFacts }: FactListOptions,
 ): readonly StoredFact[] {
-  let remainingTokens = tokens - estimateTokens(`${heading}\n`)
+  let remainingTokens = maxTokens - estimateTokens(`${heading}\n`)
   return facts.slice(0, maxFacts).filter((fact) => {
     const weight = estimateTokens(`${renderFact(fact)}\n`)
     if (weight > remainingTokens) return false
@@ -34,7 +34,10 @@ export function selectFittingFacts(
   })
 }
 
-/** The model refers to a fact by the last 8 characters of its id. */
+/**
+ * Length of the short id with which the model refers to a fact: the last 8 characters of the fact's
+ * id.
+ */
 export const FACT_HANDLE_CHARS = 8
 
 export function formatFactHandle({ id }: Pick<StoredFact, 'id'>): string {

@@ -1,7 +1,7 @@
 /**
- * Saves a fact. If a stored fact has nearly the same terms, the new text replaces it under the same
- * id. If all terms are equal, the stored text stays and only its time of use changes, so the
- * rendered prompt stays the same.
+ * Saves a fact. If a stored fact has nearly the same search terms, the new text replaces the stored
+ * one under the same id. If all terms are equal, the stored text stays and only its time of use
+ * changes, so that the rendered prompt stays the same.
  */
 import { measureTermOverlap, extractSearchTerms } from '../../core/text/search-terms.ts'
 import {
@@ -15,7 +15,9 @@ import type { Caller } from '../../core/client/caller.ts'
 import type { DerivedDataOrigin } from '../../store/deletion/derived-data-origin.ts'
 import type { LayerPorts } from '../memory-layer-interface.ts'
 
-/** The fields of a fact to save; `null` keeps the stored value or uses the default. */
+/**
+ * A fact to save. In a field, `null` keeps the stored value of a similar fact, or uses the default.
+ */
 export interface FactInput {
   readonly text: string
   readonly scope: string
@@ -30,7 +32,7 @@ export type FactSaveDependencies = Pick<LayerPorts, 'facts' | 'nowMs' | 'newTurn
 export const FACT_CHAR_LIMITS = { min: 10, max: 500 }
 export const MAX_FACT_AREA_CHARS = 64
 
-/** True if a search can find the text, i.e. if it contains at least one term. */
+/** True if the text contains at least one search term, so that a search can find it. */
 export function hasSearchTerms(text: string): boolean {
   return extractSearchTerms(text, 1).length > 0
 }
@@ -51,17 +53,17 @@ export async function saveFact(
       return renewed
     }
     const fact = createFact(input, owner, ports)
-    // Returns false if another request saved the same fact at the same moment; the next attempt
-    // finds it.
+    // False if another request saved the same fact at the same moment; the next attempt finds that
+    // fact.
     if (await ports.facts.saveFact(fact, origin)) return fact
   }
-  // The store refuses facts of a conversation that was deleted meanwhile.
+  // The store refuses facts of a conversation that was deleted in the meantime.
   throw new Error('What it belongs to has been forgotten.')
 }
 
 const MAX_ATTEMPTS = 3
 
-/** Two texts with this share of common terms count as the same fact. */
+/** Two texts count as the same fact if this share of their search terms is the same. */
 const MIN_SIMILARITY = 0.85
 
 async function findSimilarFact(
@@ -70,7 +72,8 @@ async function findSimilarFact(
   owner: Caller,
   facts: FactStore,
 ): Promise<StoredFact | null> {
-  // `nowMs: 0` also finds expired facts, which are stored until they are removed.
+  // With `nowMs: 0`, the search also finds expired facts, because they stay stored until they are
+  // removed.
   const search = { scopes: [scope], words: terms, nowMs: 0, limit: MAX_CANDIDATES }
   const found = await facts.searchFacts(owner, search)
   let [closest, highest]: [StoredFact | null, number] = [null, MIN_SIMILARITY]
@@ -92,26 +95,24 @@ function createFact(
 ): StoredFact {
   const now = ports.nowMs()
   return {
+    ...input,
     id: `fact_${ports.newTurnId()}`,
     tenant,
     user,
-    scope: input.scope,
     area: input.area ?? 'general',
-    text: input.text,
     importance: input.importance ?? DEFAULT_IMPORTANCE,
-    validUntilMs: input.validUntilMs,
     createdAtMs: now,
     changedAtMs: now,
     usedAtMs: now,
     useCount: 0,
-    source: input.source,
   }
 }
 
 const DEFAULT_IMPORTANCE = 0.5
 
 /**
- * Merges the input into a stored fact. An expired fact without a new end date becomes permanent.
+ * Returns the stored fact with the new values. If it has expired and the input has no end date, it
+ * becomes permanent.
  */
 function mergeFact(input: FactInput, stored: StoredFact, now: number): StoredFact {
   const isSame =
@@ -131,7 +132,8 @@ function mergeFact(input: FactInput, stored: StoredFact, now: number): StoredFac
 }
 
 /**
- * Returns the user's scope if it is requested and a user is known, else the conversation's scope.
+ * Returns the user's scope if it is requested and the user is known; else the conversation's scope,
+ * which is `null` without a stored conversation.
  */
 export function resolveFactScope(
   { user }: Caller,

@@ -1,6 +1,6 @@
 /**
- * Saves the facts of a summary, if facts are enabled, because they outlive the summarized
- * conversation. In that conversation, the summary itself contains them.
+ * Saves the facts that a model wrote with a summary, so that other conversations can use them. In
+ * the summarized conversation they are not sent, because the summary contains them.
  *
  * A failure is logged and does not affect the answer.
  */
@@ -21,27 +21,33 @@ export interface SummaryFacts {
   readonly scope: 'conversation' | 'user'
   readonly thread: string | null
   readonly begunAtMs: number
-  /** The stored answer after which the summary was made, if any. */
-  readonly response: string | null
+  /** Id of the response (stored answer) after which the summary was made; `null` if there is none. */
+  readonly afterResponseId: string | null
   /** The number of items that the summary replaces. */
-  readonly items: number
+  readonly itemCount: number
 }
 
-/** Never rejects. Resolves to the number of saved and renewed facts. */
+/** Resolves to the number of facts that were saved or renewed. Never rejects. */
 export async function saveSummaryFacts(
-  { owner, facts, scope: requestedScope, thread, begunAtMs, response, items }: SummaryFacts,
+  {
+    owner,
+    facts,
+    scope: requestedScope,
+    thread,
+    begunAtMs,
+    afterResponseId,
+    itemCount,
+  }: SummaryFacts,
   ports: FactSaveDependencies & Pick<LayerPorts, 'log'>,
 ): Promise<number> {
   const scope = resolveFactScope(owner, requestedScope, thread)
   if (scope === null) return 0
-  const source = { thread, response, items: [0, items] as const }
+  const source = { thread, response: afterResponseId, items: [0, itemCount] as const }
   const fields = { scope, area: null, importance: null, validUntilMs: null, source }
   let savedCount = 0
   try {
-    for (const text of facts
-      .map((fact) => fact.trim())
-      .filter(isFact)
-      .slice(-MAX_FACTS)) {
+    const validFacts = facts.map((fact) => fact.trim()).filter(isFact)
+    for (const text of validFacts.slice(-MAX_FACTS)) {
       await saveFact({ ...fields, text }, owner, ports, { begunAtMs, thread })
       savedCount += 1
     }
@@ -51,7 +57,9 @@ export async function saveSummaryFacts(
   return savedCount
 }
 
-/** A summary repeats the facts of the previous summary, with the latest facts last. */
+/**
+ * A summary repeats the facts of the previous summary first, so only its last 8 facts are saved.
+ */
 const MAX_FACTS = 8
 
 function isFact(text: string): boolean {

@@ -1,10 +1,10 @@
 /**
- * Validates a working memory against its JSON Schema. The validator is loaded only if there is a
- * schema.
+ * Validates a working memory (a JSON object that the model maintains) against its JSON Schema. The
+ * validator is loaded only if there is a schema.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 
-/** Returns a description of the errors for the author of the value; `null` if it is valid. */
+/** Returns a description of the errors for the model that wrote the memory; `null` if it is valid. */
 export type WorkingMemoryCheck = (memory: JsonObject) => string | null
 
 export async function createWorkingMemoryCheck(schema: JsonObject): Promise<WorkingMemoryCheck> {
@@ -13,7 +13,7 @@ export async function createWorkingMemoryCheck(schema: JsonObject): Promise<Work
   return (memory) => {
     const { valid, errors } = validator.validate(memory)
     if (valid) return null
-    // Errors of these keywords only repeat that a nested value is wrong.
+    // Errors of these JSON Schema keywords only repeat that a nested value is invalid.
     const faults = errors
       .filter(({ keyword }) => !PARENT_KEYWORDS.has(keyword))
       .map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`)

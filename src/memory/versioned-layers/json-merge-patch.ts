@@ -6,26 +6,34 @@
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
-/** Returns `null` if the patch or the result is nested deeper than 32 levels. */
-export function applyMergePatch(before: JsonObject, changes: JsonObject): JsonObject | null {
-  if (!isNestedWithin(changes, MAX_PATCH_DEPTH)) return null
-  const merged = mergeObjects(before, changes)
+/**
+ * Returns the patched object; `null` if the patch or the result is nested deeper than 32 levels.
+ */
+export function applyMergePatch(object: JsonObject, patch: JsonObject): JsonObject | null {
+  if (!isNestedWithin(patch, MAX_PATCH_DEPTH)) return null
+  const merged = mergeObjects(object, patch)
   return isNestedWithin(merged, MAX_PATCH_DEPTH) ? merged : null
 }
 
 export const MAX_PATCH_DEPTH = 32
 
-/** Copies an object without unsafe field names; `null` if it is nested too deep. */
+/**
+ * Returns a copy without field names that could change a prototype, e.g. `__proto__`; `null` if the
+ * object is nested deeper than 32 levels.
+ */
 export function copySafeFields(object: JsonObject): JsonObject | null {
   return isNestedWithin(object, MAX_PATCH_DEPTH) ? (copySafely(object) as JsonObject) : null
 }
 
-/** Returns the patch that turns `before` into `after`; removed fields are `null`. */
+/**
+ * Returns the patch that turns `before` into `after`: from `{"a":1,"b":2}` to `{"a":1}` it is
+ * `{"b":null}`.
+ */
 export function createMergePatch(before: JsonObject, after: JsonObject): JsonObject {
   const removedNames = Object.keys(before).filter((name) => !Object.hasOwn(after, name))
   const changed = Object.entries(after).flatMap(([name, value]): [string, Json][] => {
-    const old = getOwnField(before, name)
-    if (value === undefined || isEqual(old, value)) return []
+    const old = Object.hasOwn(before, name) ? before[name] : undefined
+    if (value === undefined || JSON.stringify(old) === JSON.stringify(value)) return []
     return [[name, isObject(old) && isObject(value) ? createMergePatch(old, value) : value]]
   })
   return Object.fromEntries([...removedNames.map((name) => [name, null] as const), ...changed])
@@ -35,9 +43,8 @@ const UNSAFE_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', '
 
 function mergeObjects(before: JsonObject, changes: JsonObject): JsonObject {
   const merged = new Map<string, Json>()
-  for (const [name, value] of Object.entries(before)) {
+  for (const [name, value] of Object.entries(before))
     if (value !== undefined) merged.set(name, value)
-  }
   for (const [name, value] of Object.entries(changes)) {
     if (UNSAFE_NAMES.has(name) || value === undefined) continue
     if (value === null) merged.delete(name)
@@ -58,16 +65,11 @@ function copySafely(value: Json): Json {
   return Object.fromEntries(safeEntries)
 }
 
-/** Stops at the limit, so that deep values cannot overflow the stack. */
+/**
+ * True if the value has at most `depth` levels. Stops at the limit, so that deep values cannot
+ * overflow the stack.
+ */
 function isNestedWithin(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   return depth > 0 && Object.values(value).every((nested) => isNestedWithin(nested, depth - 1))
-}
-
-function getOwnField(object: JsonObject, name: string): Json | undefined {
-  return Object.hasOwn(object, name) ? object[name] : undefined
-}
-
-function isEqual(one: Json | undefined, other: Json): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other)
 }

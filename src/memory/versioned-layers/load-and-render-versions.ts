@@ -1,7 +1,9 @@
 /**
- * Contains what the layers with a log of versions share. A conversation's memory is stable, because
- * all its requests count rounds alike. A user's memory is volatile, because each conversation
- * counts its own rounds. A caller without a user has conversation memories only.
+ * Loads and renders a memory that is stored as a log of versions, e.g. the working memory. The
+ * memory of one conversation is stable (sent before the history), because all its requests count
+ * rounds alike. The memory of a user is volatile (sent after the history), because each
+ * conversation counts its own rounds. If the user is not known, each conversation has its own
+ * memory.
  */
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -9,26 +11,32 @@ import type {
   LayerKey,
   StoredLayerVersion,
 } from '../../store/memory-layers/memory-layer-store-interface.ts'
-import { splitSnapshotAndChanges } from './split-snapshot-and-changes.ts'
-import type { LayerBand, LayerBlock, LayerContext } from '../memory-layer-interface.ts'
+import { splitSnapshotAndChanges, type ChangedState } from './split-snapshot-and-changes.ts'
+import type { LayerStability, LayerBlock, LayerContext } from '../memory-layer-interface.ts'
 
-/** Reads a layer's state from the stored JSON, and renders it. */
+/** Reads a layer's memory from the stored JSON, and renders it. */
 export interface StateRenderer<State> {
   readonly layer: string
   readonly readState: (body: JsonObject) => State
-  /** Renders at most this many tokens; `''` if there is nothing to send. */
+  /** Renders the memory in at most this many tokens; `''` if there is nothing to send. */
   readonly renderState: (state: State, tokens: number) => string
-  /** Renders a text that is understood without the state; `''` if nothing changed. */
+  /**
+   * Renders the difference between two versions of the memory as a text that can be understood
+   * without either version; `''` if nothing changed.
+   */
   readonly renderChange: (before: State | null, after: State) => string
 }
 
 type ScopedContext = Pick<LayerContext, 'owner' | 'rules'>
 
-export function resolveVersionedBand(context: ScopedContext): LayerBand {
+export function resolveVersionedStability(context: ScopedContext): LayerStability {
   return isUserScoped(context) ? 'volatile' : 'stable'
 }
 
-/** Returns `null` if there is neither a user nor a stored conversation. */
+/**
+ * Returns the key under which a layer's versions are stored; `null` if there is neither a user nor
+ * a stored conversation.
+ */
 export function resolveVersionLocation(
   layer: string,
   context: ScopedContext & Pick<LayerContext, 'thread'>,
@@ -66,13 +74,13 @@ function renderStableBlock<State>(
     state: readState(version.body),
   }))
   const changeTokens = Math.min(MAX_CHANGE_TOKENS, Math.floor(tokens / 2))
-  const weigh = (change: { readonly before: State | null; readonly after: State }): number => {
-    const text = renderChange(change.before, change.after)
+  const countTokens = ({ before, after }: ChangedState<State>): number => {
+    const text = renderChange(before, after)
     return text === '' ? 0 : estimateTokens(text) + TAG_TOKENS
   }
-  const { base, changes } = splitSnapshotAndChanges(states, round, weigh, changeTokens)
+  const { snapshot, changes } = splitSnapshotAndChanges(states, round, countTokens, changeTokens)
   return {
-    text: base === null ? '' : renderState(base, tokens - changeTokens),
+    text: snapshot === null ? '' : renderState(snapshot, tokens - changeTokens),
     changes: changes.flatMap((change) => {
       const text = renderChange(change.before, change.after)
       return text === '' ? [] : [{ round: change.round, text }]
@@ -80,13 +88,13 @@ function renderStableBlock<State>(
   }
 }
 
-/** If the changes exceed this limit, a new snapshot replaces them. */
+/** Maximum tokens of the changes. If they exceed it, a new snapshot of the memory replaces them. */
 const MAX_CHANGE_TOKENS = 256
 
 /** Approximate tokens of a message's tag and envelope. */
 const TAG_TOKENS = 40
 
-/** Updates the time of use at most once a day; unused versions expire. */
+/** Updates the time of use, at most once a day. Versions that are not used for long expire. */
 export async function touchVersions(
   location: LayerKey,
   versions: readonly StoredLayerVersion[],

@@ -1,6 +1,7 @@
 /**
- * Defines the observations layer. When a conversation has grown by 2,000 tokens, a background
- * request asks a model which points are worth remembering. If the request fails, nothing is stored.
+ * Defines the observations layer: points about the user and the work that are worth remembering.
+ * When a conversation has grown by 2,000 tokens, a background request has a model list such points.
+ * If the request fails, nothing is stored.
  */
 import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { Item } from '../../core/item.ts'
@@ -14,7 +15,7 @@ import { renderTranscript } from '../../context/summaries/render-transcript.ts'
 import type { LayerAnswer, MemoryLayer, LayerContext } from '../memory-layer-interface.ts'
 import { saveNextVersion } from './save-next-version.ts'
 import {
-  resolveVersionedBand,
+  resolveVersionedStability,
   touchVersions,
   renderVersions,
   resolveVersionLocation,
@@ -27,7 +28,7 @@ export const observationLayer: MemoryLayer = {
   name: LAYER_NAME,
   order: 200,
   isEnabled: (rules) => rules.observations,
-  band: resolveVersionedBand,
+  getStability: resolveVersionedStability,
   minTokens: 200,
   maxTokens: 2500,
   timeoutMs: 500,
@@ -35,7 +36,7 @@ export const observationLayer: MemoryLayer = {
   update: observe,
 }
 
-/** New tokens after which the conversation is observed again. */
+/** Number of new tokens after which a new background request is sent. */
 const MIN_NEW_TOKENS = 2000
 const MAX_POINTS = 50
 const MAX_NEW_POINTS = 8
@@ -44,10 +45,13 @@ const MAX_INPUT_CHARS = 24_000
 const MAX_CONVERSATIONS = 32
 
 interface ObservationState {
-  /** The observations, oldest first. */
+  /** The observed points, oldest first. */
   readonly points: readonly string[]
-  /** Number of observed tokens of each conversation; the latest conversation is last. */
-  readonly seen: readonly (readonly [conversationName: string, tokens: number])[]
+  /**
+   * For each conversation, the number of its tokens that the model has already observed. The last
+   * entry is the conversation that was observed last.
+   */
+  readonly seen: ReadonlyMap<string, number>
 }
 
 const RENDERER: StateRenderer<ObservationState> = {
@@ -61,7 +65,7 @@ const RENDERER: StateRenderer<ObservationState> = {
   },
 }
 
-/** Lists the latest points first, as many as fit. */
+/** Renders as many points as fit into the tokens, latest first. */
 export function renderObservations(points: readonly string[], tokens: number): string {
   const texts: string[] = []
   let remainingTokens = tokens
@@ -81,11 +85,11 @@ function readObservations({ points, seen }: JsonObject): ObservationState {
   const texts = Array.isArray(points) ? (points as readonly unknown[]) : []
   return {
     points: texts.filter((point) => typeof point === 'string'),
-    seen: isObject(seen)
-      ? Object.entries(seen).flatMap(([name, tokens]) =>
-          typeof tokens === 'number' ? [[name, tokens]] : [],
-        )
-      : [],
+    seen: new Map(
+      Object.entries(isObject(seen) ? seen : {}).filter(
+        (entry): entry is [string, number] => typeof entry[1] === 'number',
+      ),
+    ),
   }
 }
 
@@ -98,7 +102,7 @@ async function observe(context: LayerContext, { outcome, askModel }: LayerAnswer
   const state = readObservations(versions.at(-1)?.body ?? {})
   const items = [...context.items, ...outcome.items]
   const conversationName = identifyConversation(context)
-  const { grown: newItems, tokens } = findNewItems(items, getSeenTokens(state, conversationName))
+  const { newItems, tokens } = findNewItems(items, state.seen.get(conversationName) ?? 0)
   if (newItems.length === 0) return
   const endTask = startTask(ports.layers, JSON.stringify(location))
   if (endTask === null) return
@@ -107,9 +111,9 @@ async function observe(context: LayerContext, { outcome, askModel }: LayerAnswer
     const points = parseObservations(answer, state.points)
     const versionNumber = versions.at(-1)?.number ?? 0
     await saveNextVersion(
-      { ...context, place: location },
+      { ...context, location: location },
       (latest) => {
-        // Another request has observed the conversation meanwhile.
+        // If another request has observed the conversation in the meantime, the points are dropped.
         if ((latest?.number ?? 0) !== versionNumber) return null
         return {
           points: [...state.points, ...points].slice(-MAX_POINTS),
@@ -124,15 +128,14 @@ async function observe(context: LayerContext, { outcome, askModel }: LayerAnswer
   }
 }
 
-/** Identifies a conversation that is not stored by a hash of its first user message. */
+/**
+ * Returns a key for the conversation. Without a stored conversation, it is a hash of the first user
+ * message.
+ */
 function identifyConversation({ thread, items }: LayerContext): string {
   if (thread !== null) return thread
   const first = items.find((item) => item.type === 'message' && item.role === 'user')
   return digestText(first?.type === 'message' ? textOf(first.content) : '')
-}
-
-function getSeenTokens({ seen }: ObservationState, conversationName: string): number {
-  return seen.find(([name]) => name === conversationName)?.[1] ?? 0
 }
 
 function updateSeenTokens(
@@ -140,19 +143,20 @@ function updateSeenTokens(
   conversationName: string,
   tokens: number,
 ): JsonObject {
-  const otherEntries = seen.filter(([name]) => name !== conversationName)
-  const latest = [...otherEntries, [conversationName, tokens] as const].slice(-MAX_CONVERSATIONS)
-  return Object.fromEntries<number>(latest)
+  const otherEntries = [...seen].filter(([name]) => name !== conversationName)
+  return Object.fromEntries(
+    [...otherEntries, [conversationName, tokens] as const].slice(-MAX_CONVERSATIONS),
+  )
 }
 
 /**
- * Returns the total number of tokens, and the items after the observed tokens if these items are at
- * least 2,000 tokens.
+ * Returns the number of tokens of the conversation, and the items that the model has not observed
+ * yet. Returns no items if they have fewer than 2,000 tokens.
  */
 function findNewItems(
   items: readonly Item[],
   seen: number,
-): { readonly grown: readonly Item[]; readonly tokens: number } {
+): { readonly newItems: readonly Item[]; readonly tokens: number } {
   let tokens = 0
   let startIndex = 0
   for (const [index, item] of items.entries()) {
@@ -160,10 +164,10 @@ function findNewItems(
     if (tokens <= seen) startIndex = index + 1
   }
   const isGrown = tokens - seen >= MIN_NEW_TOKENS
-  return { grown: isGrown ? items.slice(startIndex).filter(isObservable) : [], tokens }
+  return { newItems: isGrown ? items.slice(startIndex).filter(isObservable) : [], tokens }
 }
 
-/** True for messages, calls and outputs; instructions and reasoning are not observed. */
+/** True for messages of user and model, calls and outputs. False for instructions and reasoning. */
 function isObservable(item: Item): boolean {
   if (item.type === 'message') return item.role === 'user' || isModelItem(item)
   return item.type !== 'reasoning'
@@ -183,7 +187,10 @@ const INSTRUCTIONS = `You keep a list of observations about the user of an assis
 
 Write down what will still matter later: who the user is, what they want and prefer, decisions, names, dates and facts. At most five points, each one line that begins with "- " and stands by itself. Write nothing that is not in the conversation, and nothing that is known already. If there is nothing of the kind, write NONE. Write in the language of the conversation.`
 
-/** Reads the lines that begin with `-`, `*` or `•`, and ignores all other text. */
+/**
+ * Reads the points from a model's answer: lines that begin with `-`, `*` or `•`. Ignores all other
+ * text and points that are already known.
+ */
 export function parseObservations(text: string, knownPoints: readonly string[]): readonly string[] {
   const seenPoints = new Set(knownPoints)
   const points = text.split('\n').flatMap((line) => {
@@ -196,7 +203,8 @@ export function parseObservations(text: string, knownPoints: readonly string[]):
 }
 
 /**
- * Starts a task unless one with this name is running, or 16 are; returns a function that ends it.
+ * Registers a background task and returns a function that ends it. Returns `null` if a task with
+ * this name is running, or if 16 tasks are.
  */
 function startTask(layers: object, name: string): (() => void) | null {
   const runningTasks = RUNNING_TASKS.get(layers) ?? new Set()

@@ -1,6 +1,6 @@
 /**
- * Saves a new version of a memory. If two requests write at once, the second one repeats its change
- * on the version of the first, so that no change is lost.
+ * Saves a new version of a layer's memory. If two requests write at once, the second repeats its
+ * change on the version of the first, so that no change is lost.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type {
@@ -11,18 +11,20 @@ import type { DerivedDataOrigin } from '../../store/deletion/derived-data-origin
 import type { LayerPorts } from '../memory-layer-interface.ts'
 
 export interface VersionWrite extends DerivedDataOrigin {
-  readonly place: LayerKey
-  /** Round of the latest question, counted from 1. */
+  readonly location: LayerKey
+  /** Number of the latest question in the conversation, counted from 1. */
   readonly round: number
   readonly parent: string | null
   readonly isTemporary: boolean
 }
 
 /**
- * `change` returns the new value, or `null` for no change. Resolves to the saved value, or `null`.
+ * Resolves to the saved value; `null` if `change` returns `null`, which means that nothing changes.
+ * `change` is called again with the latest version if another request has saved one in the
+ * meantime.
  */
 export async function saveNextVersion(
-  { place: location, round, parent, isTemporary, ...origin }: VersionWrite,
+  { location, round, parent, isTemporary, ...origin }: VersionWrite,
   change: (latest: StoredLayerVersion | null) => JsonObject | null,
   ports: Pick<LayerPorts, 'layers' | 'newTurnId' | 'nowMs'>,
 ): Promise<JsonObject | null> {
@@ -30,8 +32,8 @@ export async function saveNextVersion(
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const latest = (await ports.layers.loadVersions(location)).at(-1) ?? null
     const number = (latest?.number ?? 0) + 1
-    // No other request took the number, so the store refused the version: its conversation was
-    // deleted.
+    // The number is still free, so no other request took it: the store refused the version because
+    // its conversation was deleted.
     if (number === triedNumber) throw new Error('What it belongs to has been forgotten.')
     triedNumber = number
     const body = change(latest)
@@ -41,7 +43,8 @@ export async function saveNextVersion(
       id: `lay_${ports.newTurnId()}`,
       place: location,
       number,
-      // A branch may have fewer rounds, but the rounds of versions never decrease.
+      // Another branch of the conversation may have fewer rounds, but the rounds of versions must
+      // never decrease.
       round: Math.max(round, latest?.round ?? 0),
       body,
       createdAtMs: now,

@@ -1,30 +1,30 @@
 /**
  * Splits the versions of a memory into a snapshot, which is sent before the history, and later
- * changes.
+ * changes, which are sent after it.
  *
- * The snapshot is the state at the start of an epoch and stays the same until the next one. Each
- * change is sent before the question at which it was first known, and stays there. So no sent text
- * changes within an epoch, which keeps the provider's cache valid. A new epoch starts every 20
- * rounds, or when the changes exceed their token limit. Both parts derive from the log of versions
- * only, so all replicas compute the same.
+ * The snapshot is the memory at the start of an epoch (20 rounds) and stays the same during the
+ * epoch. Each change is sent before the first question after it, and stays there. So no sent text
+ * changes within an epoch, and the provider's cache stays valid. If the changes exceed their token
+ * limit, a new snapshot replaces them earlier. Both parts derive only from the log of versions, so
+ * all replicas compute the same text.
  *
- * A version is sent from the round after the one that wrote it: within its own round, the model has
- * seen the tool call.
+ * A version is first sent in the round after the one that wrote it. In the round that wrote it, the
+ * model sees the tool call.
  */
 export interface StateVersion<State> {
-  /** The round that wrote the version, counted from 1. */
+  /** Number of the round that wrote the version, counted from 1. */
   readonly round: number
   readonly state: State
 }
 
 export interface SnapshotAndChanges<State> {
-  /** `null` if the memory was empty. */
-  readonly base: State | null
+  /** The memory that is sent before the history; `null` if it was empty. */
+  readonly snapshot: State | null
   readonly changes: readonly ChangedState<State>[]
 }
 
 export interface ChangedState<State> {
-  /** The change is sent before the question of this round. */
+  /** Number of the round before whose question the change is sent. */
   readonly round: number
   readonly before: State | null
   readonly after: State
@@ -32,16 +32,19 @@ export interface ChangedState<State> {
 
 export const SNAPSHOT_EPOCH_ROUNDS = 20
 
-/** `versions` are oldest first; `weigh` returns the tokens of a rendered change. */
+/**
+ * Returns the snapshot and the changes to send in a round. `versions` are oldest first;
+ * `countTokens` returns the tokens of a rendered change.
+ */
 export function splitSnapshotAndChanges<State>(
   versions: readonly StateVersion<State>[],
   round: number,
-  weigh: (change: ChangedState<State>) => number,
+  countTokens: (change: ChangedState<State>) => number,
   maxTokens: number,
 ): SnapshotAndChanges<State> {
   const epochStart =
     Math.floor((Math.max(1, round) - 1) / SNAPSHOT_EPOCH_ROUNDS) * SNAPSHOT_EPOCH_ROUNDS + 1
-  let base: State | null = null
+  let snapshot: State | null = null
   let latestState: State | null = null
   let changes: ChangedState<State>[] = []
   let tokens = 0
@@ -51,19 +54,20 @@ export function splitSnapshotAndChanges<State>(
     const change = { round: version.round + 1, before: latestState, after: state }
     latestState = state
     const isBeforeEpoch = version.round < epochStart
-    tokens += isBeforeEpoch ? 0 : weigh(change)
+    tokens += isBeforeEpoch ? 0 : countTokens(change)
     if (isBeforeEpoch || tokens > maxTokens) {
-      base = state
+      snapshot = state
       changes = []
       tokens = 0
     } else changes.push(change)
   }
-  return { base, changes }
+  return { snapshot, changes }
 }
 
 /**
- * Returns the last version of each round. A version from another branch with a lower round counts
- * for the latest round, because rounds never decrease.
+ * Returns the last version of each round. A version from another branch may have a lower round
+ * number than the version before it; it then counts for the higher round, because rounds never
+ * decrease.
  */
 function listLastOfRounds<State>(
   versions: readonly StateVersion<State>[],

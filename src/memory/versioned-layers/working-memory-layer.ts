@@ -7,7 +7,7 @@ import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import type { MemoryLayer } from '../memory-layer-interface.ts'
 import { createMergePatch } from './json-merge-patch.ts'
 import {
-  resolveVersionedBand,
+  resolveVersionedStability,
   touchVersions,
   renderVersions,
   resolveVersionLocation,
@@ -17,8 +17,8 @@ import {
 export const WORKING_MEMORY = 'working_memory'
 
 /**
- * Limit for the serialized JSON. A value of this size fits completely into the default token limit
- * of the layers.
+ * Maximum length of the serialized JSON. With the default token limit of the layers, a memory of
+ * this size is sent completely.
  */
 export const MAX_WORKING_MEMORY_CHARS = 4000
 
@@ -26,7 +26,7 @@ export const workingMemoryLayer: MemoryLayer = {
   name: WORKING_MEMORY,
   order: 100,
   isEnabled: (rules) => rules.workingMemory,
-  band: resolveVersionedBand,
+  getStability: resolveVersionedStability,
   minTokens: 200,
   maxTokens: 1500,
   timeoutMs: 500,
@@ -55,8 +55,8 @@ const RENDERER: StateRenderer<JsonObject> = {
 }
 
 /**
- * Renders the memory as JSON. If it is too long, fields that do not fit are omitted in order, and a
- * sentence says so.
+ * Renders the memory as JSON. If it is too long, fields that do not fit are omitted, and a notice is
+ * added.
  */
 export function renderWorkingMemory(memory: JsonObject, tokens: number): string {
   if (Object.keys(memory).length === 0) return ''

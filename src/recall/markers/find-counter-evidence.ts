@@ -1,6 +1,7 @@
 /**
- * Finds reasons not to trust a marker whose turn has other text than the segment: the turn answers
- * another question, the segment's text cannot be an edit of its text, or another turn fits better.
+ * Finds reasons not to trust a marker (hidden text in an answer that names a stored turn) if the
+ * turn has other text than the answer in the client's list. Reasons are: the turn answers another
+ * question, the answer cannot be an edit of its text, or another turn fits the answer better.
  */
 import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -9,121 +10,135 @@ import { hasSameContent } from '../compare-items.ts'
 import { includesLastQuestion } from '../matching/compare-questions.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 import {
-  QUESTION_RANK,
-  isQuestionAt,
-  rankTurnAt,
-  type MarkerContext,
+  SAME_QUESTION_POINTS,
+  isQuestionBefore,
+  rankTurnInSegment,
+  type MarkerScoreInputs,
 } from './marker-score-inputs.ts'
 import { CONTAINED_MATCH } from './text-match-score.ts'
 
 /**
- * True if a marker must not be trusted although the segment's text may be an edit of the turn's text
- * (`isTextAbsentAt` is false).
+ * True if the marker's turn probably does not belong to this answer segment (consecutive model-made
+ * items in the client's list). Only called if the segment's text may be an edit of the turn's text.
  */
-export function isContradicted(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
-  const [textScore, rank] = [context.scoreText(turn, index), rankTurnAt(context, turn, index)]
-  const containsText = textScore >= CONTAINED_MATCH
-  // A turn without text is recognized by its question only.
-  if (context.textMatcher.getTurnText(turn) === '' && !hasQuestionOnlyAt(context, turn, index))
+export function isMarkerContradicted(
+  inputs: MarkerScoreInputs,
+  turn: RecordedTurn,
+  segmentIndex: number,
+): boolean {
+  const rank = rankTurnInSegment(inputs, turn, segmentIndex)
+  const containsText = inputs.scoreText(turn, segmentIndex) >= CONTAINED_MATCH
+  // If the turn has no text, only its question can show that it belongs here.
+  if (inputs.getTurnText(turn) === '' && !isQuestionOnlyBefore(inputs, turn, segmentIndex))
     return true
-  if (!containsText && isInOtherBranch(context, turn, index)) return true
-  return hasRivalTurn(context, turn, index, (other) => {
-    const otherRank = rankTurnAt(context, other, index)
+  if (!containsText && isInOtherBranch(inputs, turn, segmentIndex)) return true
+  return hasRivalTurn(inputs, turn, segmentIndex, (other) => {
+    const otherRank = rankTurnInSegment(inputs, other, segmentIndex)
     return (
       otherRank > rank ||
       (!containsText &&
         otherRank === rank &&
-        context.turnsWithoutText.has(other) &&
-        context.scoreText(other, index) > 0)
+        inputs.turnsWithMissingText.has(other) &&
+        inputs.scoreText(other, segmentIndex) > 0)
     )
   })
 }
 
 /**
- * True if another turn that `isRival` accepts may belong to the segment instead of this turn. Turns
- * of the same answer are no rivals.
+ * True if another turn may belong to the answer segment instead of this turn, and `isRival` returns
+ * true for it. Turns of the same answer are not rivals.
  */
 function hasRivalTurn(
-  context: MarkerContext,
+  inputs: MarkerScoreInputs,
   turn: RecordedTurn,
-  index: number,
+  segmentIndex: number,
   isRival: (other: RecordedTurn) => boolean,
 ): boolean {
-  const { ancestry, allAttachedTurns } = context
-  // If both turns are in another branch than the segment, the branch does not decide between them.
-  const isTurnInOtherBranch = isInOtherBranch(context, turn, index)
+  const { ancestry, allAssignedTurns } = inputs
+  // Usually, a turn in another branch of the conversation than the segment is no rival. If this
+  // turn is in another branch itself, such a turn may be a rival.
+  const isTurnInOtherBranch = isInOtherBranch(inputs, turn, segmentIndex)
   return ancestry.allTurns.some(
     (other) =>
       other !== turn &&
-      !allAttachedTurns.has(other) &&
+      !allAssignedTurns.has(other) &&
       isRival(other) &&
       !continuesTurn(ancestry, turn, other) &&
       !continuesTurn(ancestry, other, turn) &&
-      (isTurnInOtherBranch || !isInOtherBranch(context, other, index)),
+      (isTurnInOtherBranch || !isInOtherBranch(inputs, other, segmentIndex)),
   )
 }
 
-/** True if the turn has text, and no part of the segment's text can be an edit of it. */
-export function isTextAbsentAt(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
-  const { textMatcher, unexplainedChars } = context
-  if (textMatcher.getTurnText(turn) === '' || context.scoreText(turn, index) >= CONTAINED_MATCH)
-    return false
-  if (
-    lacksQuestionAt(context, turn, index) ||
-    (textMatcher.getSegmentText(index) !== '' && unexplainedChars[index] === 0)
-  )
-    return true
+/** True if the turn has text, but no part of the answer segment's text can be an edit of it. */
+export function isTurnTextAbsent(
+  inputs: MarkerScoreInputs,
+  turn: RecordedTurn,
+  segmentIndex: number,
+): boolean {
+  const { getTurnText, scoreText, getSegmentText, unexplainedChars } = inputs
+  if (getTurnText(turn) === '' || scoreText(turn, segmentIndex) >= CONTAINED_MATCH) return false
+  if (lacksQuestionBefore(inputs, turn, segmentIndex)) return true
+  if (getSegmentText(segmentIndex) !== '' && unexplainedChars[segmentIndex] === 0) return true
   return hasRivalTurn(
-    context,
+    inputs,
     turn,
-    index,
+    segmentIndex,
     (other) =>
-      textMatcher.getTurnText(other) !== '' &&
-      rankTurnAt(context, other, index) >= QUESTION_RANK + CONTAINED_MATCH,
+      getTurnText(other) !== '' &&
+      rankTurnInSegment(inputs, other, segmentIndex) >= SAME_QUESTION_POINTS + CONTAINED_MATCH,
   )
 }
 
 /**
- * True if neither the question nor the tool outputs connect the turn with the segment. Without such
- * a connection, edited text cannot be recognized.
+ * True if neither the turn's question nor its tool outputs come before the answer segment. Without
+ * such a connection, the gateway cannot recognize edited text.
  */
-function lacksQuestionAt(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
-  const { questionLocator } = context
-  if (isQuestionAt(context, turn, index)) return false
-  const isQuestionKnown = questionLocator.findTurnQuestion(turn) !== ''
-  return (
-    isQuestionKnown ||
-    context.scoreText(turn, index) === 0 ||
-    !questionLocator.hasOutputsAt(turn, index)
-  )
+function lacksQuestionBefore(
+  inputs: MarkerScoreInputs,
+  turn: RecordedTurn,
+  index: number,
+): boolean {
+  if (isQuestionBefore(inputs, turn, index)) return false
+  if (inputs.findQuestionLineOfTurn(turn) !== '') return true
+  return inputs.scoreText(turn, index) === 0 || !inputs.hasOutputsBefore(turn, index)
 }
 
-function hasQuestionOnlyAt(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
-  if (lacksQuestionAt(context, turn, index)) return false
-  // The user does not see a turn without text and may ask again. The segment's last user message is
-  // then not in the turn's input.
-  const lastUserMessage = context.segments[index]?.lastUserMessage ?? null
+function isQuestionOnlyBefore(
+  inputs: MarkerScoreInputs,
+  turn: RecordedTurn,
+  index: number,
+): boolean {
+  if (lacksQuestionBefore(inputs, turn, index)) return false
+  // The user does not see an answer without text and may ask again. If the last user message is not
+  // in the turn's input, the segment therefore belongs to another turn.
+  const lastUserMessage = inputs.segments[index]?.lastUserMessage ?? null
   if (lastUserMessage !== null && !includesLastQuestion(turn.input, lastUserMessage)) return false
-  return !context.segments.some(
-    (_, other) => other !== index && context.questionLocator.isAskedAt(turn, other),
+  return !inputs.segments.some((_, other) => other !== index && inputs.isAskedBefore(turn, other))
+}
+
+/**
+ * True if the turn and the answer segment are in different branches of the conversation. That is so
+ * if the turn does not descend from the last certain turn before the segment (one that is assigned,
+ * or has exactly the text around its marker), or if the next certain turn does not descend from
+ * this one.
+ */
+function isInOtherBranch(
+  { ancestry, certainTurnBefore, certainTurnAfter }: MarkerScoreInputs,
+  turn: RecordedTurn,
+  index: number,
+): boolean {
+  const before = certainTurnBefore[index]?.turn
+  const after = certainTurnAfter[index]?.turn
+  return (
+    (before !== undefined && isUnrelatedTurn(ancestry, turn, before)) ||
+    (after !== undefined && isUnrelatedTurn(ancestry, after, turn))
   )
 }
 
 /**
- * True if the turn is in another branch of the conversation than the segment: the turn does not descend
- * from the certain turn before the segment, or the certain turn after the segment not from this turn.
+ * True if `turn` descends from `other` and no user message is between them, i.e. both belong to the
+ * same answer.
  */
-function isInOtherBranch(context: MarkerContext, turn: RecordedTurn, index: number): boolean {
-  const { ancestry } = context
-  const [certainBefore, certainAfter] = [
-    context.certainBefore[index] ?? null,
-    context.certainAfter[index] ?? null,
-  ]
-  if (certainBefore !== null && isUnrelatedTurn(ancestry, turn, certainBefore.turn)) return true
-  return certainAfter !== null && isUnrelatedTurn(ancestry, certainAfter.turn, turn)
-}
-
-/** True if `turn` descends from `other` without a user message between them. */
 function continuesTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: RecordedTurn): boolean {
   if (turn.input.some(isUserMessage)) return false
   for (const ancestor of ancestry.listAncestors(turn)) {
@@ -134,14 +149,11 @@ function continuesTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: Record
 }
 
 /**
- * True if `turn` certainly does not continue `other`: all its ancestors back to the start of the
- * conversation are known, and `other` is not among them or in their inputs.
+ * True if `turn` certainly does not continue `other`. For this, all ancestors of `turn` back to the
+ * start of the conversation must be known, and `other` must be neither among them nor in their
+ * inputs.
  */
-export function isUnrelatedTurn(
-  ancestry: TurnAncestry,
-  turn: RecordedTurn,
-  other: RecordedTurn,
-): boolean {
+function isUnrelatedTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: RecordedTurn): boolean {
   let oldestKnown = turn
   if (turn === other || hasOutputInInput(turn, other)) return false
   for (const ancestor of ancestry.listAncestors(turn)) {
@@ -151,7 +163,7 @@ export function isUnrelatedTurn(
   return oldestKnown.parent === null
 }
 
-/** True if the input of the first turn contains an item of the second turn's output. */
+/** True if the input of the first turn contains an item that the second turn generated. */
 function hasOutputInInput({ input }: RecordedTurn, { output }: RecordedTurn): boolean {
   const modelItems = input.filter(isModelItem)
   return (

@@ -1,56 +1,67 @@
 /**
- * Prepares the scoring of markers: reads the text and the question of each segment, and the turns
- * whose segments are certain.
+ * Collects the inputs for scoring markers (hidden texts in answers that name stored turns): the
+ * text and the question of each answer segment (consecutive model-made items in the client's list),
+ * and the turns that certainly belong to a segment.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import { haveSameQuestion } from '../matching/check-turn-input.ts'
 import { createQuestionLocator, type QuestionLocator } from '../matching/locate-turn-question.ts'
-import type { TurnAncestry } from '../turn-ancestry.ts'
-import { haveSameQuestion } from '../matching/turns-answer-same-question.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
+import { listPreviousValues } from '../collections.ts'
+import type { TurnAncestry } from '../turn-ancestry.ts'
 import {
   EXACT_MATCH,
   CONTAINED_MATCH,
   createTextMatcher,
-  type TextMatchScore,
   type TextMatcher,
 } from './text-match-score.ts'
 
 export interface MarkedSegments {
   readonly segments: readonly Segment[]
   readonly ancestry: TurnAncestry
-  /** One list per segment: the turns that are already assigned to it. */
-  readonly attachedTurns: readonly (readonly RecordedTurn[])[]
-  /** One list per segment: the turns that its markers name, each once; empty if turns are assigned. */
-  readonly namedTurns: readonly (readonly RecordedTurn[])[]
-  /** True if at least one marker is known to be in a wrong segment. */
+  /**
+   * One list per answer segment: the turns that are already matched with it, e.g. by fingerprint.
+   */
+  readonly assignedTurns: readonly (readonly RecordedTurn[])[]
+  /**
+   * One list per answer segment: the turns that the markers in its text name, each once. Empty if
+   * the segment already has a turn.
+   */
+  readonly markedTurns: readonly (readonly RecordedTurn[])[]
+  /**
+   * True if at least one marker is known to be in a wrong place, e.g. because the user moved text.
+   */
   readonly hasMovedMarker: boolean
 }
 
-export interface MarkerContext extends MarkedSegments {
-  readonly textMatcher: TextMatcher
-  readonly questionLocator: QuestionLocator
-  readonly scoreText: (turn: RecordedTurn, index: number) => TextMatchScore
-  /** One set per segment: its assigned turns and the turns that its markers name. */
-  readonly turnsOrMarkersAt: readonly ReadonlySet<RecordedTurn>[]
-  /** All turns that are assigned to any segment. */
-  readonly allAttachedTurns: ReadonlySet<RecordedTurn>
-  /** Turns whose text is not contained in the segment with their marker. */
-  readonly turnsWithoutText: ReadonlySet<RecordedTurn>
+export interface MarkerScoreInputs extends MarkedSegments, TextMatcher, QuestionLocator {
   /**
-   * One number per segment: the characters of its text that are in no turn that its markers name;
-   * 0 if turns are already assigned.
+   * One set per answer segment: the turns that are matched with it, and the turns that its markers
+   * name.
+   */
+  readonly assignedOrMarkedTurns: readonly ReadonlySet<RecordedTurn>[]
+  /** All turns that are already matched with an answer segment. */
+  readonly allAssignedTurns: ReadonlySet<RecordedTurn>
+  /** Turns whose marker is in an answer segment that lacks a part of their text. */
+  readonly turnsWithMissingText: ReadonlySet<RecordedTurn>
+  /**
+   * One number per answer segment: how many characters of its text do not come from the turns that
+   * its markers name. 0 if the segment already has a turn.
    */
   readonly unexplainedChars: readonly number[]
-  /** Indexes of the segments with `unexplainedChars` above 0. */
+  /**
+   * Indexes of the answer segments with `unexplainedChars` above 0: other turns may belong to them.
+   */
   readonly unexplainedSegments: readonly number[]
   /**
-   * For each segment, the last certain turn before it and the first one after it. A turn is certain
-   * if it is assigned, or if its marker is in a segment with exactly its text.
+   * One entry per answer segment: the last certain turn before it. A turn is certain if it is
+   * already matched, or if the segment with its marker has exactly its text.
    */
-  readonly certainBefore: readonly (CertainTurn | null)[]
-  readonly certainAfter: readonly (CertainTurn | null)[]
-  /** The number of turns that may still be searched in all segments; starts at 200. */
-  remainingSearches: number
+  readonly certainTurnBefore: readonly (CertainTurn | null)[]
+  /** One entry per answer segment: the first certain turn after it. */
+  readonly certainTurnAfter: readonly (CertainTurn | null)[]
+  /** Number of turns that may still be compared with all answer segments. */
+  remainingComparisons: number
 }
 
 interface CertainTurn {
@@ -58,103 +69,92 @@ interface CertainTurn {
   readonly segmentIndex: number
 }
 
-export function createMarkerContext(input: MarkedSegments): MarkerContext {
-  const { segments, ancestry, attachedTurns, namedTurns } = input
+export function createMarkerScoreInputs(input: MarkedSegments): MarkerScoreInputs {
+  const { segments, ancestry, assignedTurns, markedTurns } = input
   const textMatcher = createTextMatcher(segments)
-  const containedTurns = segments.map((_, index) =>
-    (namedTurns[index] ?? []).filter(
-      (turn) => textMatcher.scoreText(turn, index) >= CONTAINED_MATCH,
-    ),
+  const containedTurns = markedTurns.map((turns, index) =>
+    turns.filter((turn) => textMatcher.scoreText(turn, index) >= CONTAINED_MATCH),
   )
-  const unexplainedChars = segments.map((_, index) => {
-    if ((attachedTurns[index] ?? []).length > 0) return 0
-    const explainedChars =
-      containedTurns[index]?.reduce(
-        (size, turn) => size + textMatcher.getTurnText(turn).length,
-        0,
-      ) ?? 0
-    return Math.max(0, textMatcher.getSegmentText(index).length - explainedChars)
+  const containedTexts = containedTurns.map((turns) => turns.map(textMatcher.getTurnText).join(''))
+  const unexplainedChars = containedTexts.map((text, index) => {
+    const chars = textMatcher.getSegmentText(index).length - text.length
+    return assignedTurns[index]?.length === 0 ? Math.max(0, chars) : 0
   })
-  // True if the client joined the texts of several turns into exactly the segment's text.
-  const isExplainedTogether = segments.map((_, index) => {
-    const contained = containedTurns[index] ?? []
-    return (
-      contained.map(textMatcher.getTurnText).join('') === textMatcher.getSegmentText(index) &&
-      haveSameQuestion(contained, ancestry)
-    )
+  // True for a segment whose text is exactly the joined text of the turns that its markers name.
+  const isJoinedText = containedTurns.map(
+    (turns, index) =>
+      containedTexts[index] === textMatcher.getSegmentText(index) &&
+      haveSameQuestion(turns, ancestry),
+  )
+  const scoreText: TextMatcher['scoreText'] = (turn, index) =>
+    isJoinedText[index] === true && containedTurns[index]?.includes(turn) === true
+      ? EXACT_MATCH
+      : textMatcher.scoreText(turn, index)
+  const certainTurns = segments.map((_, segmentIndex) => {
+    const turn =
+      assignedTurns[segmentIndex]?.at(-1) ??
+      markedTurns[segmentIndex]?.find((marked) => scoreText(marked, segmentIndex) === EXACT_MATCH)
+    return turn === undefined ? null : { turn, segmentIndex }
   })
-  const scoreText = (turn: RecordedTurn, index: number): TextMatchScore => {
-    const score = textMatcher.scoreText(turn, index)
-    const isJoined =
-      score === CONTAINED_MATCH &&
-      isExplainedTogether[index] === true &&
-      namedTurns[index]?.includes(turn) === true
-    return isJoined ? EXACT_MATCH : score
-  }
-  const certainTurns = segments.map((_, index) => {
-    const certainTurn =
-      attachedTurns[index]?.at(-1) ??
-      namedTurns[index]?.find((turn) => scoreText(turn, index) === EXACT_MATCH)
-    return certainTurn === undefined ? null : { turn: certainTurn, segmentIndex: index }
-  })
+  const turnsWithMissingText = markedTurns.flatMap((turns, index) =>
+    turns.filter((turn) => scoreText(turn, index) < CONTAINED_MATCH),
+  )
   return {
     ...input,
-    textMatcher,
+    ...textMatcher,
+    ...createQuestionLocator(segments, ancestry),
     scoreText,
-    turnsOrMarkersAt: segments.map(
-      (_, index) => new Set([...(attachedTurns[index] ?? []), ...(namedTurns[index] ?? [])]),
+    assignedOrMarkedTurns: assignedTurns.map(
+      (turns, index) => new Set([...turns, ...(markedTurns[index] ?? [])]),
     ),
-    allAttachedTurns: new Set(attachedTurns.flat()),
-    turnsWithoutText: new Set(
-      namedTurns.flatMap((turns, index) =>
-        turns.filter((turn) => scoreText(turn, index) < CONTAINED_MATCH),
-      ),
-    ),
-    questionLocator: createQuestionLocator(segments, ancestry),
+    allAssignedTurns: new Set(assignedTurns.flat()),
+    turnsWithMissingText: new Set(turnsWithMissingText),
     unexplainedChars,
-    unexplainedSegments: [...unexplainedChars.entries()].flatMap(([index, size]) =>
-      size > 0 ? [index] : [],
-    ),
-    certainBefore: findLastBefore(certainTurns),
-    certainAfter: findLastBefore(certainTurns.toReversed()).toReversed(),
-    remainingSearches: MAX_MARKER_SEARCHES,
+    unexplainedSegments: [...segments.keys()].filter((index) => unexplainedChars[index] !== 0),
+    certainTurnBefore: listPreviousValues(certainTurns),
+    certainTurnAfter: listPreviousValues(certainTurns.toReversed()).toReversed(),
+    remainingComparisons: MAX_COMPARED_TURNS,
   }
-}
-
-/** Max turns that are searched in all segments. Each search is slow: it reads the text of every segment. */
-export const MAX_MARKER_SEARCHES = 200
-
-/** Returns for each index the last turn before it. */
-function findLastBefore(turns: readonly (CertainTurn | null)[]): readonly (CertainTurn | null)[] {
-  let latest: CertainTurn | null = null
-  return turns.map((turn) => {
-    const previous = latest
-    latest = turn ?? latest
-    return previous
-  })
-}
-
-/** Returns 0 to 7: 4 if the segment answers the turn's question, plus the text score (0 to 3). */
-export function rankTurnAt(context: MarkerContext, turn: RecordedTurn, index: number): number {
-  return (isQuestionAt(context, turn, index) ? QUESTION_RANK : 0) + context.scoreText(turn, index)
 }
 
 /**
- * True if the segment answers the question of the turn, or of an earlier turn of the same answer
- * that is in the segment, too.
+ * Max number of turns that are compared with all answer segments. The limit is necessary because
+ * such a comparison reads the text of each segment.
  */
-export function isQuestionAt(
-  { questionLocator, ancestry, turnsOrMarkersAt }: MarkerContext,
+export const MAX_COMPARED_TURNS = 200
+
+/**
+ * Returns how well a turn fits an answer segment, 0 to 7: 4 points if the segment answers the
+ * turn's question, plus the text score (0 to 3).
+ */
+export function rankTurnInSegment(
+  inputs: MarkerScoreInputs,
   turn: RecordedTurn,
-  index: number,
+  segmentIndex: number,
+): number {
+  const questionPoints = isQuestionBefore(inputs, turn, segmentIndex) ? SAME_QUESTION_POINTS : 0
+  return questionPoints + inputs.scoreText(turn, segmentIndex)
+}
+
+/**
+ * True if the turn's question comes before the answer segment. For a turn that continues an answer,
+ * the question of that answer's earlier turns counts if these turns may belong to the segment, too.
+ */
+export function isQuestionBefore(
+  { isAskedBefore, ancestry, assignedOrMarkedTurns }: MarkerScoreInputs,
+  turn: RecordedTurn,
+  segmentIndex: number,
 ): boolean {
-  if (questionLocator.isAskedAt(turn, index)) return true
+  if (isAskedBefore(turn, segmentIndex)) return true
   for (const ancestor of ancestry.listAncestorsInAnswer(turn)) {
-    if (turnsOrMarkersAt[index]?.has(ancestor) !== true) return false
-    if (questionLocator.isAskedAt(ancestor, index)) return true
+    if (assignedOrMarkedTurns[segmentIndex]?.has(ancestor) !== true) return false
+    if (isAskedBefore(ancestor, segmentIndex)) return true
   }
   return false
 }
 
-/** Higher than the highest text score (3), so that the question outweighs the text. */
-export const QUESTION_RANK = 4
+/**
+ * Points for an equal question. They exceed the highest text score (3), so that the question
+ * outweighs the text.
+ */
+export const SAME_QUESTION_POINTS = 4

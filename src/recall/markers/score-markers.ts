@@ -1,64 +1,73 @@
 /**
- * Scores each marker in a client's list: how well the marker's turn fits the segment that contains
- * the marker, and how well it fits other segments. The question counts more than the text, because
- * users edit text more often.
+ * Scores each marker (hidden text that names a stored turn) in a client's list: how well its turn
+ * fits the answer segment (consecutive model-made items) with the marker, and how well it fits
+ * other segments. An equal question counts more than an equal text, because users edit answers more
+ * often than questions.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import {
-  isQuestionAt,
-  MAX_MARKER_SEARCHES,
-  createMarkerContext,
-  rankTurnAt,
-  type MarkerContext,
+  isQuestionBefore,
+  MAX_COMPARED_TURNS,
+  createMarkerScoreInputs,
+  rankTurnInSegment,
+  type MarkerScoreInputs,
   type MarkedSegments,
 } from './marker-score-inputs.ts'
-import { isTextAbsentAt, isContradicted } from './find-counter-evidence.ts'
+import { isTurnTextAbsent, isMarkerContradicted } from './find-counter-evidence.ts'
 import { EXACT_MATCH, CONTAINED_MATCH, type TextMatchScore } from './text-match-score.ts'
-import { appendToGroup } from '../append-to-group.ts'
+import { appendToGroup } from '../collections.ts'
 
 export interface MarkerScore {
   readonly turn: RecordedTurn
-  /** The segment that the turn fits best, of those that contain its marker. */
+  /**
+   * Index of the answer segment that the turn fits best, of the segments that contain its marker.
+   */
   readonly segmentIndex: number
   readonly hasSameQuestion: boolean
   readonly textScore: TextMatchScore
-  /** Sum of the question (0 or 4) and the text score (0 to 3). */
+  /**
+   * Rank of the turn in this answer segment: 4 points for an equal question plus the text score (0
+   * to 3).
+   */
   readonly rank: number
   /**
-   * The turn's highest rank in a segment with text that has no known marker and no assigned turn; -1 if
-   * there is no such segment.
+   * The turn's highest rank (0 to 7) in an answer segment that has text, but neither a known marker
+   * nor a turn; -1 if there is no such segment.
    */
   readonly unmarkedSegmentRank: number
-  /** The turn's highest rank in any other segment that was searched; -1 if there is none. */
+  /**
+   * The turn's highest rank (0 to 7) in any other answer segment that was compared; -1 if none was.
+   */
   readonly otherSegmentRank: number
-  /** True if the turn fits another segment better, or two segments with its marker equally well. */
+  /**
+   * True if the turn fits another answer segment better, or if two segments with its marker fit
+   * equally well.
+   */
   readonly isDisplaced: boolean
-  /** True if the turn does not fit the segment at all, or another turn fits it better. */
+  /**
+   * True if the turn does not fit the answer segment at all, or if another turn fits the segment
+   * better.
+   */
   readonly isRejected: boolean
-  /** True if the turn has text, and no part of the segment's text can be an edit of it. */
+  /** True if the turn has text, but no part of the answer segment's text can be an edit of it. */
   readonly isTextAbsent: boolean
 }
 
 /**
- * Returns a score for each turn that a marker names. `hasMovedMarker` is true if the input has it, or
- * if the scores show a copied marker (one turn is named in two segments) or a moved one
- * (`isDisplaced`).
+ * Returns a score for each turn that a marker names. `hasMovedMarker` is true if a marker is known
+ * to be in a wrong answer segment: the input has this flag, two segments contain the same marker,
+ * or a turn fits another segment better.
  */
 export function scoreMarkers(input: MarkedSegments): {
   readonly scores: readonly MarkerScore[]
   readonly hasMovedMarker: boolean
 } {
   const segmentsByTurn = new Map<RecordedTurn, number[]>()
-  for (const [index, turns] of input.namedTurns.entries()) {
-    for (const turn of turns) {
-      appendToGroup(segmentsByTurn, turn, index)
-    }
-  }
-  const context = createMarkerContext(input)
-  const scores = [...segmentsByTurn].map(([turn, ownSegments]) =>
-    scoreMarker(context, turn, ownSegments),
-  )
-  const isNamedTwice = [...segmentsByTurn.values()].some((ownSegments) => ownSegments.length > 1)
+  for (const [index, turns] of input.markedTurns.entries())
+    for (const turn of turns) appendToGroup(segmentsByTurn, turn, index)
+  const inputs = createMarkerScoreInputs(input)
+  const scores = [...segmentsByTurn].map(([turn, indexes]) => scoreMarker(inputs, turn, indexes))
+  const isNamedTwice = [...segmentsByTurn.values()].some((indexes) => indexes.length > 1)
   return {
     scores,
     hasMovedMarker:
@@ -66,98 +75,90 @@ export function scoreMarkers(input: MarkedSegments): {
   }
 }
 
+/** Scores one marker. `markedIndexes` are the indexes of the answer segments that contain it. */
 function scoreMarker(
-  context: MarkerContext,
+  inputs: MarkerScoreInputs,
   turn: RecordedTurn,
-  ownSegments: readonly number[],
+  markedIndexes: readonly number[],
 ): MarkerScore {
-  const ranks = ownSegments.map((index) => rankTurnAt(context, turn, index))
+  const { scoreText } = inputs
+  const ranks = markedIndexes.map((index) => rankTurnInSegment(inputs, turn, index))
   const rank = Math.max(...ranks)
-  const index = ownSegments[ranks.indexOf(rank)] ?? 0
-  const textScore = context.scoreText(turn, index)
-  const hasSameQuestion = isQuestionAt(context, turn, index)
+  const segmentIndex = markedIndexes[ranks.indexOf(rank)] ?? 0
+  const textScore = scoreText(turn, segmentIndex)
+  const hasSameQuestion = isQuestionBefore(inputs, turn, segmentIndex)
   let [unmarkedSegmentRank, otherSegmentRank, unexplainedRank] = [-1, -1, -1]
   let hasTextElsewhere = false
-  const rivalSegments = findRivalSegments(context, turn, index)
-  for (const rivalSegment of rivalSegments ?? []) {
-    const rivalRank = rankTurnAt(context, turn, rivalSegment)
-    otherSegmentRank = Math.max(otherSegmentRank, rivalRank)
-    if (context.unexplainedChars[rivalSegment] === 0) continue
-    unexplainedRank = Math.max(unexplainedRank, rivalRank)
+  const otherSegments = findOtherSegments(inputs, turn, segmentIndex)
+  for (const other of otherSegments ?? []) {
+    const otherRank = rankTurnInSegment(inputs, turn, other)
+    otherSegmentRank = Math.max(otherSegmentRank, otherRank)
+    if (inputs.unexplainedChars[other] === 0) continue
+    unexplainedRank = Math.max(unexplainedRank, otherRank)
     hasTextElsewhere ||=
-      context.textMatcher.getTurnText(turn) !== '' &&
-      context.scoreText(turn, rivalSegment) >= CONTAINED_MATCH &&
-      (!hasSameQuestion || isQuestionAt(context, turn, rivalSegment))
-    if (context.namedTurns[rivalSegment]?.length === 0)
-      unmarkedSegmentRank = Math.max(unmarkedSegmentRank, rivalRank)
+      inputs.getTurnText(turn) !== '' &&
+      scoreText(turn, other) >= CONTAINED_MATCH &&
+      (!hasSameQuestion || isQuestionBefore(inputs, turn, other))
+    if (inputs.markedTurns[other]?.length === 0)
+      unmarkedSegmentRank = Math.max(unmarkedSegmentRank, otherRank)
   }
-  const fitsSeveralSegments = ownSegments.some(
+  const isTextMissing = textScore < CONTAINED_MATCH
+  const fitsSeveralSegments = markedIndexes.some(
     (other, position) =>
-      other !== index &&
-      (ranks[position] === rank ||
-        (textScore < CONTAINED_MATCH && context.scoreText(turn, other) >= CONTAINED_MATCH)),
+      other !== segmentIndex &&
+      (ranks[position] === rank || (isTextMissing && scoreText(turn, other) >= CONTAINED_MATCH)),
   )
-  const isMissingHere = textScore < CONTAINED_MATCH && hasTextElsewhere
-  const isDisplaced = fitsSeveralSegments || isMissingHere || unexplainedRank > rank
-  // A marker is rejected without further checks once the searches are used up.
-  const isTextAbsent = rivalSegments === null || isTextAbsentAt(context, turn, index)
-  const isRejected =
-    rivalSegments === null ||
-    (textScore < EXACT_MATCH && (isTextAbsent || isContradicted(context, turn, index)))
+  // After 200 comparisons with all segments (`remainingComparisons`), further markers are rejected
+  // without a check to limit the work.
+  const isUnchecked = otherSegments === null
+  const isTextAbsent = isUnchecked || isTurnTextAbsent(inputs, turn, segmentIndex)
   return {
     turn,
-    segmentIndex: index,
+    segmentIndex,
     hasSameQuestion,
     textScore,
     rank,
     unmarkedSegmentRank,
     otherSegmentRank,
-    isDisplaced,
-    isRejected,
+    isDisplaced:
+      fitsSeveralSegments || (isTextMissing && hasTextElsewhere) || unexplainedRank > rank,
+    isRejected:
+      isUnchecked ||
+      (textScore < EXACT_MATCH &&
+        (isTextAbsent || isMarkerContradicted(inputs, turn, segmentIndex))),
     isTextAbsent,
   }
 }
 
-/** Lists the other segments that the turn may belong to; `null` if the searches are used up. */
-function findRivalSegments(
-  context: MarkerContext,
+/**
+ * Lists the indexes of other answer segments that the turn may belong to. If the turn's text was
+ * edited, only segments between those of its known ancestor and its known descendant count. Returns
+ * `null` if 200 turns were already compared with all segments.
+ */
+function findOtherSegments(
+  inputs: MarkerScoreInputs,
   turn: RecordedTurn,
   index: number,
 ): readonly number[] | null {
-  const { textMatcher, questionLocator, unexplainedSegments, attachedTurns } = context
-  if (context.scoreText(turn, index) < EXACT_MATCH) {
-    context.remainingSearches -= 1
-    if (context.remainingSearches < 0) return null
-    const [start, end] = findPossibleRange(context, turn, index)
-    return unexplainedSegments.filter((other) => other !== index && other >= start && other <= end)
+  const { unexplainedSegments, ancestry } = inputs
+  if (inputs.scoreText(turn, index) < EXACT_MATCH) {
+    inputs.remainingComparisons -= 1
+    if (inputs.remainingComparisons < 0) return null
+    const before = inputs.certainTurnBefore[index] ?? null
+    const after = inputs.certainTurnAfter[index] ?? null
+    const isDescendant = before !== null && ancestry.isDescendant(turn, before.turn)
+    const isAncestor = after !== null && ancestry.isDescendant(after.turn, turn)
+    const first = isDescendant ? before.segmentIndex : 0
+    const last = isAncestor ? after.segmentIndex : inputs.segments.length
+    return unexplainedSegments.filter((other) => other !== index && other >= first && other <= last)
   }
-  const segmentsWithText = textMatcher
-    .findSegmentsWithText(textMatcher.getTurnText(turn))
-    .slice(0, MAX_MARKER_SEARCHES)
-    .filter((other) => other !== index && attachedTurns[other]?.length === 0)
-  if (isQuestionAt(context, turn, index)) return segmentsWithText
-  return [
-    ...segmentsWithText,
-    ...unexplainedSegments.filter((other) => questionLocator.isAskedAt(turn, other)),
-  ]
-}
-
-/** Returns the first and the last segment to search: after the turn's ancestors, before its descendants. */
-function findPossibleRange(
-  context: MarkerContext,
-  turn: RecordedTurn,
-  index: number,
-): readonly [number, number] {
-  const [certainBefore, certainAfter] = [
-    context.certainBefore[index] ?? null,
-    context.certainAfter[index] ?? null,
-  ]
-  const isDescendantOfBefore =
-    certainBefore !== null && context.ancestry.isDescendant(turn, certainBefore.turn)
-  const isAncestorOfAfter =
-    certainAfter !== null && context.ancestry.isDescendant(certainAfter.turn, turn)
-  return [
-    isDescendantOfBefore ? certainBefore.segmentIndex : 0,
-    isAncestorOfAfter ? certainAfter.segmentIndex : context.segments.length,
-  ]
+  const segmentsWithText = inputs
+    .findSegmentsWithText(inputs.getTurnText(turn))
+    .slice(0, MAX_COMPARED_TURNS)
+    .filter((other) => other !== index && inputs.assignedTurns[other]?.length === 0)
+  return isQuestionBefore(inputs, turn, index)
+    ? segmentsWithText
+    : segmentsWithText.concat(
+        unexplainedSegments.filter((other) => inputs.isAskedBefore(turn, other)),
+      )
 }

@@ -1,14 +1,14 @@
 /**
- * Decides which markers in a client's text are trusted, for segments that no fingerprint
- * identifies. Users move, copy and paste text together with its markers, so a marker counts only if
- * these rules hold:
+ * Decides which markers (hidden texts that name stored turns) in a client's list are trusted, if no
+ * fingerprint identifies the turn. Users move, copy and paste text together with its markers, so a
+ * marker is trusted only if these rules hold:
  *
- * - The turn's question and text fit the segment at least as well as any other segment whose text is
- *   of no known turn.
- * - Edited text counts only if no other turn can be its origin.
- * - If one marker was moved, every other turn must fit its segment better than any other segment.
+ * - The turn's question and text fit the answer segment (consecutive model-made items) with the
+ *   marker at least as well as any other segment whose text comes from no known turn.
+ * - If the text was edited, no other turn can be its origin.
+ * - If one marker was moved, each other turn must fit its segment better than any other segment.
  *
- * A turn whose marker is not trusted is assigned to no segment.
+ * If a turn's marker is not trusted, the turn is assigned to no segment.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
@@ -19,125 +19,119 @@ import { scoreMarkers, type MarkerScore } from './score-markers.ts'
 import { EXACT_MATCH, CONTAINED_MATCH } from './text-match-score.ts'
 
 export interface TrustedMarkers {
-  /** One list per segment: the turns whose markers are trusted. Each turn is in one segment at most. */
+  /**
+   * One list per answer segment: the turns whose markers in it are trusted. Each turn occurs at
+   * most once.
+   */
   readonly turnsBySegment: readonly (readonly RecordedTurn[])[]
-  /** The other turns that markers name. */
+  /**
+   * Turns that a marker names although the marker is not trusted, e.g. because the user moved it.
+   */
   readonly untrustedTurns: ReadonlySet<RecordedTurn>
 }
 
 export function selectTrustedMarkers(input: MarkedSegments): TrustedMarkers {
-  const { namedTurns, attachedTurns, ancestry, segments } = input
+  const { markedTurns, assignedTurns, ancestry, segments } = input
   const { scores, hasMovedMarker } = scoreMarkers(input)
-  const attachedPlaces = new Map(
-    attachedTurns.flatMap((ownTurns, segmentIndex) =>
-      ownTurns.map((turn) => [turn, segmentIndex] as const),
-    ),
+  const assignedSegments = assignedTurns.flatMap((turns, segmentIndex) =>
+    turns.map((turn) => ({ turn, segmentIndex })),
   )
-  const markerPlaces = mapTurnsToSegments(scores, () => true)
-  const allPlaces = new Map([...markerPlaces, ...attachedPlaces])
-  const misplacedTurns = findMisplacedTurns(allPlaces, ancestry, segments)
-  const trustedPlaces = mapTurnsToSegments(
-    scores,
-    hasMovedMarker || misplacedTurns.size > 0 ? isBestAnywhere : isBestUnmarked,
-  )
-  // If turns are out of order, only complete text counts, not the question.
+  const segmentByTurn = mapTurnsToSegments([...scores, ...assignedSegments])
+  const misplacedTurns = findMisplacedTurns(segmentByTurn, ancestry, segments)
+  const isAnyMoved = hasMovedMarker || misplacedTurns.size > 0
+  const trustedSegments = mapTurnsToSegments(scores.filter((score) => isBest(score, isAnyMoved)))
+  // If some turns are out of order, an equal question proves nothing: a turn needs its complete text
+  // in the segment.
   for (const { turn, textScore } of scores) {
     const isUntrusted = misplacedTurns.has(turn)
       ? textScore < EXACT_MATCH
       : misplacedTurns.size > 0 && textScore < CONTAINED_MATCH
-    if (isUntrusted) trustedPlaces.delete(turn)
+    if (isUntrusted) trustedSegments.delete(turn)
   }
-  addRelatedTurns(input, scores, trustedPlaces)
+  addRelatedTurns(input, scores, trustedSegments)
   return {
-    turnsBySegment: namedTurns.map((ownTurns, segmentIndex) =>
-      ownTurns.filter((turn) => trustedPlaces.get(turn) === segmentIndex),
+    turnsBySegment: markedTurns.map((turns, segmentIndex) =>
+      turns.filter((turn) => trustedSegments.get(turn) === segmentIndex),
     ),
-    untrustedTurns: new Set(namedTurns.flat().filter((turn) => !trustedPlaces.has(turn))),
+    untrustedTurns: new Set(markedTurns.flat().filter((turn) => !trustedSegments.has(turn))),
   }
 }
 
 function mapTurnsToSegments(
-  scores: readonly MarkerScore[],
-  isAccepted: (score: MarkerScore) => boolean,
+  scores: readonly Pick<MarkerScore, 'turn' | 'segmentIndex'>[],
 ): Map<RecordedTurn, number> {
-  return new Map(scores.filter(isAccepted).map(({ turn, segmentIndex }) => [turn, segmentIndex]))
+  return new Map(scores.map(({ turn, segmentIndex }) => [turn, segmentIndex]))
 }
 
 /**
- * True if the turn fits its segment better than any segment without markers; if the text is equal, at
- * least as well. Applies as long as no marker is known to be moved.
+ * True if the turn fits the answer segment with its marker better than any segment without markers
+ * (with equal text, at least as well). If a marker was moved, the turn must fit better than in any
+ * other segment.
  */
-function isBestUnmarked(score: MarkerScore): boolean {
-  const { rank, textScore, unmarkedSegmentRank } = score
-  if (!isNotRejected(score)) return false
+function isBest(score: MarkerScore, isAnyMoved: boolean): boolean {
+  const { rank, textScore, unmarkedSegmentRank, otherSegmentRank } = score
+  if (score.isDisplaced || score.isRejected) return false
+  if (isAnyMoved) return rank > Math.max(unmarkedSegmentRank, otherSegmentRank)
   return textScore === EXACT_MATCH ? rank >= unmarkedSegmentRank : rank > unmarkedSegmentRank
 }
 
-function isBestAnywhere(score: MarkerScore): boolean {
-  return (
-    isNotRejected(score) && score.rank > Math.max(score.unmarkedSegmentRank, score.otherSegmentRank)
-  )
-}
-
-function isNotRejected({ isDisplaced, isRejected }: MarkerScore): boolean {
-  return !isDisplaced && !isRejected
-}
-
 /**
- * Trusts a marker of a turn without recognizable text (empty or edited) if the turn's parent or
- * child is in the same segment.
+ * Trusts more markers: that of a turn whose text is empty or edited is trusted, too, if the turn's
+ * parent or child is trusted in the same answer segment.
  */
 function addRelatedTurns(
   { ancestry }: MarkedSegments,
   scores: readonly MarkerScore[],
-  trustedPlaces: Map<RecordedTurn, number>,
+  trustedSegments: Map<RecordedTurn, number>,
 ): void {
   const scoreByTurn = new Map(scores.map((score) => [score.turn, score]))
-  const trustBecauseOf = (
-    { turn, segmentIndex, textScore, isDisplaced, isTextAbsent }: MarkerScore,
-    other: MarkerScore,
-  ): void => {
-    if (trustedPlaces.get(other.turn) !== segmentIndex || trustedPlaces.has(turn)) return
+  const trustIfRelatedIsTrusted = (score: MarkerScore, related: MarkerScore): void => {
+    const { turn, segmentIndex, textScore, isDisplaced, isTextAbsent } = score
+    if (trustedSegments.get(related.turn) !== segmentIndex || trustedSegments.has(turn)) return
     if (textScore < CONTAINED_MATCH && !isDisplaced && !isTextAbsent)
-      trustedPlaces.set(turn, segmentIndex)
+      trustedSegments.set(turn, segmentIndex)
   }
-  const compareWithParent = (score: MarkerScore, trustsParent: boolean): void => {
-    const { turn, segmentIndex } = score
+  const findParentScore = ({ turn, segmentIndex }: MarkerScore): MarkerScore | null => {
     const parent = ancestry.findParent(turn)
     const parentScore = parent === null ? undefined : scoreByTurn.get(parent)
-    if (parentScore?.segmentIndex !== segmentIndex || turn.input.some(isUserMessage)) return
-    // A turn without new input may continue an answer that was not stored.
-    if (turn.input.length === 0 && !parentScore.hasSameQuestion) return
-    if (trustsParent) trustBecauseOf(parentScore, score)
-    else trustBecauseOf(score, parentScore)
+    if (parentScore?.segmentIndex !== segmentIndex || turn.input.some(isUserMessage)) return null
+    // The stored parent of a turn with an empty input may be wrong, because the turn may continue
+    // an answer that was not stored. So the parent counts only if it has the segment's question.
+    return turn.input.length === 0 && !parentScore.hasSameQuestion ? null : parentScore
   }
-  for (const score of scores.toReversed()) compareWithParent(score, true)
-  for (const score of scores) compareWithParent(score, false)
+  for (const score of scores.toReversed()) {
+    const parentScore = findParentScore(score)
+    if (parentScore !== null) trustIfRelatedIsTrusted(parentScore, score)
+  }
+  for (const score of scores) {
+    const parentScore = findParentScore(score)
+    if (parentScore !== null) trustIfRelatedIsTrusted(score, parentScore)
+  }
 }
 
 /**
- * Returns the turns that contradict the order of the segments, e.g. a turn before its own ancestor.
- * `trustedPlaces` maps turns to segment indexes.
+ * Returns the turns that contradict the order of the answer segments, e.g. a turn that comes before
+ * its own ancestor.
  */
-export function findMisplacedTurns(
-  trustedPlaces: ReadonlyMap<RecordedTurn, number>,
+function findMisplacedTurns(
+  segmentByTurn: ReadonlyMap<RecordedTurn, number>,
   ancestry: TurnAncestry,
   segments: readonly Segment[],
 ): ReadonlySet<RecordedTurn> {
   const misplacedTurns = new Set<RecordedTurn>()
-  for (const [turn, segmentIndex] of trustedPlaces) {
+  for (const [turn, segmentIndex] of segmentByTurn) {
     let hasNewQuestion = turn.input.some(isUserMessage)
     for (const ancestor of ancestry.listAncestors(turn)) {
-      const parentScore = trustedPlaces.get(ancestor)
-      if (parentScore === undefined) {
+      const ancestorIndex = segmentByTurn.get(ancestor)
+      if (ancestorIndex === undefined) {
         hasNewQuestion ||= ancestor.input.some(isUserMessage)
         continue
       }
       const isSameRound =
-        segments[parentScore]?.userMessages === segments[segmentIndex]?.userMessages
+        segments[ancestorIndex]?.userMessages === segments[segmentIndex]?.userMessages
       if (
-        parentScore > segmentIndex ||
-        (parentScore === segmentIndex ? hasNewQuestion : !hasNewQuestion && !isSameRound)
+        ancestorIndex > segmentIndex ||
+        (ancestorIndex === segmentIndex ? hasNewQuestion : !hasNewQuestion && !isSameRound)
       )
         misplacedTurns.add(turn).add(ancestor)
       break

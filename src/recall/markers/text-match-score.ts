@@ -1,17 +1,18 @@
 /**
- * Scores how well the text of a turn fits the text of a segment. Both are normalized first
- * (`recall/text/normalize-text.ts`), so whitespace and markers do not count.
+ * Scores how well the text of a stored turn fits the text of an answer segment (consecutive
+ * model-made items in the client's list). Whitespace and markers do not count
+ * (`recall/text/normalize-text.ts`).
  */
+import { cachePerObject } from '../../core/caching/cache-per-object.ts'
 import { textOf } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { normalizeLine, normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { removeThinkBlocks } from '../text/remove-think-blocks.ts'
-import { appendToGroup } from '../append-to-group.ts'
 
 /**
- * Degree to which a segment has a turn's text. 0: nothing in common; 1: a part of the turn's text;
- * 2: all of it and more; 3: both texts are equal.
+ * The part of a turn's text that is in an answer segment. 0: nothing; 1: a part; 2: all of it, and
+ * the segment has more text; 3: both texts are equal.
  */
 export type TextMatchScore = 0 | 1 | 2 | 3
 
@@ -19,34 +20,31 @@ export const EXACT_MATCH: TextMatchScore = 3
 export const CONTAINED_MATCH: TextMatchScore = 2
 
 export interface TextMatcher {
-  readonly scoreText: (turn: RecordedTurn, index: number) => TextMatchScore
+  readonly scoreText: (turn: RecordedTurn, segmentIndex: number) => TextMatchScore
   readonly getTurnText: (turn: RecordedTurn) => string
-  readonly getSegmentText: (index: number) => string
-  /** Returns the segments whose text equals `text`. */
+  readonly getSegmentText: (segmentIndex: number) => string
+  /** Returns the indexes of the answer segments whose normalized text equals `text`. */
   readonly findSegmentsWithText: (text: string) => readonly number[]
 }
 
 export function createTextMatcher(segments: readonly Segment[]): TextMatcher {
   const segmentTexts = segments.map(({ normalizedText }) => removeEmptyFences(normalizedText))
-  const segmentsByText = new Map<string, number[]>()
-  for (const [index, text] of segmentTexts.entries()) {
-    appendToGroup(segmentsByText, text, index)
-  }
-  const getTurnText = cacheByTurn((turn) => normalizeTurnText([turn]))
-  const getLongestLine = cacheByTurn(findLongestLine)
-  const getSegmentText = (index: number): string => segmentTexts[index] ?? ''
+  const segmentsByText = Map.groupBy(segmentTexts.keys(), (index) => segmentTexts[index] ?? '')
+  const getTurnText = cachePerObject((turn: RecordedTurn) => normalizeTurnText([turn]))
+  const getLongestLine = cachePerObject(findLongestLine)
+  const getSegmentText = (segmentIndex: number): string => segmentTexts[segmentIndex] ?? ''
   return {
     getTurnText,
     getSegmentText,
     findSegmentsWithText: (text) => segmentsByText.get(text) ?? [],
-    scoreText(turn, index) {
+    scoreText(turn, segmentIndex) {
       const text = getTurnText(turn)
-      const segmentText = getSegmentText(index)
-      // Two empty texts are equal, but that is weak evidence.
+      const segmentText = getSegmentText(segmentIndex)
+      // If both texts are empty, they are equal, but that is weak evidence.
       if (segmentText === text) return text === '' ? 1 : EXACT_MATCH
       if (text === '' || segmentText === '') return 0
       if (segmentText.includes(text)) return CONTAINED_MATCH
-      // The client may have only the beginning of an answer that the user stopped.
+      // If the user stopped an answer, the client may have only its beginning.
       if (text.startsWith(segmentText)) return 1
       const line = getLongestLine(turn)
       return line !== '' && segmentText.includes(line) ? 1 : 0
@@ -55,8 +53,8 @@ export function createTextMatcher(segments: readonly Segment[]): TextMatcher {
 }
 
 /**
- * Returns the longest line, which identifies the turn if the user did not edit that line; `''` if
- * it has fewer than 12 characters.
+ * Returns the longest line of a turn's text: if the user edited other lines, this line still
+ * identifies the turn. Returns `''` if the line has fewer than 12 characters, e.g. "Yes.".
  */
 function findLongestLine({ output }: RecordedTurn): string {
   let longest = ''
@@ -72,14 +70,3 @@ function findLongestLine({ output }: RecordedTurn): string {
 }
 
 const MIN_DISTINCTIVE_CHARS = 12
-
-function cacheByTurn(read: (turn: RecordedTurn) => string): (turn: RecordedTurn) => string {
-  const cache = new Map<RecordedTurn, string>()
-  return (turn) => {
-    const cached = cache.get(turn)
-    if (cached !== undefined) return cached
-    const value = read(turn)
-    cache.set(turn, value)
-    return value
-  }
-}

@@ -1,7 +1,7 @@
 /**
- * Compares the user messages before a segment with those in the input of a recorded turn. One text
- * must contain the other, because clients put retrieved documents before a question for one request
- * only, and both messages must have the same media. A fingerprint covers only the last line.
+ * Compares user messages in a client's list with those in the input of a stored turn. Two messages
+ * are the same if one text contains the other and both have the same media. Containing is enough
+ * because clients put retrieved documents before a question for one request only.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
 import { fingerprintMedia } from '../../core/media/media-fingerprint.ts'
@@ -11,19 +11,26 @@ import { isModelItem } from '../../core/items/is-model-item.ts'
 import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
 
 /**
- * True if the turn's first new user message is among the user messages since the last segment with
- * text. `input` holds the items that were new before the turn.
+ * True if the first user message that was new in a turn is among `userMessages`. `turnInput` is the
+ * turn's input.
  */
-export function isSameQuestion(input: readonly Item[], userMessages: readonly Item[]): boolean {
-  const first = listNewUserMessages(input)[0]
-  // A turn without a user message continues an earlier one, e.g. with tool outputs, and has its
-  // question.
+export function includesFirstQuestion(
+  turnInput: readonly Item[],
+  userMessages: readonly Item[],
+): boolean {
+  const first = listNewUserMessages(turnInput)[0]
+  // Without a new user message, the turn continues an earlier one, e.g. after tool outputs, and has
+  // its question.
   return first === undefined || userMessages.some((message) => isSameMessage(first, message))
 }
 
-/** True if the last user message before a segment is among the turn's new user messages. */
-export function includesLastQuestion(input: readonly Item[], lastUserMessage: Item): boolean {
-  const turnMessages = listNewUserMessages(input)
+/**
+ * True if `lastUserMessage`, the last one before an answer segment of the client's list, is among
+ * the user messages that were new in a turn; also true if the turn has none. `turnInput` is the
+ * turn's input.
+ */
+export function includesLastQuestion(turnInput: readonly Item[], lastUserMessage: Item): boolean {
+  const turnMessages = listNewUserMessages(turnInput)
   return (
     turnMessages.length === 0 ||
     turnMessages.some((message) => isSameMessage(message, lastUserMessage))
@@ -31,21 +38,19 @@ export function includesLastQuestion(input: readonly Item[], lastUserMessage: It
 }
 
 /**
- * True if the turn's input also contains the user message after the segment: the turn answers both
- * messages and belongs after the second one.
+ * True if the turn's input contains both the user message before the answer segment and the one
+ * after it. Then the turn answers both, so it belongs after the second message and not to this
+ * segment.
  */
 export function includesNextQuestion(
-  input: readonly Item[],
-  {
-    userMessages,
-    lastUserMessage,
-    nextUserMessage,
-  }: Pick<Segment, 'userMessages' | 'lastUserMessage' | 'nextUserMessage'>,
+  turnInput: readonly Item[],
+  { userMessages, lastUserMessage, nextUserMessage }: Segment,
 ): boolean {
-  const turnMessages = listNewUserMessages(input)
-  // Shortcut: most turns have one user message.
+  const turnMessages = listNewUserMessages(turnInput)
+  // Most turns have one user message, so they cannot contain two.
   if (turnMessages.length < 2 || lastUserMessage === null || nextUserMessage === null) return false
-  // If the user sends the same message several times, the count decides.
+  // The user may send the same message several times. If as many user messages come before the
+  // segment as are in the turn's input, the turn answers none after it.
   if (userMessages.indexOf(lastUserMessage) + 1 >= turnMessages.length) return false
   const index = turnMessages.findIndex((message) => isSameMessage(message, lastUserMessage))
   return (
@@ -63,7 +68,10 @@ function isSameMessage(recorded: Item, sent: Item): boolean {
   return fingerprintAllMedia(recorded) === fingerprintAllMedia(sent)
 }
 
-/** True if all texts are equal as they are; checked first, because normalizing is slow and rarely needed. */
+/**
+ * True if all text parts are equal without normalizing. Checked first, because normalizing is slow
+ * and rarely necessary.
+ */
 function hasIdenticalText(recorded: readonly Part[], sent: readonly Part[]): boolean {
   return (
     recorded.length === sent.length &&
@@ -79,8 +87,6 @@ function listNewUserMessages(input: readonly Item[]): readonly Item[] {
 
 function fingerprintAllMedia(item: Item): string {
   if (item.type !== 'message') return ''
-  return item.content
-    .map(fingerprintMedia)
-    .filter((fingerprint) => fingerprint !== '')
-    .join('\n')
+  const fingerprints = item.content.map(fingerprintMedia)
+  return fingerprints.filter((fingerprint) => fingerprint !== '').join('\n')
 }

@@ -1,26 +1,30 @@
 /**
- * Locates the segments that may answer the question of a recorded turn. Users repeat and edit
- * questions, so tool outputs decide first: if the client still has the outputs of the turn's input,
- * the turn belongs to the segment after them. Call ids repeat, too, so outputs with equal text are
- * preferred.
+ * Finds the answer segments (consecutive model-made items in the client's list) that come after the
+ * question of a stored turn. Users repeat and edit questions, so tool outputs decide first: if the
+ * client still has the outputs in the turn's input, the turn belongs to the segment after them.
+ * Call ids repeat, too, so outputs with equal text are preferred.
  */
 import { isToolOutput, textOf, type Item } from '../../core/item.ts'
+import { cachePerObject } from '../../core/caching/cache-per-object.ts'
 import { isModelItem } from '../../core/items/is-model-item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
-import {
-  findQuestionLine,
-  listOutputCallIds,
-  type Segment,
-} from '../split-and-fingerprint-segments.ts'
+import { findQuestionLine, readCallId, type Segment } from '../split-and-fingerprint-segments.ts'
 import { includesNextQuestion } from './compare-questions.ts'
 
 export interface QuestionLocator {
-  /** Returns the last line of the turn's question; `''` if it is unknown. */
-  readonly findTurnQuestion: (turn: RecordedTurn) => string
-  readonly isAskedAt: (turn: RecordedTurn, index: number) => boolean
-  /** True if tool outputs of the turn's input come directly before the segment. */
-  readonly hasOutputsAt: (turn: RecordedTurn, index: number) => boolean
+  /** Returns the last line of the user message that the turn answers; `''` if it is unknown. */
+  readonly findQuestionLineOfTurn: (turn: RecordedTurn) => string
+  /**
+   * True if the answer segment follows the turn's question and, if the turn's input has tool
+   * outputs, follows these outputs.
+   */
+  readonly isAskedBefore: (turn: RecordedTurn, segmentIndex: number) => boolean
+  /**
+   * True if a tool output with a call id of the turn's input comes directly before the answer
+   * answer segment.
+   */
+  readonly hasOutputsBefore: (turn: RecordedTurn, segmentIndex: number) => boolean
 }
 
 export function createQuestionLocator(
@@ -33,8 +37,9 @@ export function createQuestionLocator(
     if (cached !== undefined) return cached
     let question = findQuestionLine(turn.input)
     let { input } = turn
-    // A turn with tool outputs has its parent's question. The question of a turn with an empty input
-    // stays unknown: the turn may continue an answer that was not stored.
+    // A turn whose input has only tool outputs answers its parent's question. If the input is
+    // empty, the question stays unknown, because the turn may continue an answer that was not
+    // stored.
     for (const ancestor of ancestry.listAncestors(turn)) {
       if (question !== '' || input.length === 0) break
       question = cachedQuestions.get(ancestor) ?? findQuestionLine(ancestor.input)
@@ -44,76 +49,61 @@ export function createQuestionLocator(
     return question
   }
   const outputPositions = indexOutputPositions(segments)
-  const cachedSegments = new Map<RecordedTurn, ReadonlySet<number>>()
-  /** Returns the segments of the turn's round that come after its tool outputs. */
-  const findOwnSegments = (turn: RecordedTurn): ReadonlySet<number> => {
-    const cached = cachedSegments.get(turn)
-    if (cached !== undefined) return cached
+  // Returns the indexes of the segments that come after the turn's tool outputs and have the turn's
+  // question. Outputs with equal call ids count only if no output has an equal text, too.
+  const findSegmentsAfterOutputs = cachePerObject((turn: RecordedTurn): ReadonlySet<number> => {
     const question = findQuestion(turn)
-    const isSameRound = (index: number) => segments[index]?.questionLine === question
-    const matches = new Set(findSegmentsAfterOutputs(turn, outputPositions, isSameRound))
-    cachedSegments.set(turn, matches)
-    return matches
-  }
+    const matches = listNewOutputs(turn).flatMap((output) =>
+      [...(outputPositions.get(readCallId(output, 'output') ?? '') ?? [])]
+        .filter(([index]) => segments[index]?.questionLine === question)
+        .map(([index, item]) => ({
+          index,
+          isIdentical: readOutputText(item) === readOutputText(output),
+        })),
+    )
+    const identical = matches.filter(({ isIdentical }) => isIdentical)
+    return new Set((identical.length > 0 ? identical : matches).map(({ index }) => index))
+  })
   return {
-    findTurnQuestion: findQuestion,
-    hasOutputsAt: (turn, index) =>
+    findQuestionLineOfTurn: findQuestion,
+    hasOutputsBefore: (turn, index) =>
       listNewOutputs(turn).some((item) =>
-        listOutputCallIds(item).some((id) => outputPositions.get(id)?.has(index)),
+        outputPositions.get(readCallId(item, 'output') ?? '')?.has(index),
       ),
-    isAskedAt(turn, index) {
+    isAskedBefore(turn, index) {
       const question = findQuestion(turn)
       const segment = segments[index]
       if (question === '' || question !== segment?.questionLine) return false
       if (includesNextQuestion(turn.input, segment)) return false
-      const ownSegments = findOwnSegments(turn)
-      return ownSegments.size > 0 ? ownSegments.has(index) : segment.toolOutputs.length === 0
+      const possibleSegments = findSegmentsAfterOutputs(turn)
+      return possibleSegments.size > 0
+        ? possibleSegments.has(index)
+        : segment.toolOutputs.length === 0
     },
   }
 }
 
-/** Maps a call id to the indexes of the segments directly after an output of the call, with that output. */
+/**
+ * For each call id, the outputs that the client has for it. Each is stored under the index of the
+ * answer segment directly after it.
+ */
 type OutputPositions = ReadonlyMap<string, ReadonlyMap<number, Item>>
 
 function indexOutputPositions(segments: readonly Segment[]): OutputPositions {
   const outputPositions = new Map<string, Map<number, Item>>()
   for (const [index, { toolOutputs }] of segments.entries()) {
     for (const item of toolOutputs) {
-      for (const id of listOutputCallIds(item)) {
-        const positions = outputPositions.get(id)
-        if (positions === undefined) outputPositions.set(id, new Map([[index, item]]))
-        else positions.set(index, item)
-      }
+      const id = readCallId(item, 'output') ?? ''
+      const positions = outputPositions.get(id) ?? new Map<number, Item>()
+      outputPositions.set(id, positions.set(index, item))
     }
   }
   return outputPositions
 }
 
 /**
- * Returns the segments after outputs with equal text, or, if there are none, all segments after
- * outputs with these call ids.
- */
-function findSegmentsAfterOutputs(
-  turn: RecordedTurn,
-  outputPositions: OutputPositions,
-  isCandidate: (index: number) => boolean,
-): readonly number[] {
-  const matches = listNewOutputs(turn).flatMap((output) =>
-    listOutputCallIds(output)
-      .flatMap((id) => [...(outputPositions.get(id) ?? [])])
-      .filter(([index]) => isCandidate(index))
-      .map(([index, item]) => ({
-        index,
-        isIdentical: readOutputText(item) === readOutputText(output),
-      })),
-  )
-  const identical = matches.filter(({ isIdentical }) => isIdentical)
-  return (identical.length > 0 ? identical : matches).map(({ index }) => index)
-}
-
-/**
- * True if the turn has tool outputs in its input, and all of them come directly before the segment
- * with equal text.
+ * True if the turn's input has tool outputs, and all of them come directly before the answer
+ * segment with equal text.
  */
 export function hasIdenticalToolOutputs(turn: RecordedTurn, { toolOutputs }: Segment): boolean {
   const newOutputs = listNewOutputs(turn)
@@ -125,19 +115,19 @@ export function hasIdenticalToolOutputs(turn: RecordedTurn, { toolOutputs }: Seg
 }
 
 function serializeOutput(output: Item): string {
-  return JSON.stringify([listOutputCallIds(output), readOutputText(output)])
+  return JSON.stringify([readCallId(output, 'output'), readOutputText(output)])
 }
 
 /**
- * Lists the tool outputs that the turn answered. Skips earlier history, with which some stored inputs
- * begin.
+ * Lists the tool outputs that were new in the turn's input. Some stored inputs begin with the
+ * complete earlier conversation, which is skipped.
  */
 function listNewOutputs({ input }: RecordedTurn): readonly Item[] {
   const end = input.findLastIndex((item) => !isModelItem(item)) + 1
   const inputOfTurn = input.slice(0, end)
   return inputOfTurn
     .slice(inputOfTurn.findLastIndex(isModelItem) + 1)
-    .filter((item) => listOutputCallIds(item).length > 0)
+    .filter((item) => readCallId(item, 'output') !== null)
 }
 
 function readOutputText(output: Item): string {

@@ -1,15 +1,23 @@
-/** Holds the state while turns are matched with segments: candidates and assigned turns. */
+/**
+ * Defines the intermediate results while stored turns are matched with answer segments (consecutive
+ * model-made items) of a client's list.
+ */
 import type { Item } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 
 export interface TurnMatches {
-  /** One list per segment: its turns in order; empty if none was found. */
+  /** One list per answer segment: its stored turns in order; empty if none was found. */
   readonly turnsBySegment: readonly (readonly RecordedTurn[])[]
-  /** Indexes of the segments that several turns fit equally well. */
+  /**
+   * Indexes of the answer segments that several stored turns fit equally well. No turn is assigned
+   * to them.
+   */
   readonly ambiguousSegments: ReadonlySet<number>
-  /** Turns whose markers were not trusted. */
+  /**
+   * Turns that a marker names although the marker is not trusted, e.g. because the user moved it.
+   */
   readonly untrustedTurns: ReadonlySet<RecordedTurn>
 }
 
@@ -18,18 +26,18 @@ export interface MatchState extends TurnMatches {
   readonly segments: readonly Segment[]
   readonly ancestry: TurnAncestry
   readonly turnsBySegment: RecordedTurn[][]
-  /** One list per segment: the turns that have its fingerprint. */
+  /** One list per answer segment: the stored turns that have its fingerprint. */
   readonly candidatesBySegment: RecordedTurn[][]
   readonly assignedTurns: Set<RecordedTurn>
   readonly ambiguousSegments: Set<number>
   readonly untrustedTurns: Set<RecordedTurn>
-  /** Ids of the turns that the markers of all segments name. */
+  /** Ids of the turns that any marker in the client's list names. */
   readonly markerTurnIds: ReadonlySet<string>
   readonly segmentByFingerprint: ReadonlyMap<string | null, number>
 }
 
-export function assignTurn(state: MatchState, index: number, turn: RecordedTurn): void {
-  state.turnsBySegment[index]?.push(turn)
+export function assignTurn(state: MatchState, segmentIndex: number, turn: RecordedTurn): void {
+  state.turnsBySegment[segmentIndex]?.push(turn)
   state.assignedTurns.add(turn)
 }
 
@@ -40,16 +48,16 @@ export function findMarkedTurns(
   return [...new Set(markerTurnIds)].flatMap((id) => ancestry.findTurn(id) ?? [])
 }
 
-export function getSingleTurn(turns: readonly RecordedTurn[]): RecordedTurn | null {
+export function getOnlyTurn(turns: readonly RecordedTurn[]): RecordedTurn | null {
   return turns.length === 1 ? (turns[0] ?? null) : null
 }
 
-/** True if the turn's fingerprint identifies another segment of this list. */
+/** True if the turn's fingerprint is that of another answer segment of the client's list. */
 export function hasFingerprintOfOtherSegment(
   { segmentByFingerprint }: MatchState,
   turn: RecordedTurn,
-  index: number,
+  segmentIndex: number,
 ): boolean {
   if (turn.fingerprint === null) return false
-  return (segmentByFingerprint.get(turn.fingerprint) ?? index) !== index
+  return (segmentByFingerprint.get(turn.fingerprint) ?? segmentIndex) !== segmentIndex
 }

@@ -1,18 +1,19 @@
 /**
- * Matches the segments of a client's list with recorded turns. A turn is assigned to one segment at
- * most. If several turns may belong to a segment and nothing decides between them, the segment gets
- * none: restoring items of another answer would be worse than restoring none.
+ * Matches the answer segments (consecutive model-made items) of a client's list with stored turns.
+ * A turn is assigned to at most one segment. If several turns fit a segment and nothing decides
+ * between them, the segment gets none: restoring items of another answer would be worse than
+ * restoring none.
  *
- * A turn is matched by, most trusted first:
+ * A segment and its turn have one of these in common, the most trusted first:
  *
- * - a fingerprint, which covers everything up to the segment;
+ * - a fingerprint, which covers the segment and everything before it;
  * - a marker that contradicts neither a fingerprint nor the text
  *   (`recall/markers/select-trusted-markers.ts`);
  * - the id of a tool call, if only one turn can have made the call (some providers count ids from 0
- *   in every answer).
+ *   in each answer).
  *
- * Among turns that match equally well, an ancestor of a later segment's turn or a descendant of an
- * earlier one's is taken.
+ * If several turns fit equally well, an ancestor of a later segment's turn is preferred, then a
+ * descendant of an earlier segment's turn.
  */
 import type { Item } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -22,27 +23,26 @@ import { selectTrustedMarkers } from '../markers/select-trusted-markers.ts'
 import type { SegmentedHistory, Segment } from '../split-and-fingerprint-segments.ts'
 import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
-import { isSameQuestion } from './compare-questions.ts'
-import { indexCallingTurns } from './find-calling-turns.ts'
-import { findFirstContinuation, findLastContinuation } from './find-first-and-last-continuation.ts'
-import { findContinuedTurns } from './find-segment-ancestor-turns.ts'
+import { includesFirstQuestion } from './compare-questions.ts'
+import { assignByToolCalls } from './assign-turns-by-tool-calls.ts'
+import { findContinuedTurns, findEndOfAnswer } from './find-continued-turns.ts'
 import { hasIdenticalToolOutputs } from './locate-turn-question.ts'
 import {
   type TurnMatches,
   type MatchState,
   assignTurn,
   findMarkedTurns,
-  getSingleTurn,
+  getOnlyTurn,
   hasFingerprintOfOtherSegment,
 } from './match-state.ts'
-import { asksNewQuestion } from './turns-answer-same-question.ts'
+import { hasNewQuestion } from './check-turn-input.ts'
 
 export function matchTurnsToSegments(
   items: readonly Item[],
   segmentedHistory: SegmentedHistory,
   ancestry: TurnAncestry,
 ): TurnMatches {
-  const { segments, keys } = segmentedHistory
+  const { segments, lookupKeys } = segmentedHistory
   const state: MatchState = {
     items,
     segments,
@@ -52,15 +52,16 @@ export function matchTurnsToSegments(
     assignedTurns: new Set(),
     ambiguousSegments: new Set(),
     untrustedTurns: new Set(),
-    markerTurnIds: new Set(keys.turnIds),
+    markerTurnIds: new Set(lookupKeys.turnIds),
     segmentByFingerprint: new Map(segments.map(({ fingerprint }, index) => [fingerprint, index])),
   }
   if (ancestry.allTurns.length > 0) {
     assignByFingerprint(state)
     assignByMarkers(state)
-    assignByCallIds(state)
+    assignByToolCalls(state)
     assignEmptyTurns(state)
-    // Runs again: a turn that was assigned since may be the parent of one of several candidates.
+    // Called a second time because a turn that was assigned in between may be the parent of one of
+    // several candidates.
     assignDescendants(state)
     for (const index of segments.keys()) addContinuedTurns(state, index)
   }
@@ -68,33 +69,29 @@ export function matchTurnsToSegments(
 }
 
 /**
- * Assigns to each segment the turn that has its fingerprint. The loop goes from the last segment to
- * the first, because a turn names its parent and not its children.
+ * Assigns to each answer segment the stored turn that has its fingerprint. The last segment comes
+ * first, because a turn names its parent, but not its children.
  */
 function assignByFingerprint(state: MatchState): void {
   const { segments, ancestry, candidatesBySegment } = state
-  for (const turn of ancestry.allTurns) {
-    const index =
-      turn.fingerprint === null ? undefined : state.segmentByFingerprint.get(turn.fingerprint)
-    if (index !== undefined) candidatesBySegment[index]?.push(turn)
-  }
+  const turnsByFingerprint = Map.groupBy(ancestry.allTurns, ({ fingerprint }) => fingerprint)
   let laterTurn: RecordedTurn | null = null
-  for (const [index, sameFingerprint] of [...candidatesBySegment.entries()].toReversed()) {
-    if (sameFingerprint.length === 0) continue
-    const segmentMarkerIds = segments[index]?.markerTurnIds ?? []
-    const candidates = dropCoincidentalMatches(state, sameFingerprint, index)
+  for (const [index, segment] of [...segments.entries()].toReversed()) {
+    const sameFingerprint = turnsByFingerprint.get(segment.fingerprint) ?? []
+    if (segment.fingerprint === null || sameFingerprint.length === 0) continue
+    const candidates = dropCoincidentalMatches(state, sameFingerprint, segment, index)
     candidatesBySegment[index] = candidates
     if (candidates.length === 0) continue
-    const markedTurns = candidates.filter(({ id }) => segmentMarkerIds.includes(id))
+    const markedTurns = candidates.filter(({ id }) => segment.markerTurnIds.includes(id))
     const turn: RecordedTurn | null =
-      getSingleTurn(candidates) ??
+      getOnlyTurn(candidates) ??
       ancestry.findNearestAncestor(laterTurn, candidates) ??
-      getSingleTurn(markedTurns) ??
-      getSingleTurn(candidates.filter(({ id }) => state.markerTurnIds.has(id))) ??
-      // Without a marker, only the start of the answer is certain to be in the segment.
+      getOnlyTurn(markedTurns) ??
+      getOnlyTurn(candidates.filter(({ id }) => state.markerTurnIds.has(id))) ??
+      // Without a marker, only the first turn of the answer is certain to be in the segment.
       (markedTurns.length > 0
-        ? findLastContinuation(markedTurns, ancestry)
-        : findFirstContinuation(candidates, ancestry))
+        ? findEndOfAnswer(markedTurns, 'last', ancestry)
+        : findEndOfAnswer(candidates, 'first', ancestry))
     if (turn === null) {
       state.ambiguousSegments.add(index)
       continue
@@ -106,8 +103,8 @@ function assignByFingerprint(state: MatchState): void {
 }
 
 /**
- * Assigns a turn to a segment with several candidates, if only one of them descends from an earlier
- * segment's turn.
+ * Assigns a turn to an answer segment that several turns fit, if only one of them descends from the
+ * turn of an earlier segment.
  */
 function assignDescendants(state: MatchState): void {
   const { ancestry, turnsBySegment, assignedTurns, ambiguousSegments, candidatesBySegment } = state
@@ -125,25 +122,27 @@ function assignDescendants(state: MatchState): void {
 }
 
 /**
- * Returns the turns without those that have the segment's fingerprint by coincidence: a client that
- * joins the texts of several turns may produce the text of one turn of another chat. The turns that
- * the segment's markers name are preferred if they have exactly this text and all calls. Turns of the
- * same chat are not dropped: there, the markers were moved.
+ * Drops turns that have the answer segment's fingerprint by coincidence: a client may join the
+ * texts of several turns into the text of one turn of another chat. Turns of another chat are
+ * dropped if the turns that the segment's markers name have together exactly this text and all
+ * calls. Turns of the same chat stay, because there the user has moved the markers.
  */
 function dropCoincidentalMatches(
   state: MatchState,
   turnsOfFingerprint: RecordedTurn[],
+  segment: Segment,
   index: number,
 ): RecordedTurn[] {
   const { ancestry } = state
-  const segment = state.segments[index] ?? EMPTY_SEGMENT
   const { normalizedText, callIds, userMessages } = segment
-  const alike = turnsOfFingerprint.filter(({ input }) => isSameQuestion(input, userMessages))
+  const alike = turnsOfFingerprint.filter(({ input }) => includesFirstQuestion(input, userMessages))
   const markedTurns = findMarkedTurns(segment, ancestry)
   const [firstMarked] = markedTurns
   if (firstMarked === undefined || markedTurns.some((turn) => alike.includes(turn))) return alike
   if (markedTurns.some((turn) => hasFingerprintOfOtherSegment(state, turn, index))) return alike
-  const markedCallIds = listTurnCallIds(markedTurns)
+  const markedCallIds = new Set(
+    markedTurns.flatMap(({ output }) => output.map((item) => readToolCallIdentity(item)?.callId)),
+  )
   const hasSameText = normalizeTurnText(markedTurns) === removeEmptyFences(normalizedText)
   if (!hasSameText || !callIds.every((callId) => markedCallIds.has(callId))) return alike
   return alike.filter(
@@ -154,142 +153,88 @@ function dropCoincidentalMatches(
   )
 }
 
-const EMPTY_SEGMENT = { markerTurnIds: [], normalizedText: '', callIds: [], userMessages: [] }
-
-function listTurnCallIds(turns: readonly RecordedTurn[]): ReadonlySet<string | undefined> {
-  return new Set(
-    turns.flatMap(({ output }) => output.map((item) => readToolCallIdentity(item)?.callId)),
-  )
-}
-
+/** Assigns the turns whose markers in the client's text are trusted. */
 function assignByMarkers(state: MatchState): void {
   const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
   let hasMovedMarker = false
-  const namedTurns = segments.map((segment, index) => {
-    const ownTurns = turnsBySegment[index] ?? []
-    const knownTurns = findMarkedTurns(segment, ancestry)
-    const candidates = knownTurns.filter(
+  const markedTurns = segments.map((segment, index) => {
+    const segmentTurns = turnsBySegment[index] ?? []
+    const knsegmentTurns = findMarkedTurns(segment, ancestry)
+    const candidates = knsegmentTurns.filter(
       (turn) => !assignedTurns.has(turn) && !hasFingerprintOfOtherSegment(state, turn, index),
     )
-    hasMovedMarker ||= knownTurns.some(
-      (turn) => !candidates.includes(turn) && !ownTurns.includes(turn),
+    hasMovedMarker ||= knsegmentTurns.some(
+      (turn) => !candidates.includes(turn) && !segmentTurns.includes(turn),
     )
-    return ownTurns.length > 0 || ambiguousSegments.has(index) ? [] : candidates
+    return segmentTurns.length > 0 || ambiguousSegments.has(index) ? [] : candidates
   })
-  if (namedTurns.every((candidates) => candidates.length === 0)) return
+  if (markedTurns.every((candidates) => candidates.length === 0)) return
   const trusted = selectTrustedMarkers({
     segments,
     ancestry,
-    attachedTurns: turnsBySegment,
-    namedTurns,
+    assignedTurns: turnsBySegment,
+    markedTurns,
     hasMovedMarker,
   })
-  for (const [index, ownTurns] of trusted.turnsBySegment.entries()) {
-    for (const turn of ownTurns) assignTurn(state, index, turn)
-  }
+  for (const [index, turns] of trusted.turnsBySegment.entries())
+    for (const turn of turns) assignTurn(state, index, turn)
   for (const turn of trusted.untrustedTurns) state.untrustedTurns.add(turn)
 }
 
-/** Assigns turns by their tool calls, from the last segment to the first like `assignByFingerprint`. */
-function assignByCallIds(state: MatchState): void {
-  const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
-  const isUnassigned = (segment: Segment, index: number) =>
-    segment.callIds.length > 0 &&
-    turnsBySegment[index]?.length === 0 &&
-    !ambiguousSegments.has(index)
-  if (!segments.some(isUnassigned)) return
-  const findCallingTurns = indexCallingTurns(ancestry.allTurns)
-  const earlierTurns: (RecordedTurn | null)[] = []
-  let earlierTurn: RecordedTurn | null = null
-  for (const ownTurns of turnsBySegment) {
-    earlierTurns.push(earlierTurn)
-    earlierTurn = ownTurns.at(-1) ?? earlierTurn
-  }
-  let laterTurn: RecordedTurn | null = null
-  for (const [index, segment] of [...segments.entries()].toReversed()) {
-    if (isUnassigned(segment, index)) {
-      let hasSeveralCallers = false
-      for (const call of state.items.slice(segment.start, segment.end)) {
-        const candidates = findCallingTurns(call, segment).filter(
-          (turn) =>
-            !hasFingerprintOfOtherSegment(state, turn, index) &&
-            !(assignedTurns.has(turn) && turnsBySegment[index]?.includes(turn) === false),
-        )
-        const turn =
-          getSingleTurn(candidates) ??
-          ancestry.findNearestAncestor(laterTurn, candidates) ??
-          ancestry.findOnlyDescendant(earlierTurns[index] ?? null, candidates)
-        if (turn !== null && !assignedTurns.has(turn)) assignTurn(state, index, turn)
-        hasSeveralCallers ||= candidates.length > 1
-      }
-      if (hasSeveralCallers && turnsBySegment[index]?.length === 0) ambiguousSegments.add(index)
-    }
-    laterTurn = turnsBySegment[index]?.[0] ?? laterTurn
-  }
-}
-
 /**
- * Assigns turns without text after tool outputs. Only a marker identifies such a turn; it is
- * trusted if the outputs are those of the turn's input and the parent is in the previous segment.
+ * Assigns turns that have neither text nor calls and follow tool outputs. Only a marker names such
+ * a turn. The marker is trusted if the outputs are those of the turn's input, and the turn's parent
+ * is in the previous answer segment.
  */
 function assignEmptyTurns(state: MatchState): void {
   const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
   for (const [index, segment] of segments.entries()) {
-    if (!isEmptyAfterOutputs(segment) || ambiguousSegments.has(index)) continue
+    const hasOutputsOnly = segment.fingerprint === null && segment.toolOutputs.length > 0
+    if (!hasOutputsOnly || ambiguousSegments.has(index)) continue
     if (turnsBySegment[index]?.length !== 0) continue
     const hasNewUserMessage = segments[index - 1]?.lastUserMessage !== segment.lastUserMessage
     const previousTurn = hasNewUserMessage ? undefined : turnsBySegment[index - 1]?.at(-1)
     const candidates = findMarkedTurns(segment, ancestry).filter(
       (candidate) =>
-        isEmptyContinuation(candidate, segment, previousTurn, ancestry) &&
-        !assignedTurns.has(candidate),
+        !assignedTurns.has(candidate) &&
+        ancestry.findParent(candidate) === previousTurn &&
+        normalizeTurnText([candidate]) === '' &&
+        !candidate.input.some(isUserMessage) &&
+        hasIdenticalToolOutputs(candidate, segment),
     )
-    const turn = getSingleTurn(candidates)
+    const turn = getOnlyTurn(candidates)
     if (turn === null) continue
     assignTurn(state, index, turn)
     state.untrustedTurns.delete(turn)
   }
 }
 
-function isEmptyAfterOutputs({ normalizedText, callIds, toolOutputs }: Segment): boolean {
-  return removeEmptyFences(normalizedText) === '' && callIds.length === 0 && toolOutputs.length > 0
-}
-
-function isEmptyContinuation(
-  turn: RecordedTurn,
-  segment: Segment,
-  previousTurn: RecordedTurn | undefined,
-  ancestry: TurnAncestry,
-): boolean {
-  if (ancestry.findParent(turn) !== previousTurn || normalizeTurnText([turn]) !== '') return false
-  return !turn.input.some(isUserMessage) && hasIdenticalToolOutputs(turn, segment)
-}
-
 /**
- * Adds to a segment the turns that its turns continue, and the turns between two of its turns.
- * Turns with a question of their own, or with text that the segment lacks, are not added.
+ * Adds more turns to an answer segment that has some: the turns between two of them, and the turns
+ * that the first of them continues. Skips turns with a new question, and turns whose text the
+ * segment lacks.
  */
 function addContinuedTurns(
   { segments, ancestry, turnsBySegment, assignedTurns, untrustedTurns }: MatchState,
   index: number,
 ): void {
-  const ownTurns = turnsBySegment[index] ?? []
+  const segmentTurns = turnsBySegment[index] ?? []
   const segment = segments[index]
-  if (segment === undefined || ownTurns[0] === undefined) return
+  if (segment === undefined || segmentTurns[0] === undefined) return
   const segmentText = removeEmptyFences(segment.normalizedText)
-  for (let nextIndex = ownTurns.length - 1; nextIndex > 0; nextIndex -= 1) {
-    const [earlier, later] = [ownTurns[nextIndex - 1], ownTurns[nextIndex]]
+  for (let nextIndex = segmentTurns.length - 1; nextIndex > 0; nextIndex -= 1) {
+    const [earlier, later] = [segmentTurns[nextIndex - 1], segmentTurns[nextIndex]]
     if (earlier === undefined || later === undefined) continue
     const turnsBetween = ancestry.listTurnsBetween(earlier, later)
     if (turnsBetween.some((turn) => assignedTurns.has(turn) || untrustedTurns.has(turn))) continue
-    if ([...turnsBetween, later].some(asksNewQuestion)) continue
+    if ([...turnsBetween, later].some(hasNewQuestion)) continue
     if (!turnsBetween.every((turn) => segmentText.includes(normalizeTurnText([turn])))) continue
-    ownTurns.splice(nextIndex, 0, ...turnsBetween)
+    segmentTurns.splice(nextIndex, 0, ...turnsBetween)
     for (const turn of turnsBetween) assignedTurns.add(turn)
   }
   const otherTurns = { assignedTurns, untrustedTurns }
-  for (const turn of findContinuedTurns(ownTurns, segment, ancestry, otherTurns).toReversed()) {
-    ownTurns.unshift(turn)
+  for (const turn of findContinuedTurns(segmentTurns, segment, ancestry, otherTurns).toReversed()) {
+    segmentTurns.unshift(turn)
     assignedTurns.add(turn)
     untrustedTurns.delete(turn)
   }

@@ -1,84 +1,101 @@
 /**
- * Extracts a client's text of a segment, without markers. The text is cut at the markers of silent
- * turns (turns without text): text before such a marker was written before that turn, text after it
- * later.
+ * Extracts the text of an answer segment (consecutive model-made items in the client's list),
+ * without markers. The text is split at the markers of stored turns without text, so that each of
+ * these turns can be restored between the texts before and after its marker.
  */
+import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
 import type { Item, Message, Part } from '../../core/item.ts'
 import { extractMarkers } from '../../core/markers/extract-turn-markers.ts'
 import { isEmptyAssistantMessage } from '../split-and-fingerprint-segments.ts'
-import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
-import { removeMessageMarkers } from '../markers/remove-message-markers.ts'
 
 export interface ClientSegmentText {
   readonly messages: readonly Message[]
-  /** Per message: index of the last turn without text ('silent turn') whose marker precedes it; -1 if none. */
-  readonly silentTurnBefore: readonly number[]
+  /**
+   * One entry per message: the index of the last turn without text whose marker comes before the
+   * message; -1 if there is none.
+   */
+  readonly textlessTurnBefore: readonly number[]
 }
 
 /**
- * Returns the client's messages, cut at the markers of silent turns. `silentTurns` maps the ids of
- * these turns to their indexes in the segment.
+ * Returns the client's messages, split at the markers of turns without text. `textlessTurns` maps
+ * the ids of these turns to their indexes among the answer segment's turns.
  */
 export function extractClientText(
   clientItems: readonly Item[],
-  silentTurns: ReadonlyMap<string, number>,
+  textlessTurns: ReadonlyMap<string, number>,
 ): ClientSegmentText {
   const messages: Message[] = []
-  const silentTurnBefore: number[] = []
+  const textlessTurnBefore: number[] = []
   let latestTurn = -1
   for (const item of clientItems) {
     if (item.type !== 'message') continue
-    for (const { content, turnIndex } of cutMessage(item, silentTurns)) {
-      latestTurn = Math.max(latestTurn, turnIndex ?? -1)
+    for (const { content, turnIndex } of splitMessage(item, textlessTurns)) {
+      latestTurn = Math.max(latestTurn, turnIndex)
       const message = content === item.content ? item : { ...item, content }
       const cleanedMessage = removeMessageMarkers(message, removeDetailsBlocks)
       if (isEmptyAssistantMessage(cleanedMessage)) continue
       messages.push(cleanedMessage)
-      silentTurnBefore.push(latestTurn)
+      textlessTurnBefore.push(latestTurn)
     }
   }
-  return { messages, silentTurnBefore }
+  return { messages, textlessTurnBefore }
 }
 
-interface MessageCut {
+interface MessagePiece {
   readonly content: readonly Part[]
-  /** Index of the turn whose marker starts this cut. */
-  readonly turnIndex: number | null
+  /** Index of the turn whose marker comes directly before this content; -1 if none does. */
+  readonly turnIndex: number
 }
 
-function cutMessage(
+function splitMessage(
   { content }: Message,
-  silentTurns: ReadonlyMap<string, number>,
-): readonly MessageCut[] {
-  const partCuts = silentTurns.size === 0 ? [] : content.map((part) => cutPart(part, silentTurns))
-  if (partCuts.every(({ length }) => length === 1)) return [{ content, turnIndex: null }]
-  const cuts: { content: Part[]; turnIndex: number | null }[] = []
-  for (const { part, turnIndex } of partCuts.flat()) {
-    const currentCut = cuts.at(-1)
-    if (currentCut === undefined || turnIndex !== null) cuts.push({ content: [part], turnIndex })
-    else currentCut.content.push(part)
+  textlessTurns: ReadonlyMap<string, number>,
+): readonly MessagePiece[] {
+  const parts = content.flatMap((part) => splitPart(part, textlessTurns))
+  if (parts.length === content.length) return [{ content, turnIndex: -1 }]
+  const pieces: { content: Part[]; turnIndex: number }[] = []
+  for (const { part, turnIndex } of parts) {
+    const piece = pieces.at(-1)
+    if (piece === undefined || turnIndex >= 0) pieces.push({ content: [part], turnIndex })
+    else piece.content.push(part)
   }
-  return cuts
+  return pieces
 }
 
-interface PartCut {
-  readonly part: Part
-  readonly turnIndex: number | null
-}
-
-function cutPart(part: Part, silentTurns: ReadonlyMap<string, number>): readonly PartCut[] {
-  if (part.type !== 'output_text') return [{ part, turnIndex: null }]
-  const { text, markers } = extractMarkers(part.text)
-  const silentMarkers = markers.filter(({ turnId }) => silentTurns.has(turnId))
-  if (silentMarkers.length === 0) return [{ part, turnIndex: null }]
-  const ends = [...silentMarkers.map(({ offset }) => offset), text.length]
-  return ends.map((end, cutIndex) => {
-    const markerBefore = silentMarkers[cutIndex - 1]
-    const cleanedMessage = text.slice(markerBefore?.offset ?? 0, end)
-    const trimmedText =
-      cutIndex === silentMarkers.length ? cleanedMessage : cleanedMessage.trimEnd()
-    const turnIndex =
-      markerBefore === undefined ? null : (silentTurns.get(markerBefore.turnId) ?? null)
-    return { part: { type: 'output_text', text: trimmedText }, turnIndex }
+function splitPart(
+  part: Part,
+  textlessTurns: ReadonlyMap<string, number>,
+): readonly { readonly part: Part; readonly turnIndex: number }[] {
+  if (textlessTurns.size === 0 || part.type !== 'output_text') return [{ part, turnIndex: -1 }]
+  const { text, markers: allMarkers } = extractMarkers(part.text)
+  const markers = allMarkers.filter(({ turnId }) => textlessTurns.has(turnId))
+  if (markers.length === 0) return [{ part, turnIndex: -1 }]
+  return [...markers.map(({ offset }) => offset), text.length].map((end, index) => {
+    const marker = markers[index - 1]
+    const piece = text.slice(marker?.offset ?? 0, end)
+    const turnIndex = textlessTurns.get(marker?.turnId ?? '') ?? -1
+    const trimmed = index === markers.length ? piece : piece.trimEnd()
+    return { part: { type: 'output_text', text: trimmed }, turnIndex }
   })
+}
+
+/**
+ * Returns the message without the markers (hidden texts that name stored turns) in its text.
+ * `editText` may change each text further. Returns the same object if nothing changes.
+ */
+export function removeMessageMarkers(
+  message: Message,
+  editText: (text: string) => string = (text) => text,
+): Message {
+  const content = message.content.map((part) => removePartMarkers(part, editText))
+  return content.every((part, index) => part === message.content[index])
+    ? message
+    : { ...message, content }
+}
+
+function removePartMarkers(part: Part, editText: (text: string) => string): Part {
+  if (part.type !== 'output_text') return part
+  const text = editText(extractMarkers(part.text).text)
+  return text === part.text ? part : { ...part, text }
 }

@@ -1,18 +1,19 @@
 /**
- * Finds the turn before text that the client has and the gateway did not record. Such text can follow
- * a turn that ends with items which the client does not see (reasoning, a hosted search or a gateway
- * tool): the gateway stopped before it recorded the text, or did not store the continuing answer.
+ * Finds the stored turn after which the client has text that the gateway did not record. Such a
+ * turn ends with items that the client does not see: reasoning, a hosted search or a gateway tool.
+ * The gateway stopped before it recorded the text, or it did not store the answer that continues
+ * the turn.
  */
-import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
+import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
-import { toolCallKey } from '../find-recorded-tool-outputs.ts'
-import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
+import { readToolCallKey } from '../find-recorded-tool-outputs.ts'
+import { turnLacksNewInput } from '../matching/check-turn-input.ts'
 
 /**
- * Returns the turn after which the client's last text of a segment comes, if that text is not
- * recorded. Returns `null` if the text belongs to a recorded message or precedes all recorded
- * items.
+ * Returns the turn after which the client's last text comes, if that text is not recorded. Returns
+ * `null` if the text belongs to a recorded message or comes before all recorded items. `turns` and
+ * `clientItems` are those of one answer segment (consecutive model-made items).
  */
 export function findTurnBeforeUnrecordedText(
   turns: readonly RecordedTurn[],
@@ -20,16 +21,17 @@ export function findTurnBeforeUnrecordedText(
 ): RecordedTurn | null {
   const turn = turns.findLast(({ output }) => output.some(isMessage) || endsInvisibly(output))
   if (turn === undefined || !endsInvisibly(turn.output)) return null
-  // If the client sends the hosted item itself, its list shows whether the text comes after it.
+  // If the client itself sends the hosted item, e.g. a search, its list shows whether the text
+  // comes after that item.
   const lastItem = clientItems.findLast((item) => isMessage(item) || isHostedItem(item))
   return lastItem === undefined || isMessage(lastItem) ? turn : null
 }
 
 /**
- * True for a silent turn: it continues an answer, has no text, and ends with an item that the client
- * does not see. Only its marker shows its position in the text: the text before it is continued.
+ * True if the turn continues an answer, has no text, and ends with an item that the client does not
+ * see. Then only the turn's marker shows its position in the client's text.
  */
-export function isSilentTurn(turn: RecordedTurn): boolean {
+export function isTextlessContinuation(turn: RecordedTurn): boolean {
   const { output } = turn
   return turnLacksNewInput(turn) && endsInvisibly(output) && !output.some(isMessage)
 }
@@ -46,7 +48,10 @@ function isMessage({ type }: Item): boolean {
   return type === 'message'
 }
 
-/** True for items of hosted tools. Calls that the client executes are visible to it. */
+/**
+ * True for an item of a tool that the upstream runs, e.g. a web search. False for calls of tools
+ * that the client runs, because the client sees them.
+ */
 function isHostedItem(item: Item): boolean {
-  return item.type === 'opaque' && toolCallKey(item, 'call') === null
+  return item.type === 'opaque' && readToolCallKey(item, 'call') === null
 }

@@ -1,9 +1,9 @@
 /**
- * Recognizes items of hosted tools that cannot be sent again: providers reject them in a prompt, or
- * they describe only a past state, e.g. the time.
+ * Recognizes items of hosted tools (tools that the upstream runs) that must not be sent again.
+ * Either providers reject them in a prompt, or they describe only a past state, e.g. the time.
  *
- * OpenAI's web and file searches are sent again. OpenAI rejects a search without its reasoning, and
- * reasoning without its search; if both were dropped, the model would search again.
+ * Web and file searches of OpenAI are sent again, because OpenAI rejects a search without its
+ * reasoning and reasoning without its search. If both were dropped, the model would search again.
  */
 import type { Item } from '../../core/item.ts'
 

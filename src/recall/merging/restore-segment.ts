@@ -1,50 +1,48 @@
 /**
- * Restores a segment of a client's list from its recorded turns: the recorded item objects in their
- * recorded order, with the client's edits applied.
+ * Restores an answer segment (consecutive model-made items in the client's list) from its stored
+ * turns. The result has the recorded items in their recorded order, with the edits that the user
+ * made to their text.
  *
- * If an item is dropped, its reasoning is dropped with it, because providers reject reasoning
- * without the item that followed it.
+ * If an item is dropped, the reasoning before it is dropped, too, because providers reject
+ * reasoning without the item that followed it.
  */
 import type { Item, Message } from '../../core/item.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
-import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
-import { isSameCall, hasSameContent } from '../compare-items.ts'
-import { toolCallKey, type RecordedOutput } from '../find-recorded-tool-outputs.ts'
-import { turnLacksNewInput } from '../matching/turn-lacks-new-input.ts'
-import { isEmptyAssistantMessage } from '../split-and-fingerprint-segments.ts'
+import { hasSameContent } from '../compare-items.ts'
+import { readToolCallKey, type RecordedOutput } from '../find-recorded-tool-outputs.ts'
+import { turnLacksNewInput } from '../matching/check-turn-input.ts'
+import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
 import { alignEditedText } from '../text/align-edited-text.ts'
+import { matchRecordedText } from '../text/match-recorded-text.ts'
+import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
 import { extractClientText } from './extract-client-text.ts'
-import { isSilentTurn, findTurnBeforeUnrecordedText } from './find-turn-before-unrecorded-text.ts'
-import { isNonReplayableItem } from './is-non-replayable-item.ts'
-import { isStaleCompaction } from './is-stale-compaction.ts'
-import { createReasoningFinder } from './match-client-sent-reasoning.ts'
-import { matchUneditedText } from './match-unedited-text.ts'
+import {
+  isTextlessContinuation,
+  findTurnBeforeUnrecordedText,
+} from './find-turn-before-unrecorded-text.ts'
+import { createCallPiece, createHostedPiece } from './restore-tool-item.ts'
 import {
   type MatchedSegment,
   type RestoreState,
   addPiece,
   dropPendingReasoning,
-  addMissingOutput,
-} from './restore-state.ts'
-import {
   type RestoredPiece,
   TEXT_RESTORED_NOTE,
   createEditedPiece,
-  NON_REPLAYABLE_PIECE,
-  STALE_COMPACTION_PIECE,
   OMITTED_CALL_PIECE,
-  createUnchangedPiece,
   createRecalledPiece,
   createDroppedPiece,
-} from './restored-piece.ts'
-import { trackUnmatchedClientItems } from './track-unmatched-client-items.ts'
+} from './restore-state.ts'
+import { createReasoningFinder, trackUnmatchedClientItems } from './track-unmatched-client-items.ts'
 import { trackUnmatchedText } from './track-unmatched-client-text.ts'
 
 export interface RestoredSegment {
-  /** `null` if the client's items are complete. */
+  /** The restored items; `null` if the client's items are complete and stay unchanged. */
   readonly pieces: readonly RestoredPiece[] | null
-  /** Recorded outputs that the client omits; they are inserted after the segment. */
+  /**
+   * Recorded tool outputs that the client omits. The caller inserts them after the answer segment.
+   */
   readonly missingOutputs: readonly RecordedOutput[]
 }
 
@@ -53,8 +51,8 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
   const nonEmptyItems = clientItems.filter((item) => !isEmptyAssistantMessage(item))
   const recorded = turns.flatMap((turn) => turn.output)
   const messages = recorded.filter(isMessage)
-  const silentTurns = indexSilentTurns(input)
-  const clientText = extractClientText(nonEmptyItems, silentTurns)
+  const textlessTurns = indexTextlessTurns(input)
+  const clientText = extractClientText(nonEmptyItems, textlessTurns)
   const turnBeforeUnrecordedText = findTurnBeforeUnrecordedText(turns, nonEmptyItems)
   const uneditedMessages = matchUneditedText(input.segment, turns, messages, clientText.messages)
   const alignment =
@@ -65,17 +63,17 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
   const state: RestoreState = {
     ...input,
     alignment,
-    unmatchedText: trackUnmatchedText(alignment, messages.length, clientText.silentTurnBefore),
-    silentTurns,
-    restoredMessages: alignment?.restoredMessages ?? uneditedMessages ?? NO_MESSAGES,
+    unmatchedText: trackUnmatchedText(alignment, messages.length, clientText.textlessTurnBefore),
+    textlessTurns,
+    reformattedMessages: alignment?.reformattedMessages ?? uneditedMessages ?? NO_MESSAGES,
     turnBeforeUnrecordedText,
-    messageCount: messages.length,
+    recordedMessageCount: messages.length,
     unmatchedItems: trackUnmatchedClientItems(nonEmptyItems.filter((item) => !isMessage(item))),
     findClientReasoning: createReasoningFinder(clientReasoning),
     pieces: [],
     pendingReasoning: [],
     isFollowerDropped: false,
-    nextMessage: 0,
+    nextMessageIndex: 0,
     missingOutputs: new Map(),
   }
   replaceReasoning(state, clientReasoning)
@@ -83,14 +81,13 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
     addClientText(state, state.unmatchedText.takeRemaining())
   for (const [turnIndex, turn] of turns.entries()) replayTurn(state, turn, turnIndex)
   addClientText(state, state.unmatchedText.takeRemaining())
-  for (const item of state.unmatchedItems.listRemaining())
-    state.pieces.push(createUnchangedPiece(item))
+  for (const item of state.unmatchedItems.listRemaining()) state.pieces.push({ item, note: null })
   const items = state.pieces.flatMap(({ item }) => item ?? [])
   const isUnchanged =
     items.length === nonEmptyItems.length &&
     items.every((item, index) => hasSameContent(item, nonEmptyItems[index] ?? item))
-  // If an upstream rejected earlier reasoning, the pieces are needed to know where the rejection
-  // applies.
+  // If an upstream rejected earlier reasoning, recorded items replace equal items of the client.
+  // Only a recorded item has an origin, which shows what reasoning was rejected.
   const hasRejectedReasoning = turns.some(({ reasoningRefusedBy }) => reasoningRefusedBy !== null)
   return {
     pieces: isUnchanged && !hasRejectedReasoning ? null : state.pieces,
@@ -104,18 +101,20 @@ function isMessage(item: Item): item is Message {
   return item.type === 'message'
 }
 
-function indexSilentTurns({ segment, turns }: MatchedSegment): ReadonlyMap<string, number> {
+function indexTextlessTurns({ segment, turns }: MatchedSegment): ReadonlyMap<string, number> {
   const markerTurnIds = new Set(segment.markerTurnIds)
   return new Map(
     turns.flatMap((turn, turnIndex) =>
-      markerTurnIds.has(turn.id) && isSilentTurn(turn) ? [[turn.id, turnIndex] as const] : [],
+      markerTurnIds.has(turn.id) && isTextlessContinuation(turn)
+        ? [[turn.id, turnIndex] as const]
+        : [],
     ),
   )
 }
 
 /**
- * Uses the recorded reasoning for the complete segment, or the client's if none is recorded. Clients
- * merge and move reasoning items, so a mixture could be out of order.
+ * Drops the client's reasoning if the answer segment's turns have recorded reasoning; else keeps
+ * it. Clients merge and move reasoning items, so a mixture of both could be out of order.
  */
 function replaceReasoning(
   { turns, unmatchedItems, pieces }: RestoreState,
@@ -126,10 +125,9 @@ function replaceReasoning(
   const findRecorded = createReasoningFinder(recorded)
   for (const reasoning of clientReasoning) {
     unmatchedItems.remove(reasoning)
-    if (recorded.length === 0) pieces.push(createUnchangedPiece(reasoning))
-    else if (findRecorded(reasoning) === null) {
+    if (recorded.length === 0) pieces.push({ item: reasoning, note: null })
+    else if (findRecorded(reasoning) === null)
       pieces.push({ item: null, note: { did: 'changed', why: 'reasoning-replaced' } })
-    }
   }
 }
 
@@ -138,28 +136,29 @@ function isReasoning(item: Item): boolean {
 }
 
 function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number): void {
-  if (state.silentTurns.has(turn.id))
-    addClientText(state, state.unmatchedText.takeBeforeTurn(turnIndex, state.nextMessage))
-  // The continued text comes before the turn's items.
-  else if (turnLacksNewInput(turn) && turn.output.some(isMessage)) {
-    addClientText(state, state.unmatchedText.takeBeforeMessage(state.nextMessage))
-  }
+  if (state.textlessTurns.has(turn.id))
+    addClientText(state, state.unmatchedText.takeBeforeTurn(turnIndex, state.nextMessageIndex))
+  // The text that the turn continues comes before the turn's items.
+  else if (turnLacksNewInput(turn) && turn.output.some(isMessage))
+    addClientText(state, state.unmatchedText.takeBeforeMessage(state.nextMessageIndex))
   const outputs = state.missingOutputs.get(turn) ?? []
   state.missingOutputs.delete(turn)
-  for (const { output } of outputs.toSorted((a, b) => a.inputIndex - b.inputIndex)) {
+  for (const { output } of outputs.toSorted((a, b) => a.inputIndex - b.inputIndex))
     state.pieces.push(createRecalledPiece(output, turn))
-  }
   const callCounts = new Map<string, number>()
   for (const item of turn.output) {
     if (item.type === 'reasoning') {
       if (state.isFollowerDropped) dropPendingReasoning(state)
-      state.pendingReasoning.push(createReasoningPiece(state, item, turn))
+      const clientCopy = state.findClientReasoning(item)
+      state.pendingReasoning.push(
+        clientCopy === null ? createRecalledPiece(item, turn) : { item: clientCopy, note: null },
+      )
     } else if (isMessage(item)) replayMessage(state, item, turnIndex)
     else if (isGatewayToolItem(item)) {
-      // The client never sees gateway tools. The turn's output contains the call and its result.
+      // Clients never see items of gateway tools. A turn's output has both the call and its result.
       addPiece(state, state.replaysTools ? createRecalledPiece(item, turn) : OMITTED_CALL_PIECE)
     } else {
-      const callKey = toolCallKey(item, 'call')
+      const callKey = readToolCallKey(item, 'call')
       addPiece(
         state,
         callKey === null
@@ -176,8 +175,8 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
 }
 
 /**
- * Adds client text that matches no recorded message. It comes before reasoning that
- * still waits for the item that followed it, because nothing may come between the two.
+ * Adds client text that matches no recorded message. The text comes before pending reasoning,
+ * because nothing may come between reasoning and the item that followed it.
  */
 function addClientText({ pieces }: RestoreState, clientText: readonly Message[]): void {
   pieces.push(...clientText.map(createEditedPiece))
@@ -185,8 +184,8 @@ function addClientText({ pieces }: RestoreState, clientText: readonly Message[])
 
 function replayMessage(state: RestoreState, item: Message, turnIndex: number): void {
   const { alignment } = state
-  const messageIndex = state.nextMessage
-  state.nextMessage += 1
+  const messageIndex = state.nextMessageIndex
+  state.nextMessageIndex += 1
   addClientText(state, state.unmatchedText.takeBeforeMessage(messageIndex))
   const replacement = alignment === null ? item : (alignment.replacements[messageIndex] ?? null)
   if (replacement === null) addPiece(state, createDroppedPiece('text-removed'))
@@ -194,62 +193,33 @@ function replayMessage(state: RestoreState, item: Message, turnIndex: number): v
   else
     addPiece(state, {
       item,
-      note: state.restoredMessages.has(messageIndex) ? TEXT_RESTORED_NOTE : null,
+      note: state.reformattedMessages.has(messageIndex) ? TEXT_RESTORED_NOTE : null,
     })
-  const isLast = messageIndex === state.messageCount - 1
+  const isLast = messageIndex === state.recordedMessageCount - 1
   if (!isLast || state.turnBeforeUnrecordedText === null)
     addClientText(state, state.unmatchedText.takeAfterMessage(messageIndex, turnIndex))
 }
 
-function createReasoningPiece(
-  { findClientReasoning }: RestoreState,
-  item: Item,
-  turn: RecordedTurn,
-): RestoredPiece {
-  const clientReasoning = findClientReasoning(item)
-  return clientReasoning === null
-    ? createRecalledPiece(item, turn)
-    : { item: clientReasoning, note: null }
-}
-
-function createCallPiece(
-  state: RestoreState,
-  item: Item,
-  callKey: string,
-  turn: RecordedTurn,
-  callCounts: Map<string, number>,
-): RestoredPiece {
-  const nth = callCounts.get(callKey) ?? 0
-  callCounts.set(callKey, nth + 1)
-  const output = state.replaysTools ? state.findOutput(turn, callKey, nth) : null
-  const clientItem = state.unmatchedItems.takeCall(callKey)
-  if (clientItem !== null) {
-    if (output !== null && !state.answeredCalls.has(clientItem)) addMissingOutput(state, output)
-    if (isSameCall(item, clientItem)) return { item, note: null }
-    return { item: clientItem, note: { did: 'changed', why: 'call-edited' } }
-  }
-  if (isNonReplayableItem(item)) return NON_REPLAYABLE_PIECE
-  if (state.replaysTools && state.unpairedOutputKeys.has(callKey))
-    return createRecalledPiece(item, turn)
-  if (output === null) return OMITTED_CALL_PIECE
-  addMissingOutput(state, output)
-  return createRecalledPiece(item, turn)
-}
-
-function createHostedPiece(state: RestoreState, item: Item, turn: RecordedTurn): RestoredPiece {
-  const clientItem = state.unmatchedItems.takeHosted(item)
-  if (clientItem !== null)
-    return isNonReplayableItem(item) ? createUnchangedPiece(clientItem) : { item, note: null }
-  if (isNonReplayableItem(item)) return NON_REPLAYABLE_PIECE
-  if (isStaleCompaction(item, state)) return STALE_COMPACTION_PIECE
-  return !state.replaysTools && isHostedCall(item)
-    ? OMITTED_CALL_PIECE
-    : createRecalledPiece(item, turn)
-}
-
-/** True for a call of a hosted tool, e.g. `web_search_call`, which contains its result. */
-function isHostedCall(item: Item): boolean {
-  if (item.type !== 'opaque' || readToolCallIdentity(item) !== null) return false
-  const { type } = item.raw
-  return typeof type === 'string' && type.endsWith('_call')
+/**
+ * Returns `null` if the user edited the text. Else returns the indexes of the recorded messages
+ * that the client has with other whitespace or damaged markers. Text is unedited if it equals the
+ * recorded text, or the text that the client received, which the turn's fingerprint proves.
+ */
+function matchUneditedText(
+  { fingerprint, normalizedText }: Segment,
+  turns: readonly RecordedTurn[],
+  recorded: readonly Message[],
+  clientMessages: readonly Message[],
+): ReadonlySet<number> | null {
+  const match = matchRecordedText(recorded, clientMessages)
+  const [turn] = turns
+  if (match !== null || turn === undefined || turns.length > 1) return match
+  // The fingerprint of a turn that continues an answer does not cover the continued text.
+  const isReceivedText =
+    fingerprint !== null && turn.fingerprint === fingerprint && !turnLacksNewInput(turn)
+  // The fingerprint ignores whitespace. If only whitespace differs from the recorded text, e.g. the
+  // indentation, the user edited it.
+  return !isReceivedText || normalizeTurnText(turns) === removeEmptyFences(normalizedText)
+    ? null
+    : new Set(recorded.keys())
 }

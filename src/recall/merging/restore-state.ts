@@ -1,54 +1,73 @@
-/** Holds the state while a segment is restored, and adds pieces and missing outputs to it. */
-import type { Item } from '../../core/item.ts'
+/**
+ * Defines the intermediate results while one answer segment (consecutive model-made items in the
+ * client's list) is restored, and adds restored items to them.
+ */
+import type { Item, Message } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import type { Note } from '../../core/note.ts'
 import type { FindToolOutput, RecordedOutput } from '../find-recorded-tool-outputs.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
 import type { TextAlignment } from '../text/align-edited-text.ts'
-import { type RestoredPiece, createDroppedPiece } from './restored-piece.ts'
 import type { UnmatchedClientItems } from './track-unmatched-client-items.ts'
 import type { UnmatchedClientText } from './track-unmatched-client-text.ts'
 
 export interface MatchedSegment {
   readonly segment: Segment
-  /** The client's items of the segment. */
+  /** The client's items in the answer segment. */
   readonly clientItems: readonly Item[]
-  /** The recorded turns of the segment; at least one. */
+  /** The stored turns that were matched with the answer segment; at least one. */
   readonly turns: readonly RecordedTurn[]
   readonly replaysTools: boolean
   readonly findOutput: FindToolOutput
-  /** Calls of the client for which it also sends the output. */
+  /** The client's tool calls whose outputs the client also sends. */
   readonly answeredCalls: ReadonlySet<Item>
-  /** Call keys of the outputs after the segment for which the client has no call. */
+  /**
+   * Keys of tool outputs after the answer segment whose calls the client does not send, e.g.
+   * `function call_1`.
+   */
   readonly unpairedOutputKeys: ReadonlySet<string>
 }
 
 export interface RestoreState extends MatchedSegment {
-  /** `null` if the text is unedited. */
+  /**
+   * Comparison of the client's text with the recorded messages; `null` if the user did not edit the
+   * text.
+   */
   readonly alignment: TextAlignment | null
   /**
-   * Indexes of recorded messages that replace a client's text with other whitespace or damaged
-   * markers.
+   * Indexes of the recorded messages that replace the client's text because it differs in
+   * whitespace or has damaged markers.
    */
-  readonly restoredMessages: ReadonlySet<number>
-  /** The turn that ends with items which the client does not see, if unrecorded text follows it. */
+  readonly reformattedMessages: ReadonlySet<number>
+  /**
+   * The turn after which the client has text that the gateway did not record; `null` if there is
+   * none.
+   */
   readonly turnBeforeUnrecordedText: RecordedTurn | null
-  readonly messageCount: number
-  /** Client text that belongs to no recorded message. */
+  readonly recordedMessageCount: number
+  /** Client text that belongs to no recorded message and is not added yet. */
   readonly unmatchedText: UnmatchedClientText
-  /** Maps turn ids to indexes, for silent turns: turns without text whose markers are in the segment. */
-  readonly silentTurns: ReadonlyMap<string, number>
-  /** Client items, except messages, that are not matched with a recorded item yet. */
+  /**
+   * For each turn without text whose marker is in the answer segment: its id and its index in
+   * `turns`.
+   */
+  readonly textlessTurns: ReadonlyMap<string, number>
+  /** The client's items that are not messages and match no recorded item yet. */
   readonly unmatchedItems: UnmatchedClientItems
-  /** Returns the client's copy of a recorded reasoning item. */
+  /**
+   * Returns the client's copy of a recorded reasoning item; `null` if the client did not send it.
+   */
   readonly findClientReasoning: (reasoning: Item) => Item | null
   readonly pieces: RestoredPiece[]
-  /** Reasoning held until the item it led to is added. */
+  /**
+   * Reasoning that waits for the item that followed it: it is added only together with that item.
+   */
   pendingReasoning: RestoredPiece[]
-  /** True if an item that followed pending reasoning was dropped. */
+  /** True if the item that followed the pending reasoning was dropped. */
   isFollowerDropped: boolean
-  /** Index of the next recorded message. */
-  nextMessage: number
-  /** Missing outputs by the turn whose input contains them. */
+  /** Index of the next recorded message to restore. */
+  nextMessageIndex: number
+  /** For each turn, the tool outputs in its input that the client omits. */
   readonly missingOutputs: Map<RecordedTurn, RecordedOutput[]>
 }
 
@@ -63,15 +82,38 @@ export function addPiece(state: RestoreState, piece: RestoredPiece): void {
 }
 
 export function dropPendingReasoning(state: RestoreState): void {
-  for (const _ of state.pendingReasoning) {
+  for (const _ of state.pendingReasoning)
     state.pieces.push(createDroppedPiece('reasoning-without-follower'))
-  }
   state.pendingReasoning = []
   state.isFollowerDropped = false
 }
 
-export function addMissingOutput({ missingOutputs }: RestoreState, output: RecordedOutput): void {
-  const outputsOfTurn = missingOutputs.get(output.turn)
-  if (outputsOfTurn === undefined) missingOutputs.set(output.turn, [output])
-  else outputsOfTurn.push(output)
+/** An item to send (`null` if it is dropped), and the note that explains the change. */
+export interface RestoredPiece {
+  readonly item: Item | null
+  readonly note: Omit<Note, 'at'> | null
+}
+
+export const TEXT_RESTORED_NOTE: RestoredPiece['note'] = {
+  did: 'changed',
+  why: 'text-restored',
+  detail:
+    'What the client has differs in blanks, in parts it was not shown, or in a damaged marker.',
+}
+
+export function createEditedPiece(item: Message): RestoredPiece {
+  return { item, note: { did: 'changed', why: 'text-edited' } }
+}
+
+export const NON_REPLAYABLE_PIECE = createDroppedPiece('not-replayable')
+export const STALE_COMPACTION_PIECE = createDroppedPiece('compaction-of-other-words')
+export const OMITTED_CALL_PIECE = createDroppedPiece('call-forgotten')
+
+export function createDroppedPiece(why: string): RestoredPiece {
+  return { item: null, note: { did: 'dropped', why } }
+}
+
+/** Creates the piece for a recorded item that the client does not send. */
+export function createRecalledPiece(item: Item, turn: RecordedTurn): RestoredPiece {
+  return { item, note: { did: 'added', why: 'recalled', detail: `Recorded in turn ${turn.id}.` } }
 }

@@ -1,67 +1,61 @@
 /**
- * Tracks the client's items that are not matched with recorded items yet. If several items have the
- * same key, the first one is matched first. A lookup by key takes constant time.
+ * Tracks which of the client's items match no recorded item yet. If several client items have the
+ * same key, the first one is matched first.
  */
 import type { Item } from '../../core/item.ts'
-import { toolCallKey } from '../find-recorded-tool-outputs.ts'
-import { listHostedItemKeys } from '../compare-items.ts'
-import { appendToGroup } from '../append-to-group.ts'
+import { appendToGroup } from '../collections.ts'
+import { listHostedItemKeys, listReasoningKeys } from '../compare-items.ts'
+import { readToolCallKey } from '../find-recorded-tool-outputs.ts'
 
 export interface UnmatchedClientItems {
   readonly remove: (item: Item) => void
-  /** Removes and returns the first unmatched call with this key; `null` if there is none. */
-  readonly takeCall: (key: string) => Item | null
-  readonly takeHosted: (item: Item) => Item | null
+  /**
+   * Removes and returns the client's first unmatched item that has one of the keys, e.g. `function
+   * call_1` for a tool call; `null` if there is none.
+   */
+  readonly takeFirst: (keys: readonly string[]) => Item | null
   readonly listRemaining: () => Iterable<Item>
 }
 
 export function trackUnmatchedClientItems(items: readonly Item[]): UnmatchedClientItems {
   const unmatched = new Set(items)
-  let callsByKey: ItemsByKey | null = null
-  let hostedByKey: ItemsByKey | null = null
-  const takeFirst = (itemsByKey: ItemsByKey, keys: readonly string[]): Item | null => {
-    for (const key of keys) {
-      const item = popMember(itemsByKey.get(key), unmatched)
-      if (item === null) continue
-      unmatched.delete(item)
-      return item
-    }
-    return null
-  }
+  // The items of each key are in reverse order, so that `pop` returns the first one.
+  const itemsByKey = new Map<string, Item[]>()
+  for (const item of items.toReversed())
+    for (const key of listItemKeys(item)) appendToGroup(itemsByKey, key, item)
   return {
     remove: (item) => void unmatched.delete(item),
-    takeCall(key) {
-      callsByKey ??= groupByKey(items, (item) => [toolCallKey(item, 'call')])
-      return takeFirst(callsByKey, [key])
-    },
-    takeHosted(item) {
-      hostedByKey ??= groupByKey(items, listHostedItemKeys)
-      return hostedByKey.size === 0 ? null : takeFirst(hostedByKey, listHostedItemKeys(item))
+    takeFirst(keys) {
+      for (const key of keys) {
+        const candidates = itemsByKey.get(key) ?? []
+        for (let item = candidates.pop(); item !== undefined; item = candidates.pop())
+          if (unmatched.delete(item)) return item
+      }
+      return null
     },
     listRemaining: () => unmatched,
   }
 }
 
-/** Items by key in reverse order, so that `pop` returns the first one. */
-type ItemsByKey = ReadonlyMap<string, Item[]>
-
-function groupByKey(
-  items: readonly Item[],
-  listKeys: (item: Item) => readonly (string | null)[],
-): ItemsByKey {
-  const itemsByKey = new Map<string, Item[]>()
-  for (const item of items.toReversed()) {
-    for (const key of listKeys(item)) {
-      if (key === null) continue
-      appendToGroup(itemsByKey, key, item)
-    }
-  }
-  return itemsByKey
+function listItemKeys(item: Item): readonly string[] {
+  const callKey = readToolCallKey(item, 'call')
+  return callKey === null ? listHostedItemKeys(item) : [callKey, ...listHostedItemKeys(item)]
 }
 
-function popMember(items: Item[] | undefined, members: ReadonlySet<Item>): Item | null {
-  for (let item = items?.pop(); item !== undefined; item = items?.pop()) {
-    if (members.has(item)) return item
+/**
+ * Returns a function that finds the first item of the list that is the same reasoning item as its
+ * argument.
+ */
+export function createReasoningFinder(items: readonly Item[]): (item: Item) => Item | null {
+  if (items.length === 0) return () => null
+  const identicalItems = new Set(items)
+  const itemByKey = new Map<string, Item>()
+  for (const item of items) {
+    for (const key of listReasoningKeys(item)) if (!itemByKey.has(key)) itemByKey.set(key, item)
   }
-  return null
+  return (item) => {
+    if (identicalItems.has(item)) return item
+    const copies = listReasoningKeys(item).map((key) => itemByKey.get(key))
+    return copies.find((copy) => copy !== undefined) ?? null
+  }
 }

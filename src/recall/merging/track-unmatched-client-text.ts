@@ -1,36 +1,42 @@
 /**
- * Tracks client text that belongs to no recorded message, until it is inserted between the items of
- * the replayed turns: each text once, in the client's order. A silent turn (a turn without text) may
- * lie between two messages: text before its marker is inserted before the turn, later text after it.
+ * Tracks the client's text that belongs to no recorded message until it is added between recorded
+ * items. Each text is added once, in the client's order. A stored turn without text may lie between
+ * two texts: the text before its marker is added before the turn, the text after its marker after
+ * the turn.
  */
 import type { Message } from '../../core/item.ts'
 import type { ClientText, TextAlignment } from '../text/align-edited-text.ts'
 
 export interface UnmatchedClientText {
   /**
-   * Removes and returns the client's text between the first `messageCount` recorded messages and the
-   * marker of a turn without text; `turn` is the index of that turn.
+   * Removes and returns the texts that come after the first `messageCount` recorded messages and
+   * before the marker of the turn with index `turnIndex`.
    */
-  readonly takeBeforeTurn: (turn: number, messageCount: number) => readonly Message[]
+  readonly takeBeforeTurn: (turnIndex: number, messageCount: number) => readonly Message[]
   readonly takeBeforeMessage: (messageIndex: number) => readonly Message[]
-  /** Removes and returns the text after a message of a turn; text after a later turn's marker stays. */
-  readonly takeAfterMessage: (messageIndex: number, turn: number) => readonly Message[]
-  /** Removes and returns all text after the last message. */
+  /**
+   * Removes and returns the texts after a recorded message of the turn with index `turnIndex`. Text
+   * after the marker of a later turn stays.
+   */
+  readonly takeAfterMessage: (messageIndex: number, turnIndex: number) => readonly Message[]
+  /** Removes and returns the texts that remain after the last recorded message. */
   readonly takeRemaining: () => readonly Message[]
 }
 
 /**
- * Returns the tracker of a segment. `messageCount` is the number of recorded messages;
- * `silentTurnBefore` has, per client message, the last silent turn before it (-1 if none).
+ * Returns the tracker for one answer segment (consecutive model-made items in the client's list).
+ * `textlessTurnBefore` has one entry per client message: the index of the last turn without text
+ * before it, or -1.
  */
 export function trackUnmatchedText(
   alignment: Pick<TextAlignment, 'textBefore' | 'textAfter'> | null,
   messageCount: number,
-  silentTurnBefore: readonly number[],
+  textlessTurnBefore: readonly number[],
 ): UnmatchedClientText {
   const toEntries = (texts: readonly ClientText[] = [], isAfterMessage = false) =>
     texts.map((text) => ({ ...text, isAfterMessage }))
-  // Entry i is the remaining text before recorded message i; the last entry follows all messages.
+  // `gaps[2]` has the texts between the recorded messages 1 and 2; the last entry has those after
+  // all messages.
   const gaps = Array.from({ length: messageCount + 1 }, (_, index) => [
     ...toEntries(alignment?.textAfter.get(index - 1), true),
     ...toEntries(alignment?.textBefore.get(index)),
@@ -42,13 +48,13 @@ export function trackUnmatchedText(
     return clientText.splice(0, end < 0 ? clientText.length : end).map(({ message }) => message)
   }
   const getTurnBefore = ({ messageIndex }: TextEntry): number =>
-    silentTurnBefore[messageIndex] ?? -1
+    textlessTurnBefore[messageIndex] ?? -1
   return {
-    takeBeforeTurn: (turn, messageCount) =>
-      take(messageCount, (entry) => getTurnBefore(entry) < turn),
+    takeBeforeTurn: (turnIndex, messageCount) =>
+      take(messageCount, (entry) => getTurnBefore(entry) < turnIndex),
     takeBeforeMessage: (messageIndex) => take(messageIndex, () => true),
-    takeAfterMessage: (messageIndex, turn) =>
-      take(messageIndex + 1, (entry) => entry.isAfterMessage && getTurnBefore(entry) <= turn),
+    takeAfterMessage: (messageIndex, turnIndex) =>
+      take(messageIndex + 1, (entry) => entry.isAfterMessage && getTurnBefore(entry) <= turnIndex),
     takeRemaining: () => take(messageCount, () => true),
   }
 }

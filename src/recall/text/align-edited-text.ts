@@ -1,11 +1,11 @@
 /**
- * Aligns a client's edited text with the recorded messages. A recorded message is unedited if the
+ * Compares a client's edited text with the recorded messages. A recorded message is unedited if the
  * client still has all its lines. Client text between two unedited messages replaces the recorded
  * messages between them.
  */
 import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
 import { textOf, type Message } from '../../core/item.ts'
-import { findLineAnchors } from './locate-unchanged-texts.ts'
+import { locateTexts } from './locate-unchanged-texts.ts'
 import { normalizeLineBreaks } from './match-recorded-text.ts'
 import { normalizeText, removeEmptyFences } from './normalize-text.ts'
 import { startsWithThinkBlock, splitAtThinkBlocks } from './remove-think-blocks.ts'
@@ -13,17 +13,18 @@ import { type TextLine, splitIntoLines, listNonBlankLines } from './split-into-l
 
 export interface TextAlignment {
   /**
-   * One entry per recorded message: the message itself, the client's text for it, or `null` if the
-   * client removed it.
+   * One entry per recorded message: the message itself if it is unedited, the client's text that
+   * replaces it, or `null` if the user removed it.
    */
   readonly replacements: readonly (Message | null)[]
   /**
-   * Client text before a recorded message, by the message's index; index 0 if nothing was recorded.
+   * Client text that is inserted before a recorded message, by the message's index. If no message
+   * was recorded, the index is 0.
    */
   readonly textBefore: ReadonlyMap<number, readonly ClientText[]>
   readonly textAfter: ReadonlyMap<number, readonly ClientText[]>
   /** Indexes of unedited messages that the client has with other whitespace. */
-  readonly restoredMessages: ReadonlySet<number>
+  readonly reformattedMessages: ReadonlySet<number>
 }
 
 export interface ClientText {
@@ -33,9 +34,10 @@ export interface ClientText {
 }
 
 /**
- * Returns the client's text for each recorded message, and the text between them. `clientMessages`
- * have no markers, and none is empty. `hasOpenEnd` is true if items that the client does not see
- * were recorded after the last message: client text after it is then a new message.
+ * Returns the client's text for each recorded message, and the client's text between them.
+ * `clientMessages` have no markers, and none is empty. `hasOpenEnd` is true if items that the
+ * client does not see were recorded after the last message: client text after that message is then
+ * a new message.
  */
 export function alignEditedText(
   recorded: readonly Message[],
@@ -48,7 +50,7 @@ export function alignEditedText(
   const recordedLines = recorded.map((message) =>
     trimFirstLine(chooseRecordedLines(readMessageText(message), clientLines), clientLines),
   )
-  const anchors = findLineAnchors(
+  const anchors = locateTexts(
     recordedLines,
     lines.map(({ text }) => text),
   )
@@ -66,7 +68,7 @@ export function alignEditedText(
     replacements,
     textBefore: new Map(),
     textAfter: new Map(),
-    restoredMessages,
+    reformattedMessages: restoredMessages,
   }
   let previousMessage: number | null = null
   let startLine = 0
@@ -93,7 +95,10 @@ interface AlignmentState extends TextAlignment {
   readonly textAfter: Map<number, readonly ClientText[]>
 }
 
-/** The client's lines between two unedited recorded messages. */
+/**
+ * The client's lines between two unedited recorded messages, from `startLine` up to, but not
+ * including, `endLine`. A message index is `null` at the start or end of the text.
+ */
 interface Gap {
   readonly previousMessage: number | null
   readonly nextMessage: number | null
@@ -139,7 +144,10 @@ function alignGap(state: AlignmentState, gap: Gap): void {
   textAfter.set(latestSlot, surplus)
 }
 
-/** Max number of recorded messages that are searched for the original of an edited message. */
+/**
+ * Max number of removed messages that are skipped in the search for the original of an edited
+ * message.
+ */
 const MAX_SKIPPED_MESSAGES = 32
 
 function normalizeMessage(message: Message | undefined): string {
@@ -147,8 +155,8 @@ function normalizeMessage(message: Message | undefined): string {
 }
 
 /**
- * Adds client text after the last recorded message: in the same client message it continues the
- * recorded message, else it is a new one.
+ * Adds client text after the last recorded message. Text in the same client message continues the
+ * recorded message; text in another client message is a new message.
  */
 function alignContinuation(
   state: AlignmentState,
@@ -179,29 +187,26 @@ function buildClientMessages(
   startLine: number,
   endLine: number,
 ): readonly ClientText[] {
-  const messages: ClientText[] = []
-  for (let index = startLine; index < endLine;) {
-    const first = lines[index]
-    let last = first
-    for (; index < endLine && lines[index]?.messageIndex === first?.messageIndex; index += 1)
-      last = lines[index]
-    const message = first === undefined ? undefined : clientMessages[first.messageIndex]
-    if (first === undefined || last === undefined || message === undefined) continue
-    if (first.isFirst && last.isLast) {
-      messages.push({ message: removeRecordedFields(message), messageIndex: first.messageIndex })
-      continue
-    }
-    const text = texts[first.messageIndex]?.slice(first.start, last.end) ?? ''
+  const linesByMessage = Map.groupBy(
+    lines.slice(startLine, endLine),
+    ({ messageIndex }) => messageIndex,
+  )
+  return [...linesByMessage].flatMap(([messageIndex, messageLines]) => {
+    const [first, last] = [messageLines[0], messageLines.at(-1)]
+    const message = clientMessages[messageIndex]
+    if (first === undefined || last === undefined || message === undefined) return []
+    if (first.isFirst && last.isLast)
+      return [{ message: removeRecordedFields(message), messageIndex }]
+    const text = texts[messageIndex]?.slice(first.start, last.end) ?? ''
     const content = [{ type: 'output_text', text } as const]
-    messages.push({
-      message: { type: 'message', role: 'assistant', content },
-      messageIndex: first.messageIndex,
-    })
-  }
-  return messages
+    return [{ message: { type: 'message', role: 'assistant', content }, messageIndex }]
+  })
 }
 
-/** Removes the fields that describe the recorded message and may be wrong for an edited one. */
+/**
+ * Removes fields that describe the recorded message and may be wrong for the edited one: id,
+ * status, origin and provider-specific fields.
+ */
 function removeRecordedFields(message: Message): Message {
   const { id, status, native, origin, ...rest } = message
   return id === undefined && status === undefined && native === undefined && origin === undefined
@@ -214,13 +219,13 @@ function readMessageText({ content }: Message): string {
 }
 
 /**
- * Returns the lines of a recorded text. Lines of think blocks are left out if the client has all
- * other lines, but not these.
+ * Returns the non-blank lines of a recorded text. Leaves out the lines of think blocks
+ * (`<think>…</think>`) if the client has all other lines but not these.
  */
 function chooseRecordedLines(text: string, clientLines: ReadonlySet<string>): readonly string[] {
   const lines = listNonBlankLines(text)
   if (startsWithThinkBlock(text) || lines.every((line) => clientLines.has(line))) return lines
-  for (const unclosedRule of ['cut', 'kept'] as const) {
+  for (const unclosedRule of ['cut', 'keep'] as const) {
     const remainingLines =
       splitAtThinkBlocks(text, unclosedRule)?.flatMap((piece) => listNonBlankLines(piece)) ?? []
     if (remainingLines.length > 0 && remainingLines.every((line) => clientLines.has(line)))
@@ -229,7 +234,7 @@ function chooseRecordedLines(text: string, clientLines: ReadonlySet<string>): re
   return lines
 }
 
-/** Trims the first line's indentation if the client has only the trimmed line. */
+/** Removes the first line's indentation if the client has the line only without it. */
 function trimFirstLine(lines: readonly string[], known: ReadonlySet<string>): readonly string[] {
   const [first, ...remaining] = lines
   return first === undefined || known.has(first) ? lines : [first.trimStart(), ...remaining]
@@ -244,7 +249,7 @@ function isSameText(
   const first = lines[lineIndex]
   const last = lines[lineIndex + (recordedLines[messageIndex]?.length ?? 1) - 1]
   const message = recorded[messageIndex]
-  // The client split the recorded message at a line break into two messages, which is no edit.
+  // If the client split a recorded message into two at a line break, this is not an edit.
   if (first === undefined || message === undefined) return true
   if (first.messageIndex !== last?.messageIndex) return true
   const clientText = texts[first.messageIndex]?.slice(first.start, last.end) ?? ''

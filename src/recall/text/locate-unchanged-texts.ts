@@ -2,26 +2,30 @@
  * Locates several texts, unchanged and in order, in a longer text. All texts are lists of lines; a
  * text with one changed line counts as edited.
  *
- * A repeated text such as "OK." is recognized by its neighbors: unchanged texts at both ends are
- * located first, then the longest text in between, and so on in both halves.
+ * A repeated text such as "OK." is recognized by the texts around it: the search begins with
+ * unchanged texts at both ends, continues with the longest text between them, and so on in both
+ * halves.
  *
- * The search for a text starts at its rarest line. If repeated lines make the search much slower
+ * The search for one text starts at its rarest line. If repeated lines make the search much slower
  * than reading all lines once, the text counts as edited.
  */
-import { findLowerBound } from '../binary-search.ts'
+import { findLowerBound } from '../collections.ts'
 
 export type TextLines = readonly string[]
 
-/** Number of line comparisons that a search may still make. */
+/** Number of lines that a search may still compare. */
 export interface ComparisonBudget {
   remainingLines: number
 }
 
-/** Returns, for each text, the line at which it begins; `null` if it was not found or is empty. */
-export function findLineAnchors(
+/**
+ * Returns for each text the index of the line at which it begins in the longer text; `null` if it
+ * was not found or is empty.
+ */
+export function locateTexts(
   texts: readonly TextLines[],
   lines: TextLines,
-  budget = createBudget(texts, lines),
+  budget = createComparisonBudget(texts, lines),
 ): readonly (number | null)[] {
   const search = createSearch(texts, lines, budget)
   const fullRange = { firstText: 0, endText: texts.length, startLine: 0, endLine: lines.length }
@@ -36,29 +40,34 @@ export function findLineAnchors(
   return search.anchors
 }
 
-/** Creates a budget of 16 comparisons per line; ordinary texts need about 2. */
-export function createBudget(texts: readonly TextLines[], lines: TextLines): ComparisonBudget {
+/** Returns a limit of 16 line comparisons per line; ordinary texts need about 2. */
+export function createComparisonBudget(
+  texts: readonly TextLines[],
+  lines: TextLines,
+): ComparisonBudget {
   return {
     remainingLines: 16 * texts.reduce((count, text) => count + text.length, lines.length + 64),
   }
 }
 
 interface AnchorSearch {
-  /** The texts, each line as a number; `UNKNOWN_LINE` for a line that the longer text lacks. */
+  /**
+   * The texts, each line as a number. `UNKNOWN_LINE` replaces a line that the longer text lacks.
+   */
   readonly texts: readonly Int32Array[]
   readonly lines: Int32Array
-  /** For each line number, the positions of the line in the longer text. */
+  /** For each line number, the indexes at which the longer text has this line. */
   readonly positions: readonly (readonly number[])[]
   readonly anchors: (number | null)[]
   readonly ranges: SearchRange[]
-  /** For each text, the index of its range in `ranges`. */
+  /** For each text, the index in `ranges` of the range in which it is searched. */
   readonly rangeOfText: Int32Array
   readonly budget: ComparisonBudget
 }
 
 /**
- * Texts from `firstText` that are searched in the lines from `startLine`; `endText` and `endLine`
- * are exclusive.
+ * The texts from `firstText` up to, but not including, `endText` are searched in the lines from
+ * `startLine` up to, but not including, `endLine`.
  */
 interface SearchRange {
   readonly firstText: number
@@ -124,8 +133,8 @@ function anchorEnd(search: AnchorSearch, range: SearchRange): SearchRange {
 }
 
 /**
- * Splits a range at a located text into the texts before and after it. Texts next to the located one
- * are checked at once; those at the outer ends were checked before.
+ * Splits a search range at a located text into the range before and the range after it. Then checks
+ * whether the texts next to the located one are unchanged, too.
  */
 function split(search: AnchorSearch, rangeIndex: number, textIndex: number, line: number): void {
   const { ranges, rangeOfText, texts, anchors } = search
@@ -159,7 +168,10 @@ function findText(search: AnchorSearch, textIndex: number, range: SearchRange): 
 
 const NO_LINES = new Int32Array()
 
-/** Returns the index of the line that the longer text has least often; `null` if it lacks a line. */
+/**
+ * Returns the index of the text's line that occurs least often in the longer text; `null` if a line
+ * does not occur there.
+ */
 function findRarestLine(text: Int32Array, positions: AnchorSearch['positions']): number | null {
   let rarest = 0
   let fewest = Infinity

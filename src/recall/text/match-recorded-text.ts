@@ -1,8 +1,8 @@
 /**
  * Checks whether a client's text equals the recorded text. Changes that a client program makes by
  * itself do not count: it joins messages with two, one or no line breaks, trims them, changes line
- * ends, puts markers into code, or cuts think blocks. Every other difference is an edit by the user,
- * even if only the indentation differs.
+ * ends, puts markers into code, or removes think blocks. Any other difference is an edit by the
+ * user, even if only the indentation differs.
  */
 import { textOf, textOfPart, type Message, type Part } from '../../core/item.ts'
 import { extractMarkers, removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
@@ -14,9 +14,9 @@ import {
 import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
 
 /**
- * Returns `null` if the text was edited. Else returns the indexes of the recorded messages that the
- * client has with other blank lines, other trailing whitespace, damaged markers, or without think
- * blocks. The caller removes readable markers from `clientMessages`.
+ * Returns `null` if the user edited the text. Else returns the indexes of the recorded messages
+ * that the client has with other blank lines, other trailing whitespace, damaged markers, or
+ * without think blocks. The caller removes undamaged markers from `clientMessages`.
  */
 export function matchRecordedText(
   recorded: readonly Message[],
@@ -25,21 +25,21 @@ export function matchRecordedText(
   const clientText = clientMessages
     .map(({ content }) => normalizeLineBreaks(textOf(content)).trim())
     .join('\n\n')
-  const match = findMessages(clientText, recorded, keepUnsplit)
+  const match = findMessages(clientText, recorded)
   if (match !== null) return match
   const cutMessages = matchWithoutThinking(clientText, recorded)
   if (cutMessages !== null) return cutMessages
   const textWithoutMarkers = removeDamagedMarkers(clientText)
   if (textWithoutMarkers === clientText) return null
-  const isMatch =
-    findMessages(textWithoutMarkers, recorded, (text) => [removeDamagedMarkers(text)]) !== null
-  return isMatch ? new Set(recorded.keys()) : null
+  const splitText: SplitText = (text) => [removeDamagedMarkers(text)]
+  return findMessages(textWithoutMarkers, recorded, splitText) && new Set(recorded.keys())
 }
 
-/** Splits a recorded text into the pieces that the client has, in order. */
+/**
+ * Splits a recorded text into the pieces that the client has, in order, e.g. at a removed think
+ * block.
+ */
 type SplitText = (text: string) => readonly string[]
-
-const keepUnsplit: SplitText = (text) => [text]
 
 function matchWithoutThinking(
   clientText: string,
@@ -49,7 +49,7 @@ function matchWithoutThinking(
     cutThinkBlocks(textOf(content), 'cut') === null ? [] : index,
   )
   if (cutMessages.length === 0) return null
-  for (const unclosedRule of ['cut', 'kept'] as const) {
+  for (const unclosedRule of ['cut', 'keep'] as const) {
     const splitText: SplitText = (text) => cutThinkBlocks(text, unclosedRule) ?? [text]
     const match = findMessages(clientText, recorded, splitText)
     if (match !== null) return new Set([...match, ...cutMessages])
@@ -57,12 +57,15 @@ function matchWithoutThinking(
   return null
 }
 
-/** Returns `null` if nothing would be cut, and for text that starts with a think block. */
+/**
+ * Returns the pieces of a text around its think blocks. Returns `null` if there is no such block,
+ * or if the text starts with one.
+ */
 function cutThinkBlocks(text: string, unclosedRule: UnclosedBlockRule): readonly string[] | null {
   return startsWithThinkBlock(text) ? null : splitAtThinkBlocks(text, unclosedRule)
 }
 
-/** Replaces CRLF by LF and removes NUL characters, which clients' databases remove, too. */
+/** Replaces CRLF with LF, and removes NUL characters because clients' databases remove them. */
 export function normalizeLineBreaks(text: string): string {
   const unbroken = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
   return unbroken.includes('\0') ? unbroken.replaceAll('\0', '') : unbroken
@@ -71,23 +74,23 @@ export function normalizeLineBreaks(text: string): string {
 function findMessages(
   clientText: string,
   recorded: readonly Message[],
-  splitText: SplitText,
+  splitText: SplitText = (text) => [text],
 ): Set<number> | null {
-  const restoredMessages = new Set<number>()
+  const reformattedMessages = new Set<number>()
   let position = 0
   for (const [index, { content }] of recorded.entries()) {
     for (const part of content) {
       const match = findPieces(clientText, position, splitText(readPartText(part)))
       if (match === null) {
-        // Some clients do not show refusals.
+        // Some clients do not show refusals, so a missing refusal is not an edit.
         if (part.type === 'refusal') continue
         return null
       }
-      if (!match.isVerbatim) restoredMessages.add(index)
+      if (!match.isVerbatim) reformattedMessages.add(index)
       position = match.end
     }
   }
-  return skipWhitespace(clientText, position) === clientText.length ? restoredMessages : null
+  return skipWhitespace(clientText, position) === clientText.length ? reformattedMessages : null
 }
 
 function readPartText(part: Part): string {
@@ -118,22 +121,25 @@ function findPiece(clientText: string, position: number, text: string): TextMatc
   const indent = readIndent(clientText.slice(position, start))
   if (indent !== '' && indent !== readIndent(`\n${text.slice(0, textStart)}`)) return null
   const trimmedText = text.slice(textStart).trimEnd()
-  // The texts are usually equal, and comparing a slice is many times faster than `startsWith`.
+  // Both texts are usually equal, and comparing a slice is many times faster than `startsWith`.
   const end = start + trimmedText.length
   if (clientText.slice(start, end) === trimmedText) return { end, isVerbatim: true }
   const looseEnd = findEndLineByLine(clientText, start, trimmedText)
   return looseEnd === null ? null : { end: looseEnd, isVerbatim: false }
 }
 
-/** Returns the indentation after the last line break; `''` if there is no line break. */
+/**
+ * Returns the indentation after the last line break of a whitespace string: `'\n\n '` → two spaces.
+ * Returns `''` if there is no line break.
+ */
 function readIndent(whitespace: string): string {
   const lineBreak = whitespace.lastIndexOf('\n')
   return lineBreak < 0 ? '' : whitespace.slice(lineBreak + 1)
 }
 
 /**
- * Returns where the recorded text ends in the client's text, if the client has all its lines in order,
- * or null. Blank lines and trailing whitespace are ignored.
+ * Returns the index in the client's text at which the recorded text ends; `null` if the client
+ * lacks one of its lines. Blank lines and trailing whitespace are ignored.
  */
 function findEndLineByLine(clientText: string, start: number, trimmedText: string): number | null {
   let position = start
@@ -147,7 +153,10 @@ function findEndLineByLine(clientText: string, start: number, trimmedText: strin
   return position
 }
 
-/** Returns the start of the next non-blank line; `null` if the current line has more text. */
+/**
+ * Returns the index at which the next non-blank line starts; `null` if more text follows in the
+ * current line.
+ */
 function findNextLine(clientText: string, position: number): number | null {
   const lineBreak = clientText
     .slice(position, skipWhitespace(clientText, position))
@@ -163,12 +172,12 @@ function skipWhitespace(text: string, position: number): number {
 
 const WHITESPACE = /\s*/y
 
-/** Removes damaged markers and the code fences around them. */
+/** Removes text that looks like a damaged marker, and the code fences around it. */
 function removeDamagedMarkers(text: string): string {
   const textWithoutMarkers = removeMarkerLikeText(text)
   if (textWithoutMarkers === text) return text
   const lines: string[] = []
-  /** Indexes of the non-blank lines. */
+  /** Indexes of the lines that are not blank. */
   const nonBlankLines: number[] = []
   for (const line of textWithoutMarkers.split('\n')) {
     const previousLine = nonBlankLines.at(-1)

@@ -1,7 +1,7 @@
 /**
- * Normalizes text for comparison: removes markers, `<details>` boxes that some clients show for
- * reasoning and tools, think blocks, and all whitespace. For example, messages compare equal
- * whether a client joins them with a line break, with two or with none.
+ * Normalizes text for comparison. Removes markers, `<details>` boxes (with which some clients show
+ * reasoning and tools), think blocks and all whitespace. So the texts of two messages compare equal
+ * whether a client joins them with two line breaks, one or none.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
 import { removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
@@ -16,14 +16,17 @@ export function normalizeText(text: string): string {
     : removeWhitespace(removeDetailsBlocks(removeThinkBlocks(removeMarkerLikeText(text))))
 }
 
-/** Normalizes a single line; blocks that span lines are not removed. */
+/**
+ * Normalizes one line. Unlike `normalizeText`, keeps `<details>` boxes and think blocks, because
+ * they may span several lines.
+ */
 export function normalizeLine(line: string): string {
   return removeWhitespace(removeMarkerLikeText(line))
 }
 
 /**
- * Removes code fences that contained only a marker. After normalizing, such a fence is six backticks
- * or tildes in a row.
+ * Removes code fences that contained only a marker. In normalized text, such a fence is a row of
+ * six backticks or tildes.
  */
 export function removeEmptyFences(normalized: string): string {
   return normalized.includes('``````') || normalized.includes('~~~~~~')
@@ -33,24 +36,24 @@ export function removeEmptyFences(normalized: string): string {
 
 const EMPTY_FENCE = /`{6,}|~{6,}/g
 
-/** Returns the normalized text of all assistant messages, refusals included. */
+/** Returns the normalized text of all assistant messages among the items, refusals included. */
 export function normalizeAssistantText(items: readonly Item[]): string {
-  let normalized = ''
-  for (const item of items) {
-    if (item.type === 'message' && item.role === 'assistant')
-      normalized += normalizeParts(item.content)
-  }
-  return normalized
+  return items
+    .map((item) =>
+      item.type === 'message' && item.role === 'assistant' ? normalizeParts(item.content) : '',
+    )
+    .join('')
 }
 
-/** Returns the normalized text of all turns, without empty fences. */
+/** Returns the normalized text that all turns generated, without empty code fences. */
 export function normalizeTurnText(turns: readonly RecordedTurn[]): string {
   return removeEmptyFences(turns.map(({ output }) => normalizeAssistantText(output)).join(''))
 }
 
-/** Normalizes each part by itself, because a marker at the end of a part must not merge with the next part. */
+/**
+ * Returns the normalized text of a message. Each part is normalized by itself, so that a marker at
+ * the end of a part does not merge with the next part.
+ */
 export function normalizeParts(content: readonly Part[]): string {
-  let normalized = ''
-  for (const part of content) normalized += normalizeText(textOfPart(part))
-  return normalized
+  return content.map((part) => normalizeText(textOfPart(part))).join('')
 }

@@ -1,14 +1,17 @@
 /**
- * Removes think blocks, e.g. `<think>…</think>`, as Open WebUI does: also in code, and also if the
- * model only mentions the tag. A line break separates the texts before and after a block.
+ * Removes think blocks, e.g. `<think>…</think>`, in the same way as Open WebUI: even in code, and
+ * even if the model only mentions the tag.
  */
 
-/** Returns the texts before, between and after the blocks; `null` if nothing would be cut. */
+/**
+ * Returns the texts before, between and after the think blocks: `'a<think>b</think>c'` → `['a',
+ * 'c']`. Returns `null` if there is no block to remove.
+ */
 export function splitAtThinkBlocks(
   text: string,
   unclosedRule: UnclosedBlockRule,
 ): readonly string[] | null {
-  // Cheap check that rules out most texts.
+  // Most texts have no such character, and this check is cheaper than the regular expression.
   if (!text.includes('<') && !text.includes('◁')) return null
   const firstOpening = FIRST_OPENING_TAG.exec(text)
   if (firstOpening === null) return null
@@ -16,7 +19,7 @@ export function splitAtThinkBlocks(
   let pieceStart = 0
   for (let opening: RegExpExecArray | null = firstOpening; opening !== null;) {
     const end = findBlockEnd(opening, text)
-    if (end === null && unclosedRule === 'kept') break
+    if (end === null && unclosedRule === 'keep') break
     pieces.push(text.slice(pieceStart, opening.index))
     pieceStart = end ?? text.length
     NEXT_OPENING_TAG.lastIndex = pieceStart
@@ -26,16 +29,21 @@ export function splitAtThinkBlocks(
   return [...pieces, text.slice(pieceStart)].filter((piece) => piece.trim() !== '')
 }
 
-/** Ways in which clients treat a block without an end tag: they cut or keep it. */
-export type UnclosedBlockRule = 'cut' | 'kept'
+/** Treatment of a think block without an end tag by a client: `cut` removes it, `keep` keeps it. */
+export type UnclosedBlockRule = 'cut' | 'keep'
 
-/** Returns the text without blocks; unchanged if nothing would remain. */
+/**
+ * Returns the text without think blocks. Returns the text unchanged if nothing else would remain.
+ */
 export function removeThinkBlocks(text: string): string {
   const pieces = splitAtThinkBlocks(text, 'cut')
   return pieces === null || pieces.length === 0 ? text : pieces.join('\n')
 }
 
-/** True if the text starts with a think block: that is real reasoning, which clients rightly cut. */
+/**
+ * True if the text starts with a think block. Such a block is real reasoning, so it is right that
+ * clients remove it.
+ */
 export function startsWithThinkBlock(text: string): boolean {
   return FIRST_OPENING_TAG.exec(text.trimStart())?.index === 0
 }

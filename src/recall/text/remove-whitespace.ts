@@ -1,9 +1,10 @@
 /**
- * Removes all whitespace from a text. The text of a complete chat is compared for every request, so
- * the loop works on bytes: a regular expression would allocate several times the size of the text.
+ * Removes all whitespace from a text. It works on bytes because it reads the text of a complete
+ * chat for each request, and a regular expression would allocate several times the size of the
+ * text.
  */
 export function removeWhitespace(text: string): string {
-  // A UTF-16 unit takes at most 3 bytes in UTF-8.
+  // A UTF-16 code unit takes at most 3 bytes in UTF-8.
   const buffer =
     text.length * 3 <= SHARED_BUFFER.length ? SHARED_BUFFER : Buffer.allocUnsafe(text.length * 3)
   if (!NON_LATIN1.test(text)) {
@@ -14,7 +15,9 @@ export function removeWhitespace(text: string): string {
   return buffer.toString('utf8', 0, length).replace(MULTI_BYTE_BLANKS, '')
 }
 
-/** Moves the bytes that are not whitespace to the front of the buffer; returns their number. */
+/**
+ * Moves the bytes that are not whitespace to the start of the buffer; returns how many there are.
+ */
 function compactBytes(buffer: Uint8Array, byteCount: number, keepTable: Uint8Array): number {
   let length = 0
   for (let index = 0; index < byteCount; index += 1) {
@@ -26,20 +29,23 @@ function compactBytes(buffer: Uint8Array, byteCount: number, keepTable: Uint8Arr
 }
 
 /**
- * Matches a character outside of Latin-1. Fast for Latin-1 text: V8 stores it with one byte per
- * character and knows the result without reading it.
+ * Matches a character outside of Latin-1. The check is fast for Latin-1 text: V8 stores such text
+ * with one byte per character, and so knows the result without reading it.
  */
 const NON_LATIN1 = /[^\0-\xff]/
 
-/** Buffer for every text of up to 21,845 characters, which avoids one allocation per text. */
+/**
+ * Shared buffer for all texts of up to 21,845 characters (65,535 bytes), which avoids one
+ * allocation per text.
+ */
 const SHARED_BUFFER = Buffer.allocUnsafeSlow(65_536)
 
-/** Whitespace of one byte, and NUL, which clients' databases remove. */
+/** Whitespace of one byte, and NUL, because clients' databases remove it. */
 const SINGLE_BYTE_BLANKS = '\0\t\n\v\f\r '
-/** Matches the whitespace that takes several bytes in UTF-8, e.g. U+3000. */
+/** Matches whitespace that takes several bytes in UTF-8, e.g. U+3000. */
 const MULTI_BYTE_BLANKS = /\s+/g
 
-/** Has 256 entries, one per byte value: 1 if the byte stays, 0 if it is removed. */
+/** Table of 256 entries, one per byte value: 1 if the byte stays, 0 if it is removed. */
 const UTF8_KEEP = buildKeepTable(SINGLE_BYTE_BLANKS)
 const LATIN1_KEEP = buildKeepTable(`${SINGLE_BYTE_BLANKS}\xa0`)
 

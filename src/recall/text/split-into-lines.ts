@@ -1,10 +1,16 @@
-/** Splits text into non-blank lines for alignment. */
+/** Splits a text into its non-blank lines, each with its position in the text. */
 import { removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
 import { normalizeLineBreaks } from './match-recorded-text.ts'
 
-/** A non-blank line, or a message without text, e.g. an image. */
+/**
+ * A non-blank line of a message. A message without text, e.g. an image, is one line with the text
+ * `'\n'`.
+ */
 export interface TextLine {
-  /** Index of the line's message, and the line's offsets in the message's text. */
+  /**
+   * Index of the message that contains the line; `start` and `end` are offsets in the text of that
+   * message.
+   */
   readonly messageIndex: number
   readonly start: number
   readonly end: number
@@ -14,43 +20,38 @@ export interface TextLine {
 }
 
 export function splitIntoLines(text: string, messageIndex: number): readonly TextLine[] {
-  const allLines = findLineRanges(text).map(([start, end]) => ({
-    messageIndex,
-    start,
-    end,
-    text: cleanLine(text.slice(start, end)),
-  }))
-  const lines = allLines.filter(({ text }) => text !== '')
-  // `'\n'` never occurs as a line, so it matches no recorded text.
-  const nonEmpty = lines.length > 0 ? lines : [{ messageIndex, start: 0, end: 0, text: '\n' }]
-  return nonEmpty.map((line, index) => ({
+  const found = findNonBlankLines(text)
+  // A real line never contains `'\n'`, so this line matches no recorded line.
+  const lines = found.length > 0 ? found : [{ start: 0, end: 0, text: '\n' }]
+  return lines.map((line, index) => ({
     ...line,
-    // Clients trim the start of a message.
+    messageIndex,
+    // Clients remove whitespace at the start of a message, so it does not count.
     text: index === 0 && line.text !== '\n' ? line.text.trimStart() : line.text,
     isFirst: index === 0,
-    isLast: index === nonEmpty.length - 1,
+    isLast: index === lines.length - 1,
   }))
 }
 
 export function listNonBlankLines(text: string): readonly string[] {
-  return findLineRanges(text)
-    .map(([start, end]) => cleanLine(text.slice(start, end)))
-    .filter((line) => line !== '')
+  return findNonBlankLines(text).map((line) => line.text)
 }
 
-/** Removes markers and trailing whitespace from a line. Its indentation stays. */
-function cleanLine(line: string): string {
-  return normalizeLineBreaks(removeMarkerLikeText(line)).trimEnd()
-}
-
-/** Returns the start and end offsets of all lines, without their line breaks. */
-function findLineRanges(text: string): readonly (readonly [number, number])[] {
-  const lines: [number, number][] = []
+/** Returns the text of each non-blank line, and its start and end offsets without the line break. */
+function findNonBlankLines(text: string): readonly Pick<TextLine, 'start' | 'end' | 'text'>[] {
+  const lines: Pick<TextLine, 'start' | 'end' | 'text'>[] = []
   for (let start = 0; start <= text.length;) {
     const lineBreak = text.indexOf('\n', start)
-    const end = lineBreak < 0 ? text.length : lineBreak
-    lines.push([start, text[end - 1] === '\r' ? end - 1 : end])
-    start = end + 1
+    const lineEnd = lineBreak < 0 ? text.length : lineBreak
+    const end = text[lineEnd - 1] === '\r' ? lineEnd - 1 : lineEnd
+    const line = cleanLine(text.slice(start, end))
+    if (line !== '') lines.push({ start, end, text: line })
+    start = lineEnd + 1
   }
   return lines
+}
+
+/** Removes markers and trailing whitespace from a line, but not its indentation. */
+function cleanLine(line: string): string {
+  return normalizeLineBreaks(removeMarkerLikeText(line)).trimEnd()
 }

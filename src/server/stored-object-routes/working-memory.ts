@@ -48,7 +48,7 @@ async function replaceMemory(
   const memory = checkMemory(body['memory'])
   const { key, subject, round } = await loadTarget(request, ports)
   const work = { begunAtMs: ports.nowMs(), thread: null }
-  const update = { ...work, place: key, round, parent: null, isTemporary: false }
+  const update = { ...work, location: key, round, parent: null, isTemporary: false }
   await queryStoreOrThrow(() => saveNextVersion(update, () => ({ memory }), ports))
   return renderWorkingMemory(subject, memory)
 }

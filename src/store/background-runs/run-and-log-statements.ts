@@ -18,7 +18,7 @@ import {
   assignTurnEnding,
   findCallingTurnId,
   INSERTED_ITEM_COLUMNS,
-  selectCallOwner,
+  selectUserOfTurn,
 } from '../turns/turn-statements.ts'
 import { ITEM_COLUMNS, type ItemRow, type StreamEventRow } from '../database/table-row-types.ts'
 
@@ -142,7 +142,7 @@ function insertItem(
 ): SqlFragment {
   return sql`insert into items (${INSERTED_ITEM_COLUMNS})
     select ${sql.join(ITEM_COLUMNS.map((name) => slot(name)))},
-      ${selectCallOwner(slot(findCallingTurnId))}
+      ${selectUserOfTurn(slot(findCallingTurnId))}
     ${fromOwnedTurn(slot, language)} on conflict do nothing`
 }
 

@@ -44,7 +44,7 @@ export interface TurnStatements {
 
 /**
  * Maximum number of rows in one insert: D1 binds at most 100 parameters in a statement, and each
- * row takes its columns and one for `selectCallOwner`.
+ * row takes its columns and one for `selectUserOfTurn`.
  */
 export const MAX_ITEM_ROWS = Math.floor(100 / (ITEM_COLUMNS.length + 1))
 
@@ -96,7 +96,7 @@ function insertTurn(slot: ParameterSlot<TurnRow>): SqlFragment {
     where not ${wasDeleted} on conflict do nothing returning id`
 }
 
-/** The columns of `insert into items`; the last one is the value of `selectCallOwner`. */
+/** The columns of `insert into items`; the last one is the value of `selectUserOfTurn`. */
 export const INSERTED_ITEM_COLUMNS = sql.join(
   [...ITEM_COLUMNS, 'called_for'].map((name) => sql.ref(name)),
 )
@@ -105,7 +105,7 @@ function insertItems(slot: ParameterSlot<readonly ItemRow[]>, count: number): Sq
   const rows = Array.from({ length: count }, (_, index) => {
     const row = (items: readonly ItemRow[]) => items[index] as ItemRow
     const values = ITEM_COLUMNS.map((name) => slot((items) => row(items)[name]))
-    const callOwner = selectCallOwner(slot((items) => findCallingTurnId(row(items))))
+    const callOwner = selectUserOfTurn(slot((items) => findCallingTurnId(row(items))))
     return sql`(${sql.join(values)}, ${callOwner})`
   })
   return sql`insert into items (${INSERTED_ITEM_COLUMNS}) values ${sql.join(rows)}
@@ -125,7 +125,7 @@ export function findCallingTurnId({
 }
 
 /** Selects the user of the turn that made a tool call. */
-export function selectCallOwner(turnId: string | null): SqlFragment {
+export function selectUserOfTurn(turnId: string | null): SqlFragment {
   return sql`(select ${TURN_USER} from turns where turns.id = ${turnId})`
 }
 

@@ -66,8 +66,8 @@ const extras = fc.record({
 })
 
 const BLOCKS: readonly RenderedBlock[] = [
-  { name: 'memory', band: 'stable', text: 'noted', changes: [{ round: 2, text: 'more' }] },
-  { name: 'facts', band: 'volatile', text: 'Oslo is cold.', changes: [] },
+  { name: 'memory', stability: 'stable', text: 'noted', changes: [{ round: 2, text: 'more' }] },
+  { name: 'facts', stability: 'volatile', text: 'Oslo is cold.', changes: [] },
 ]
 
 function buildConversation(

@@ -92,7 +92,7 @@ export const TRANSFORMS: readonly Subject[] = [
   {
     name: 'place layers',
     transform: insertLayerBlocks([
-      { name: 'memory', band: 'stable', text: 'noted', changes: [{ round: 1, text: 'more' }] },
+      { name: 'memory', stability: 'stable', text: 'noted', changes: [{ round: 1, text: 'more' }] },
     ]),
     epoch: () => 0,
   },

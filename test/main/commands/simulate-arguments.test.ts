@@ -9,7 +9,7 @@ function parse(...args: readonly string[]): SimulateArguments {
   return parseSimulateArguments(args)
 }
 
-const names = ({ contestants }: SimulateArguments) => contestants.map(({ name }) => name)
+const names = ({ candidates }: SimulateArguments) => candidates.map(({ name }) => name)
 
 describe('the arguments of the command `simulate`', () => {
   test('`simulate` without arguments plays twenty generated conversations under all policies', () => {
@@ -35,7 +35,7 @@ describe('the arguments of the command `simulate`', () => {
   test('`simulate --policies` selects policies, and full replay is always the reference', () => {
     const parsed = parse('--policies', 'lean, retain')
     expect(names(parsed)).toEqual(['retain', 'lean'])
-    expect(parsed.replay.name).toBe('replay')
+    expect(parsed.baseline.name).toBe('replay')
   })
 
   test('`simulate --context` accepts a custom policy', () => {

@@ -68,8 +68,8 @@ function asked(question: string, fields: Partial<LayerContext> = {}): LayerConte
 const told = async (layer: typeof matching, ...of: Parameters<typeof asked>) =>
   (await layer.loadBlock(asked(...of), (work) => void background.push(work)))?.text ?? ''
 
-describe('facts that match the question (C59)', () => {
-  test('are sent as notes, not as instructions', async () => {
+describe('the memory layer of facts that match the latest question (C59)', () => {
+  test('matching facts are sent as notes, not as instructions', async () => {
     await save('The server of the shop listens on port 8080')
     await save('The neighbours have a dog')
     const text = await told(matching, 'Which port does the server use?')
@@ -78,7 +78,7 @@ describe('facts that match the question (C59)', () => {
     expect(await told(matching, 'How are you?')).toBe('')
   })
 
-  test('are marked as used, and a failure of the store does not affect the answer', async () => {
+  test('sent facts are marked as used, and a failure of the store does not affect the answer', async () => {
     const fact = await save('The server listens on port 8080')
     await told(matching, 'Which port does the server use?')
     await Promise.all(background)
@@ -92,7 +92,7 @@ describe('facts that match the question (C59)', () => {
     expect(logged).toEqual(['facts-not-touched'])
   })
 
-  test('are found by the start and the end of a very long question', async () => {
+  test('facts are found by terms at the start and at the end of a very long question', async () => {
     await save('The zebra lives in Vienna')
     await save('The giraffe lives in Graz')
     const text = await told(matching, `zebra ${'and so on '.repeat(50_000)} giraffe`)
@@ -100,7 +100,7 @@ describe('facts that match the question (C59)', () => {
     expect(text).toContain('giraffe')
   })
 
-  test('are omitted if the conversation contains them (C57)', async () => {
+  test('a fact is not sent if the conversation contains it (C57)', async () => {
     await save('The server listens on port 8080')
     const items = talk`
       user: My server listens on port 8080, the old one.
@@ -110,7 +110,7 @@ describe('facts that match the question (C59)', () => {
     expect(await told(matching, 'Which port does the server use?', { items })).toBe('')
   })
 
-  test('are omitted if a summary of this conversation contains them (C57)', async () => {
+  test('a fact is not sent if it comes from a summary of this conversation (C57)', async () => {
     const source = { thread: THREAD, response: null, items: [0, 9] as const }
     await save('The server listens on port 8080', { source })
     expect(await told(matching, 'Which port does the server use?')).toBe('')
@@ -118,7 +118,7 @@ describe('facts that match the question (C59)', () => {
     expect(await told(matching, 'Which port does the server use?', { thread })).toContain('8080')
   })
 
-  test('do not change during a turn, even if facts are saved in it', async () => {
+  test('the matching facts stay the same during a round, even if the model saves facts in it', async () => {
     await save('The server listens on port 8080')
     const question = 'Which port does the server use?'
     const before = await told(matching, question)
@@ -138,10 +138,10 @@ describe('facts that match the question (C59)', () => {
   })
 })
 
-describe('core facts (C59)', () => {
+describe('the memory layer of core facts (C59)', () => {
   const IMPORTANT = { importance: 0.9 }
 
-  test('are the important facts and those of the core area', async () => {
+  test('core facts are the facts with a high importance and those of the area "core"', async () => {
     await save('The user is called Ann', IMPORTANT)
     await save('The user speaks German', { area: 'core' })
     await save('The user has a dog')
@@ -152,7 +152,7 @@ describe('core facts (C59)', () => {
     expect(await told(matching, 'What is the user called?')).not.toContain('Ann')
   })
 
-  test('stay the same in a conversation; later core facts are sent after the history (C43)', async () => {
+  test('core facts before the history stay the same; later core facts are sent after the history (C43)', async () => {
     await save('The user is called Ann', IMPORTANT)
     const before = await told(coreFactsLayer, 'Hi')
     await save('The user lives in Graz', { ...IMPORTANT, changedAtMs: BEGAN + 1 })
@@ -164,13 +164,13 @@ describe('core facts (C59)', () => {
     expect(await told(coreFactsLayer, 'Hi', { thread: null })).toMatch(/Graz/)
   })
 
-  test('disappear at once when they are deleted', async () => {
+  test('a deleted core fact is no longer sent', async () => {
     const fact = await save('The user is called Ann', IMPORTANT)
     await facts.deleteFact(ALICE, fact.id)
     expect(await told(coreFactsLayer, 'Hi')).toBe('')
   })
 
-  test('are at most 50 facts and 500 tokens, the most important first', async () => {
+  test('at most 50 core facts of at most 500 tokens are sent, the most important first', async () => {
     for (let at = 0; at < 60; at += 1) {
       await save(`Fact ${at}`, { importance: at === 59 ? 1 : 0.95 })
     }
@@ -182,7 +182,7 @@ describe('core facts (C59)', () => {
   })
 })
 
-test('never contain facts of another user or another conversation (C42)', async () => {
+test('a prompt contains no facts of another user or of another conversation (C42)', async () => {
   const tenants = ['t', 'u']
   const users = ['alice', 'bob', null]
   const threads = [THREAD, threadAt(BEGAN + 7)]

@@ -18,8 +18,8 @@ const fact = (text: string, fields: Partial<StoredFact> = {}) =>
   newFact({ text, usedAtMs: NOW, importance: 0.5, ...fields })
 const textsOf = (facts: readonly StoredFact[]) => facts.map(({ text }) => text)
 
-describe('ranking of the facts that share terms with a question (C59)', () => {
-  test('puts the fact that the question is about first', () => {
+describe('ranking of the facts that share search terms with a question (C59)', () => {
+  test('ranking puts the fact that the question is about first', () => {
     const facts = [
       fact('The dog of the neighbours is loud'),
       fact('The server of the shop listens on port 8080'),
@@ -30,7 +30,7 @@ describe('ranking of the facts that share terms with a question (C59)', () => {
     expect(best).not.toContain('The dog of the neighbours is loud')
   })
 
-  test('finds one fact among thousands, even in a question with other terms', () => {
+  test('ranking finds one fact among thousands, even if the question has other terms, too', () => {
     const question = 'Somebody wonders how this might be settled before the orchid dries up'
     const best = ranked(question, [fact('The orchid needs little water')], 10, 200)
     expect(textsOf(best)).toEqual(['The orchid needs little water'])
@@ -38,18 +38,18 @@ describe('ranking of the facts that share terms with a question (C59)', () => {
     expect(ranked('Will it rain in the Alps tomorrow?', [fact('The dog barks')], 10, 1)).toEqual([])
   })
 
-  test('prefers the more important fact', () => {
+  test('ranking prefers the more important of two equally relevant facts', () => {
     const facts = [fact('The cat eats fish'), fact('The cat eats meat', { importance: 0.8 })]
     expect(textsOf(ranked('what does the cat eat', facts))[0]).toBe('The cat eats meat')
   })
 
-  test('prefers the more recently used fact', () => {
+  test('ranking prefers the more recently used of two equally relevant facts', () => {
     const long = { usedAtMs: NOW - 200 * DAY_MS }
     const facts = [fact('The cat eats fish', long), fact('The cat eats meat')]
     expect(textsOf(ranked('what does the cat eat', facts))[0]).toBe('The cat eats meat')
   })
 
-  test('puts a near duplicate after a different fact', () => {
+  test('ranking puts a near duplicate of the best fact after a different fact', () => {
     const facts = [
       fact('The cat eats fish every day', { importance: 0.8 }),
       fact('The cat eats fish every morning', { importance: 0.8 }),
@@ -62,14 +62,14 @@ describe('ranking of the facts that share terms with a question (C59)', () => {
   })
 })
 
-test('halves recency after 60 days, except for important facts', () => {
+test('the recency score of a fact halves after 60 days without use, except for core facts', () => {
   const usedAtMs = NOW - 60 * DAY_MS
   expect(scoreRecency({ importance: 0.5, usedAtMs }, NOW)).toBeCloseTo(0.5)
   expect(scoreRecency({ importance: 0.9, usedAtMs }, NOW)).toBe(1)
   expect(scoreRecency({ importance: 0.5, usedAtMs: NOW + DAY_MS }, NOW)).toBe(1)
 })
 
-test('returns each found fact once at most, independent of their order', () => {
+test('ranking returns each found fact at most once, whatever the order of the facts', () => {
   const texts = fc.array(fc.constantFrom('a cat', 'the dog', 'cat and dog', 'one cat more', '猫'))
   fc.assert(
     fc.property(texts, fc.nat(5), (all, most) => {

@@ -45,8 +45,8 @@ const all = () => facts.listFacts(OWNER, { after: null, order: 'asc', limit: 100
 
 const SERVER = 'The web server of the shop in Graz listens on port 8080 since it was moved there'
 
-describe('saving a fact', () => {
-  test('stores area, importance and end date if they are specified (C59)', async () => {
+describe('saving a fact in the store', () => {
+  test('saveFact stores the area, the importance and the end date of a fact (C59)', async () => {
     expect(await keep('The cat is called Tom')).toMatchObject({
       ...OWNER,
       text: 'The cat is called Tom',
@@ -59,7 +59,7 @@ describe('saving a fact', () => {
     expect(await all()).toHaveLength(2)
   })
 
-  test('stores a fact once if nearly the same text is saved again (C59)', async () => {
+  test('saveFact stores only one fact if nearly the same text is saved again (C59)', async () => {
     const first = await keep(SERVER)
     now = 5_000
     const again = await keep(SERVER.replace('8080', '9090'), { importance: 0.7 })
@@ -69,7 +69,7 @@ describe('saving a fact', () => {
     expect(await all()).toStrictEqual([again])
   })
 
-  test('keeps the rendered text if the same terms are saved again', async () => {
+  test('saveFact keeps the stored text if a text with the same search terms is saved again', async () => {
     const first = await keep('The cat is called Tom', { area: 'pets' })
     now = 5_000
     const again = await keep('the CAT is called: Tom!')
@@ -78,7 +78,7 @@ describe('saving a fact', () => {
     expect(important).toMatchObject({ text: first.text, importance: 1, changedAtMs: 5_000 })
   })
 
-  test('renews an expired fact', async () => {
+  test('saveFact renews an expired fact if it is saved again', async () => {
     await keep('The shop is closed', { validUntilMs: 2_000 })
     now = 5_000
     expect(await keep('The shop is closed')).toMatchObject({
@@ -88,7 +88,7 @@ describe('saving a fact', () => {
     expect(await all()).toHaveLength(1)
   })
 
-  test('stores a different fact, or the fact of another user, separately', async () => {
+  test('saveFact stores a different fact, or the same fact of another user, separately', async () => {
     await keep('The cat is called Tom')
     await keep('The dog is called Tom')
     await keep('The cat is called Tom', { scope: 'thread' })
@@ -96,7 +96,7 @@ describe('saving a fact', () => {
     expect(await all()).toHaveLength(3)
   })
 
-  test('stores a fact once if many requests save it at the same moment', async () => {
+  test('saveFact stores only one fact if many requests save it at the same moment', async () => {
     const kept = await Promise.all(Array.from({ length: 6 }, () => keep('The cat is called Tom')))
     expect(new Set(kept.map(({ id }) => id)).size).toBe(1)
     expect(await all()).toHaveLength(1)
@@ -110,7 +110,7 @@ test.each([
   // Callers without a user share no facts: they may be different people.
   ['user', null, 'T', 'T'],
 ] as const)(
-  'resolves the scope of a %s of %s, in %s, to %s (C42)',
+  'resolveFactScope returns for scope %s, user %s and conversation %s: %s (C42)',
   (wanted, user, thread, scope) => {
     expect(resolveFactScope({ tenant: 't', user }, wanted, thread)).toBe(scope)
   },
@@ -123,11 +123,11 @@ describe('saving the facts of a summary (C60)', () => {
     scope: 'user' as const,
     thread: 'T',
     begunAtMs: 1,
-    response: null,
-    items: 12,
+    afterResponseId: null,
+    itemCount: 12,
   }
 
-  test('stores each fact with the range of items that it came from', async () => {
+  test('saveSummaryFacts stores each fact with the range of items that the summary replaces', async () => {
     expect(await saveSummaryFacts(summed, world())).toBe(1)
     expect(await all()).toMatchObject([
       {
@@ -140,7 +140,7 @@ describe('saving the facts of a summary (C60)', () => {
     expect(await all()).toHaveLength(1)
   })
 
-  test('stores nothing without a conversation, or if the database fails', async () => {
+  test('saveSummaryFacts stores nothing without a conversation, or if the database fails', async () => {
     const nowhere = { ...summed, scope: 'conversation' as const, thread: null }
     expect(await saveSummaryFacts(nowhere, world())).toBe(0)
     const away = { ...facts, searchFacts: () => Promise.reject(new Error('It is away.')) }

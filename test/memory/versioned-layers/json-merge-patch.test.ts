@@ -28,18 +28,18 @@ function nested(depth: number): JsonObject {
   return object
 }
 
-describe('merge patches of a memory (C40)', () => {
+describe('JSON Merge Patches for the working memory (C40)', () => {
   test.each([
     ['{"a":{"x":1}}', '{"a":{"y":2}}', '{"a":{"x":1,"y":2}}'],
     ['{"a":[1,2]}', '{"a":[3]}', '{"a":[3]}'],
     ['{"a":1,"b":2}', '{"a":null}', '{"b":2}'],
     ['{"a":"text"}', '{"a":{"b":{"c":null,"d":1}}}', '{"a":{"b":{"d":1}}}'],
     ['{"a":{"b":1}}', '{"a":"text"}', '{"a":"text"}'],
-  ])('%s with %s', (before, changes, after) => {
+  ])('applyMergePatch changes %s with the patch %s as RFC 7396 says', (before, changes, after) => {
     expect(JSON.stringify(applyMergePatch(read(before), read(changes)))).toBe(after)
   })
 
-  test('change no prototype at any depth', () => {
+  test('a merge patch changes no prototype, whatever the depth of its field names', () => {
     const evil = read(
       '{"__proto__":{"x":1},"a":{"constructor":{"prototype":{"x":1}},"b":[{"__proto__":{"x":1},"ok":1}]}}',
     )
@@ -49,14 +49,14 @@ describe('merge patches of a memory (C40)', () => {
     expect(({} as { readonly x?: number }).x).toBeUndefined()
   })
 
-  test('are rejected if they are nested too deep', () => {
+  test('a merge patch that is nested deeper than 32 levels is rejected', () => {
     expect(applyMergePatch({}, nested(MAX_PATCH_DEPTH))).not.toBeNull()
     expect(applyMergePatch({}, nested(MAX_PATCH_DEPTH + 1))).toBeNull()
     expect(copySafeFields(nested(MAX_PATCH_DEPTH + 1))).toBeNull()
     expect(applyMergePatch({}, nested(5000))).toBeNull()
   })
 
-  test('created from two memories turn the first into the second', () => {
+  test('the patch that is created from two memories turns the first into the second', () => {
     fc.assert(
       fc.property(someObject, someObject, (before, after) => {
         const [one, other] = [applyMergePatch({}, before) ?? {}, applyMergePatch({}, after) ?? {}]
@@ -65,7 +65,7 @@ describe('merge patches of a memory (C40)', () => {
     )
   })
 
-  test('are empty for two equal memories', () => {
+  test('the patch between two equal memories is empty', () => {
     fc.assert(
       fc.property(someObject, (memory) => {
         expect(createMergePatch(memory, structuredClone(memory))).toEqual({})

@@ -5,8 +5,8 @@ import {
   renderObservations,
 } from '../../../src/memory/versioned-layers/observation-layer.ts'
 
-describe('observations (C41)', () => {
-  test('are read from list lines only', () => {
+describe('observations of a conversation by a model (C41)', () => {
+  test("observations are read only from the lines of a model's answer that begin like a list", () => {
     const text =
       'Here you are:\n- likes tea\n  * lives in Chur\n\nNONE\n- NONE\n-no point\n- likes tea'
     expect(parseObservations(text, [])).toEqual(['likes tea', 'lives in Chur'])
@@ -14,14 +14,14 @@ describe('observations (C41)', () => {
     expect(parseObservations('Processed 5 items.', [])).toEqual([])
   })
 
-  test('are limited in number and length', () => {
+  test('at most 8 observations of at most 400 characters are read from one answer', () => {
     const many = Array.from({ length: 50 }, (_, at) => `- point ${at} ${'x'.repeat(1000)}`)
     const points = parseObservations(many.join('\n'), [])
     expect(points).toHaveLength(8)
     expect(Math.max(...points.map(({ length }) => length))).toBeLessThan(410)
   })
 
-  test('are rendered latest first, and the oldest are omitted if they do not fit', () => {
+  test('observations are rendered latest first, and the oldest are omitted if they do not fit', () => {
     const points = ['old', 'newer', 'newest']
     expect(renderObservations(points, 100)).toBe('- newest\n- newer\n- old')
     expect(renderObservations(points, estimateTokens('- newest\n') + 1)).toBe('- newest')

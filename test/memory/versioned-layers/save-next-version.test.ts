@@ -20,7 +20,7 @@ const replica = () => ({
   nowMs: () => 1_795_000_000_000,
 })
 const writingTo = (thread: string, round = 1) => ({
-  place: { owner: { tenant: 't', user: null }, layer: 'working_memory', thread },
+  location: { owner: { tenant: 't', user: null }, layer: 'working_memory', thread },
   round,
   parent: null,
   isTemporary: false,
@@ -28,34 +28,34 @@ const writingTo = (thread: string, round = 1) => ({
   thread: null,
 })
 
-test('replicas that write at the same moment lose no change (C40)', async () => {
+test('two replicas that save a memory at the same moment lose no change (C40)', async () => {
   const writing = writingTo(newId())
   await Promise.all(
     Array.from({ length: 8 }, (_, at) =>
       saveNextVersion(writing, (before) => ({ ...before?.body, [`field${at}`]: at }), replica()),
     ),
   )
-  const newest = (await replica().layers.loadVersions(writing.place)).at(-1)
+  const newest = (await replica().layers.loadVersions(writing.location)).at(-1)
   expect(newest?.number).toBe(8)
   expect(Object.keys(newest?.body ?? {})).toHaveLength(8)
 })
 
-test('rounds never decrease, even if another branch has fewer', async () => {
+test('the round of a saved version never decreases, even if another branch has fewer rounds', async () => {
   const thread = newId()
   await saveNextVersion(writingTo(thread, 9), () => ({ a: 1 }), replica())
   await saveNextVersion(writingTo(thread, 3), () => ({ a: 2 }), replica())
-  const versions = await replica().layers.loadVersions(writingTo(thread).place)
+  const versions = await replica().layers.loadVersions(writingTo(thread).location)
   expect(versions).toMatchObject([{ number: 2, round: 9, body: { a: 2 } }])
 })
 
-test('a version of a deleted conversation is not stored', async () => {
+test('a version of a memory is not saved if its conversation was deleted', async () => {
   const writing = { ...writingTo(newId()), parent: newId() }
   await expect(saveNextVersion(writing, () => ({ a: 1 }), replica())).rejects.toThrow('forgotten')
-  expect(await replica().layers.loadVersions(writing.place)).toEqual([])
+  expect(await replica().layers.loadVersions(writing.location)).toEqual([])
 })
 
-test('a change function that returns null writes nothing', async () => {
+test('no version is saved if the change function returns null', async () => {
   const writing = writingTo(newId())
   expect(await saveNextVersion(writing, () => null, replica())).toBeNull()
-  expect(await replica().layers.loadVersions(writing.place)).toEqual([])
+  expect(await replica().layers.loadVersions(writing.location)).toEqual([])
 })

@@ -10,41 +10,41 @@ const told = (versions: readonly StateVersion<string>[], round: number, most = 1
   splitSnapshotAndChanges(versions, round, () => 10, most)
 const at = (round: number, state: string): StateVersion<string> => ({ round, state })
 
-describe('a version of a memory (C43)', () => {
-  test('is sent from the round after the one that wrote it', () => {
+describe('snapshot and changes of a memory with versions (C43)', () => {
+  test('a version is sent from the round after the one that wrote it', () => {
     const versions = [at(2, 'a')]
-    expect(told(versions, 2)).toEqual({ base: null, changes: [] })
+    expect(told(versions, 2)).toEqual({ snapshot: null, changes: [] })
     expect(told(versions, 3).changes).toEqual([{ round: 3, before: null, after: 'a' }])
     expect(told(versions, 9)).toEqual(told(versions, 3))
   })
 
-  test('becomes the snapshot when a new epoch begins', () => {
+  test('the latest version becomes the snapshot when a new epoch of 20 rounds begins', () => {
     const versions = [at(2, 'a'), at(20, 'b'), at(21, 'c')]
-    expect(told(versions, SNAPSHOT_EPOCH_ROUNDS).base).toBeNull()
-    expect(told(versions, SNAPSHOT_EPOCH_ROUNDS + 1)).toEqual({ base: 'b', changes: [] })
+    expect(told(versions, SNAPSHOT_EPOCH_ROUNDS).snapshot).toBeNull()
+    expect(told(versions, SNAPSHOT_EPOCH_ROUNDS + 1)).toEqual({ snapshot: 'b', changes: [] })
     expect(told(versions, SNAPSHOT_EPOCH_ROUNDS + 2)).toEqual({
-      base: 'b',
+      snapshot: 'b',
       changes: [{ round: 22, before: 'b', after: 'c' }],
     })
   })
 
-  test('counts if it is the last of its round, and rounds never decrease', () => {
+  test('only the last version of a round is sent, and the rounds of versions never decrease', () => {
     expect(told([at(2, 'a'), at(2, 'b'), at(1, 'c')], 5).changes).toEqual([
       { round: 3, before: null, after: 'c' },
     ])
   })
 
-  test('becomes the snapshot when the changes exceed their token limit', () => {
+  test('the latest version becomes the snapshot when the changes exceed their token limit', () => {
     const versions = [at(1, 'a'), at(2, 'b'), at(3, 'c'), at(4, 'd')]
     expect(told(versions, 4, 20).changes).toHaveLength(0)
-    expect(told(versions, 4, 20).base).toBe('c')
+    expect(told(versions, 4, 20).snapshot).toBe('c')
     expect(told(versions, 5, 20)).toEqual({
-      base: 'c',
+      snapshot: 'c',
       changes: [{ round: 5, before: 'c', after: 'd' }],
     })
   })
 
-  test('is appended to the earlier changes, except when an epoch begins', () => {
+  test('a new version only appends a change, except when an epoch begins', () => {
     const log = fc
       .array(fc.nat(3), { maxLength: 40 })
       .map((gaps) =>
@@ -62,7 +62,7 @@ describe('a version of a memory (C43)', () => {
         const [before, after] = [told(known, round, most), told(versions, round + 1, most)]
         const isEpoch = round % SNAPSHOT_EPOCH_ROUNDS === 0
         const isPressed = known.some((version) => version.round === round)
-        if (before.base !== after.base) {
+        if (before.snapshot !== after.snapshot) {
           expect(isEpoch || (isPressed && (before.changes.length + 1) * 10 > most)).toBe(true)
         } else {
           expect(after.changes.slice(0, before.changes.length)).toEqual(before.changes)

@@ -4,12 +4,12 @@ import { renderWorkingMemory } from '../../../src/memory/versioned-layers/workin
 
 const MEMORY = { name: 'Ada', notes: 'long '.repeat(400), city: 'Chur' }
 
-test('renders a memory as JSON, and an empty one as nothing (C40)', () => {
+test('a working memory is rendered as JSON, and an empty one as an empty text (C40)', () => {
   expect(renderWorkingMemory({ name: 'Ada' }, 100)).toBe('{"name":"Ada"}')
   expect(renderWorkingMemory({}, 100)).toBe('')
 })
 
-test('renders the fields that fit, and says that others are missing (C39)', () => {
+test('a working memory that is too long is rendered with the fields that fit and a notice (C39)', () => {
   const told = renderWorkingMemory(MEMORY, 100)
   expect(told).toContain('{"name":"Ada","city":"Chur"}')
   expect(told).toContain('Not all of it is shown')

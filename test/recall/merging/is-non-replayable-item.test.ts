@@ -12,18 +12,18 @@ test.each([
   'openrouter:web_search',
   'openrouter:web_fetch',
   'openrouter:datetime',
-])('does not replay an item that describes a past state: %s (C11)', (type) => {
+])('a recorded item of type %s is never sent to a model again (C11)', (type) => {
   expect(isNonReplayableItem(hosted(type))).toBe(true)
 })
 
 test.each(['web_search_call', 'file_search_call'])(
-  'replays an OpenAI search, which OpenAI requires together with its reasoning: %s (C11)',
+  'a recorded %s is sent again, because OpenAI requires it with its reasoning (C11)',
   (type) => {
     expect(isNonReplayableItem(hosted(type))).toBe(false)
   },
 )
 
-test('replays items that are not hosted tools', () => {
+test('recorded items that do not belong to hosted tools are sent again', () => {
   const items = talk`
     user: Look.
     call a image_generation_call

@@ -14,26 +14,26 @@ function same(given: readonly string[], recorded = [one, two, three]) {
   return found === null ? null : [...found]
 }
 
-describe('changes that a client makes without editing', () => {
-  test('include joining with two line breaks, one or none', () => {
+describe('changes that a client program makes to text by itself', () => {
+  test('joining messages with two line breaks, one or none is not an edit', () => {
     expect(same([one, two, three])).toEqual([])
     for (const joiner of ['\n\n', '\n', '', ' ', '\r\n', '\n\n\n']) {
       expect(same([[one, two, three].join(joiner)])).toEqual([])
     }
   })
 
-  test('include trimming', () => {
+  test('trimming a message is not an edit', () => {
     expect(same([` \n${one}`, two, `${three}\n \n`])).toEqual([])
     expect(same(['a()\nb()'], ['    a()\nb()\n'])).toEqual([])
     expect(same(['x\na()'], ['x', '    a()'])).toEqual([])
   })
 
-  test('include other line ends, and removing characters that its database does not store', () => {
+  test('other line ends, or removed characters that a database cannot store, are not an edit', () => {
     expect(same([[one, two, three].join('\n').replaceAll('\n', '\r\n')])).toEqual([])
     expect(same(['ab'], ['a\0b'])).toEqual([])
   })
 
-  test('include omitting a refusal', () => {
+  test('omitting a refusal is not an edit', () => {
     const refused = [
       { ...assistantMessage(''), content: [{ type: 'refusal', refusal: 'No.' } as const] },
       assistantMessage(two),
@@ -53,46 +53,54 @@ test('reports messages with other blank lines, other trailing whitespace or a da
   expect(same([`${fenced}\n\nlook`], ['look'])).toEqual([0])
 })
 
-describe('think blocks that a client cuts', () => {
+describe('think blocks that a client removes from a text', () => {
   const text = 'Use the <think> tag, as <think>x</think> does.'
   test.each([
-    ['a block in a line', text, 'Use the \ndoes.'],
-    ['where the client leaves the blanks', text, 'Use the  does.'],
-    ['in code', 'So:\n```\n<thinking>\nx\n</thinking>\ny\n```', 'So:\n```\n\ny\n```'],
-    ['twice', 'a <thought>b</thought> c <reason x="y">d</reason> e', 'a \nc \ne'],
-    ['what is not closed', 'Open it with <think> and go on.', 'Open it with'],
-    ['nothing, as what is not closed is kept', 'a <think>b</think> <think> c', 'a\n<think> c'],
-  ])('are recognized: %s', (_, whole, left) => {
+    ['a block within a line', text, 'Use the \ndoes.'],
+    ['the client keeps the spaces around the block', text, 'Use the  does.'],
+    [
+      'a block in a code fence',
+      'So:\n```\n<thinking>\nx\n</thinking>\ny\n```',
+      'So:\n```\n\ny\n```',
+    ],
+    [
+      'two blocks with other tags',
+      'a <thought>b</thought> c <reason x="y">d</reason> e',
+      'a \nc \ne',
+    ],
+    ['a block without an end tag', 'Open it with <think> and go on.', 'Open it with'],
+    ['the client keeps a block without an end tag', 'a <think>b</think> <think> c', 'a\n<think> c'],
+  ])('removing think blocks is not an edit: %s', (_, whole, left) => {
     expect(same([left], [whole])).toEqual([0])
     expect(same([one, left, three], [one, whole, three])).toEqual([1])
     expect(same([`${left} Oh`], [whole])).toBe(null)
     expect(same([whole], [whole])).toEqual([])
   })
 
-  test('do not include other tags or changes', () => {
+  test('removing other tags or other text is an edit', () => {
     expect(same(['Use the does.'], ['Use the <thinks>x</thinks> does.'])).toBe(null)
     expect(same(['Use it, it does.'], [text])).toBe(null)
     expect(same(['Use the'], [text])).toBe(null)
   })
 
-  test('count as edited at the start of the text, where cutting them is right', () => {
+  test('removing a think block at the start of the text counts as an edit, because that is real reasoning', () => {
     expect(same(['So.'], ['<think>x</think>\n\nSo.'])).toBe(null)
   })
 })
 
-describe('counts as an edit:', () => {
+describe('changes of a text that count as edits by the user', () => {
   test.each([
-    ['another indentation', [one.replace('    ', '  '), two, three]],
-    ['no indentation', [one.replace('    ', ''), two, three]],
-    ['an indentation where two messages meet', [`${one}\n    ${two}`, three]],
-    ['a blank within a line', [one, 'It is  4 de', three]],
-    ['a line that was parted', [one, 'It is\n4 de', three]],
-    ['two lines that were joined', [one.replace('\n', ' '), two, three]],
-    ['words more', [one, two, three, 'And?']],
-    ['words less', [one, two]],
-    ['words in between', [one, two, 'and', three]],
-    ['another order', [two, one, three]],
-  ])('%s', (_name, given) => {
+    ['another indentation of a line', [one.replace('    ', '  '), two, three]],
+    ['the indentation of a line is removed', [one.replace('    ', ''), two, three]],
+    ['indentation between two messages is added', [`${one}\n    ${two}`, three]],
+    ['a second space within a line', [one, 'It is  4 de', three]],
+    ['a line break within a line', [one, 'It is\n4 de', three]],
+    ['two lines are joined', [one.replace('\n', ' '), two, three]],
+    ['text is added at the end', [one, two, three, 'And?']],
+    ['the last message is removed', [one, two]],
+    ['text is added between two messages', [one, two, 'and', three]],
+    ['the order of two messages changes', [two, one, three]],
+  ])('this change counts as an edit: %s', (_name, given) => {
     expect(same(given)).toBe(null)
   })
 })

@@ -20,7 +20,7 @@ const spoken = fc
   .array(fc.constantFrom(...scraps), { maxLength: 14 })
   .map((pieces) => `So ${pieces.join('')}`)
 
-test('restores the recorded text after Open WebUI cut a think block', () => {
+test('the recorded text is restored after Open WebUI removed a think block', () => {
   fc.assert(
     fc.property(spoken, (text) => {
       expect(
@@ -40,7 +40,7 @@ test('restores the recorded text after Open WebUI cut a think block', () => {
   )
 })
 
-test('text with a think block and text without the block have the same normalized form', () => {
+test('a text with a think block and the text without the block have the same normalized form', () => {
   fc.assert(
     fc.property(spoken, (text) => {
       expect(normalizeText(textSentBack(text))).toBe(normalizeText(text))
@@ -51,13 +51,13 @@ test('text with a think block and text without the block have the same normalize
   )
 })
 
-test('does not change text without a tag, or text that would become empty', () => {
+test('normalizing does not change a text without tags, or a text that would become empty', () => {
   for (const text of ['', 'So', '<b>think</b>', '<think>', ' <think>So</think> ']) {
     expect(removeThinkBlocks(text)).toBe(text)
   }
 })
 
-test('a cut block is restored next to an edit', () => {
+test('a removed think block is restored next to an edit', () => {
   const [first, second] = [
     assistantMessage('See <think>x</think>\nand y.'),
     assistantMessage('It is 4 degrees.'),
@@ -68,10 +68,10 @@ test('a cut block is restored next to an edit', () => {
   )
   expect(aligned.replacements[0]).toBe(first)
   expect(aligned.replacements[1]).toEqual(assistantMessage('It is 5 degrees.'))
-  expect([...aligned.restoredMessages]).toEqual([0])
+  expect([...aligned.reformattedMessages]).toEqual([0])
 })
 
-test('a long text full of tags is read to its end', () => {
+test('a long text with many think tags is read to its end', () => {
   // A quadratic implementation would exceed the test's timeout.
   for (const piece of ['<think>', '<think ', '</think>', '<thought>◁think▷']) {
     const text = piece.repeat(200_000)

@@ -12,7 +12,7 @@ import { insertLayerBlocks } from '../../../memory/insert-layer-blocks.ts'
 import { MEMORY_LAYERS } from '../../../memory/layer-registry.ts'
 import {
   loadLayerBlocks,
-  budgetRequestedLayers,
+  budgetEnabledLayers,
   type SharedLayerContext,
 } from '../../../memory/load-layer-blocks.ts'
 import type { RunInBackground, MemoryLayer } from '../../../memory/memory-layer-interface.ts'
@@ -65,7 +65,7 @@ export function listLayerTransforms(
   ports: Ports<'memoryLayers'>,
 ): readonly Transform[] {
   if (loaded === undefined || rules.scope !== loaded.rules.scope) return []
-  const requested = budgetRequestedLayers(listMemoryLayers(ports), rules)
+  const requested = budgetEnabledLayers(listMemoryLayers(ports), rules)
   const names = new Set(requested.map(({ layer }) => layer.name))
   const blocks = loaded.blocks.filter(({ name }) => names.has(name))
   return blocks.length === 0 ? [] : [insertLayerBlocks(blocks, items)]

@@ -57,7 +57,7 @@ const someLog = fc
     })
   })
 
-test('a new turn repeats the prefix byte for byte, except when a new epoch begins (C43)', async () => {
+test('a request repeats the items of the previous one unless a memory or the epoch changed (C43)', async () => {
   await fc.assert(
     fc.asyncProperty(someLog, async (log) => {
       let before = await sentIn(1, log)
@@ -74,7 +74,7 @@ test('a new turn repeats the prefix byte for byte, except when a new epoch begin
   )
 })
 
-test('a small change never starts a new epoch', async () => {
+test('a small change of a memory never causes a new snapshot before 20 rounds have passed', async () => {
   const small = [2, 3, 5, 8].map((round, at): StoredLayerVersion => {
     const body = { memory: { a: at } }
     return { number: at + 1, round, body, createdAtMs: 1, usedAtMs: 1 }
@@ -90,7 +90,7 @@ test('a small change never starts a new epoch', async () => {
   expect(next.filter((item) => readItemLayer(item) !== null)).toHaveLength(1)
 })
 
-test('the blocks never exceed the token limit of the layers (C39)', async () => {
+test('the blocks of all layers never exceed their common token limit (C39)', async () => {
   await fc.assert(
     fc.asyncProperty(someLog, fc.integer({ min: 1, max: ROUNDS }), async (log, round) => {
       const told = (await sentIn(round, log)).filter((item) => readItemLayer(item) !== null)

@@ -1,0 +1,95 @@
+/**
+ * Assigns stored turns to answer segments (consecutive model-made items in the client's list) by
+ * their tool calls. Not only a call's id must be equal, but also its name and arguments, because
+ * some providers count ids from 0 in each answer (`call_0`).
+ */
+import type { Item } from '../../core/item.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
+import { appendToGroup, listPreviousValues } from '../collections.ts'
+import { isSameCall } from '../compare-items.ts'
+import { readToolCallKey } from '../find-recorded-tool-outputs.ts'
+import type { Segment } from '../split-and-fingerprint-segments.ts'
+import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
+import {
+  type MatchState,
+  hasFingerprintOfOtherSegment,
+  getOnlyTurn,
+  assignTurn,
+} from './match-state.ts'
+
+/**
+ * Assigns turns to the answer segments that have no turn yet. The last segment comes first, because
+ * a turn names its parent, but not its children.
+ */
+export function assignByToolCalls(state: MatchState): void {
+  const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
+  const isUnassigned = (segment: Segment, index: number) =>
+    segment.callIds.length > 0 &&
+    turnsBySegment[index]?.length === 0 &&
+    !ambiguousSegments.has(index)
+  if (!segments.some(isUnassigned)) return
+  const turnsByCallKey = groupTurnsByCallKey(ancestry.allTurns)
+  const earlierTurns = listPreviousValues(turnsBySegment.map((turns) => turns.at(-1) ?? null))
+  let laterTurn: RecordedTurn | null = null
+  for (const [index, segment] of [...segments.entries()].toReversed()) {
+    const segmentTurns = turnsBySegment[index] ?? []
+    if (isUnassigned(segment, index)) {
+      let hasSeveralCallers = false
+      for (const call of state.items.slice(segment.start, segment.end)) {
+        const turnsOfKey = turnsByCallKey.get(readToolCallKey(call, 'call') ?? '') ?? []
+        const candidates = turnsOfKey.filter(
+          (turn) =>
+            isLikelyCaller(turn, call, segment) &&
+            !hasFingerprintOfOtherSegment(state, turn, index) &&
+            (!assignedTurns.has(turn) || segmentTurns.includes(turn)),
+        )
+        const turn =
+          getOnlyTurn(candidates) ??
+          ancestry.findNearestAncestor(laterTurn, candidates) ??
+          ancestry.findOnlyDescendant(earlierTurns[index] ?? null, candidates)
+        if (turn !== null && !assignedTurns.has(turn)) assignTurn(state, index, turn)
+        hasSeveralCallers ||= candidates.length > 1
+      }
+      if (hasSeveralCallers && segmentTurns.length === 0) ambiguousSegments.add(index)
+    }
+    laterTurn = segmentTurns[0] ?? laterTurn
+  }
+}
+
+function groupTurnsByCallKey(turns: readonly RecordedTurn[]): ReadonlyMap<string, RecordedTurn[]> {
+  const turnsByCallKey = new Map<string, RecordedTurn[]>()
+  for (const turn of turns)
+    for (const key of new Set(turn.output.map((item) => readToolCallKey(item, 'call'))))
+      if (key !== null) appendToGroup(turnsByCallKey, key, turn)
+  return turnsByCallKey
+}
+
+/**
+ * True if the turn made this call. If the call's id is predictable, e.g. `call_0`, an equal id
+ * proves little: the answer segment's text must then contain the turn's text.
+ */
+function isLikelyCaller(turn: RecordedTurn, call: Item, segment: Segment): boolean {
+  const key = readToolCallKey(call, 'call')
+  const recordedCall = turn.output.find(
+    (item) => readToolCallKey(item, 'call') === key && isSameCall(item, call),
+  )
+  if (recordedCall === undefined) return false
+  if (!hasPredictableId(recordedCall) || segment.normalizedText === '') return true
+  const segmentText = removeEmptyFences(segment.normalizedText)
+  const turnText = normalizeTurnText([turn])
+  return turnText === segmentText || (turnText !== '' && segmentText.includes(turnText))
+}
+
+/**
+ * True if a call's id has no long random part, e.g. `call_0`, `functions.weather:3`, or the name of
+ * the function.
+ */
+function hasPredictableId(call: Item): boolean {
+  const id = readToolCallIdentity(call)?.callId ?? ''
+  const idWithoutName = 'name' in call ? id.replace(call.name, '') : id
+  const lastAlphanumerics = /[0-9A-Za-z]*$/.exec(idWithoutName)?.[0] ?? ''
+  return lastAlphanumerics.length < MIN_RANDOM_ID_CHARS
+}
+
+const MIN_RANDOM_ID_CHARS = 8

@@ -1,0 +1,44 @@
+/**
+ * Checks which new input a stored turn had: a new question, only tool outputs, or nothing. If turns
+ * answer the same question, a client may have joined their texts into one answer.
+ */
+import { isModelItem } from '../../core/items/is-model-item.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
+import { readCallId } from '../split-and-fingerprint-segments.ts'
+import type { TurnAncestry } from '../turn-ancestry.ts'
+
+/** True if all turns answer the same question. Turns whose question is unknown are ignored. */
+export function haveSameQuestion(turns: readonly RecordedTurn[], ancestry: TurnAncestry): boolean {
+  const askedTurns = turns.flatMap((turn) => findAskedTurn(turn, ancestry) ?? [])
+  return askedTurns.every((askedTurn) => askedTurn === askedTurns[0])
+}
+
+/**
+ * Returns this turn or its nearest ancestor whose input has a new question; `null` if there is
+ * none.
+ */
+function findAskedTurn(turn: RecordedTurn, ancestry: TurnAncestry): RecordedTurn | null {
+  if (hasNewQuestion(turn)) return turn
+  for (const ancestor of ancestry.listAncestors(turn)) if (hasNewQuestion(ancestor)) return ancestor
+  return null
+}
+
+/**
+ * True if the new items in the turn's input are a question. A user message next to tool outputs,
+ * e.g. an image that a tool made, is not a question.
+ */
+export function hasNewQuestion({ input }: RecordedTurn): boolean {
+  const newItems = input.slice(input.findLastIndex(isModelItem) + 1)
+  const hasOutputs = newItems.some((item) => readCallId(item, 'output') !== null)
+  return newItems.some(isUserMessage) && !hasOutputs
+}
+
+/**
+ * True if the turn only continues an answer: its input is empty or ends with a model-made item, so
+ * there is no new question or tool output.
+ */
+export function turnLacksNewInput({ input }: RecordedTurn): boolean {
+  const lastItem = input.at(-1)
+  return lastItem === undefined || isModelItem(lastItem)
+}

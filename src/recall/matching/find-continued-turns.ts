@@ -1,0 +1,109 @@
+/**
+ * Finds the earlier turns of an answer that the user had the model continue. A turn that continues
+ * an answer has no new input, and sometimes no new text, so several turns can have the same
+ * fingerprint.
+ */
+import { isModelItem } from '../../core/items/is-model-item.ts'
+import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import { hasSameContent } from '../compare-items.ts'
+import type { Segment } from '../split-and-fingerprint-segments.ts'
+import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
+import type { TurnAncestry } from '../turn-ancestry.ts'
+import type { MatchState } from './match-state.ts'
+
+/**
+ * Returns the stored turns that the first of `segmentTurns` continues, oldest first. The turn that
+ * was really continued may not be stored, so the stored parent is not proof enough: the segment
+ * (consecutive model-made items in the client's list) must have a turn's text or trusted marker.
+ * `assignedTurns` are the turns of any segment; `untrustedTurns` are those whose markers are not
+ * trusted.
+ */
+export function findContinuedTurns(
+  segmentTurns: readonly RecordedTurn[],
+  { normalizedText, markerTurnIds }: Segment,
+  ancestry: TurnAncestry,
+  { assignedTurns, untrustedTurns }: Pick<MatchState, 'assignedTurns' | 'untrustedTurns'>,
+): readonly RecordedTurn[] {
+  const continuedTurns: RecordedTurn[] = []
+  const provenTurns = new Set<RecordedTurn>()
+  const markedTurns = markerTurnIds.flatMap((id) => ancestry.findTurn(id) ?? [])
+  for (let turn = segmentTurns[0]; turn !== undefined; turn = continuedTurns[0]) {
+    const continuedAnswer = extractContinuedAnswer(turn)
+    const markedTurn =
+      continuedAnswer === null
+        ? undefined
+        : markedTurns.find((candidate) => endsWithAnswer(continuedAnswer, candidate))
+    if (markedTurn !== undefined) provenTurns.add(markedTurn)
+    const parent = turn.input.length === 0 ? ancestry.findParent(turn) : null
+    const previousTurn = markedTurn ?? continuedAnswer ?? parent
+    if (previousTurn === null || assignedTurns.has(previousTurn)) break
+    // Damaged links between turns may form a circle.
+    if (continuedTurns.includes(previousTurn)) break
+    continuedTurns.unshift(previousTurn)
+  }
+  // Most turns continue no other one. Returning early avoids normalizing the segment's text, which
+  // is slow.
+  if (continuedTurns.length === 0) return continuedTurns
+  const hasTrustedMarker = (turn: RecordedTurn) =>
+    markerTurnIds.includes(turn.id) && !untrustedTurns.has(turn)
+  const segmentText = removeEmptyFences(normalizedText)
+  const laterText = normalizeTurnText(segmentTurns)
+  while (continuedTurns.length > 0) {
+    const earlierText = normalizeTurnText(continuedTurns)
+    const hasText =
+      segmentText.startsWith(earlierText) ||
+      segmentText.endsWith(removeEmptyFences(earlierText + laterText))
+    if (earlierText !== '' && hasText) return continuedTurns
+    if (continuedTurns.every((turn) => provenTurns.has(turn) || hasTrustedMarker(turn)))
+      return continuedTurns
+    continuedTurns.shift()
+  }
+  return continuedTurns
+}
+
+/**
+ * Returns the model-made items at the end of a turn's input in the form of a turn. An input that was
+ * stored with its complete history ends with the continued answer, but does not name its turn.
+ * Returns `null` if the gateway did not record any of these items.
+ */
+function extractContinuedAnswer(turn: RecordedTurn): RecordedTurn | null {
+  const { input } = turn
+  const answerStart = input.findLastIndex((item) => !isModelItem(item)) + 1
+  const output = input.slice(answerStart)
+  if (output.every(({ origin }) => origin === undefined)) return null
+  return {
+    ...turn,
+    fingerprint: null,
+    reasoningRefusedBy: null,
+    input: input.slice(0, answerStart),
+    output,
+  }
+}
+
+/** True if the continued answer ends with all items that the other turn generated. */
+function endsWithAnswer(continuedAnswer: RecordedTurn, { output }: RecordedTurn): boolean {
+  if (output.length === 0 || output.length > continuedAnswer.output.length) return false
+  const lastItems = continuedAnswer.output.slice(-output.length)
+  return lastItems.every((item, index) => hasSameContent(output[index] ?? item, item))
+}
+
+/**
+ * Returns the first or the last turn of an answer: the one that all other `turns` continue, or the
+ * one that continues all others. Returns `null` if the turns do not form one answer.
+ */
+export function findEndOfAnswer(
+  turns: readonly RecordedTurn[],
+  end: 'first' | 'last',
+  ancestry: TurnAncestry,
+): RecordedTurn | null {
+  const isEnd = (turn: RecordedTurn, other: RecordedTurn): boolean =>
+    turn === other ||
+    (end === 'last' ? continuesTurn(turn, other, ancestry) : continuesTurn(other, turn, ancestry))
+  return turns.find((turn) => turns.every((other) => isEnd(turn, other))) ?? null
+}
+
+function continuesTurn(turn: RecordedTurn, other: RecordedTurn, ancestry: TurnAncestry): boolean {
+  for (const ancestor of ancestry.listAncestorsInAnswer(turn)) if (ancestor === other) return true
+  const continuedAnswer = extractContinuedAnswer(turn)
+  return continuedAnswer !== null && endsWithAnswer(continuedAnswer, other)
+}
