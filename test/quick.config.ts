@@ -13,7 +13,7 @@ export default defineConfig({
       'test/{e2e,examples,background,store,old-databases,golden}/**',
       'test/server/{websocket,stored-object-routes}/**',
       'test/upstream/transport/**',
-      'test/media/loading/media.test.ts',
+      'test/media/loading/media-fetchers.test.ts',
       'test/context/laws/laws-soak-*.test.ts',
       'test/main/commands/**',
       'test/server/endpoints/models.test.ts',

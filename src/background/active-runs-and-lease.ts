@@ -4,7 +4,7 @@
  * replicas. On Workers, memory does not outlive a request, so each run has its own lease, and an
  * orphaned run is recovered when a client requests its response.
  */
-import type { FoundRun } from '../store/background-runs/run-store-interface.ts'
+import type { RunWithOwner } from '../store/background-runs/run-store-interface.ts'
 import { holdReplicaLease, type ReplicaLease } from './replica-lease.ts'
 import type { RunLog } from './event-log/run-event-log.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
@@ -29,7 +29,7 @@ export interface ProcessActiveRuns extends ActiveRuns {
 
 export async function createProcessActiveRuns(
   id: string,
-  recover: (run: FoundRun) => Promise<void>,
+  recover: (run: RunWithOwner) => Promise<void>,
   ports: Ports<'log' | 'nowMs' | 'replica' | 'runs' | 'settings'>,
 ): Promise<ProcessActiveRuns> {
   const logs = new Map<string, RunLog>()

@@ -71,7 +71,7 @@ async function claimAndCancel(
   const owner = ports.newTurnId()
   await runs.renewReplica(owner, nowMs(), nowMs() + getRunLeaseMs(ports))
   try {
-    if (!(await runs.takeRun(run, owner))) return false
+    if (!(await runs.claimRun(run, owner))) return false
     void activeLog?.stopWriting()
     return await endRunEarly({ turnId, tenant, user, owner }, CANCELLED, ports)
   } finally {

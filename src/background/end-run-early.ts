@@ -43,7 +43,7 @@ export async function endRunEarly(
     failure,
     origin: run.origin,
     items: unfinished.map(({ position, item }) => ({ position: toStoredIndex(position), item })),
-    holdsConversation: run.conversation !== null,
+    hasConversationLock: run.conversation !== null,
     endedAtMs: nowMs(),
   }
   return runs.endRun(ownedRun, end, closing?.events ?? null)
@@ -54,7 +54,7 @@ async function loadOutputIndexes(
   { runs, store }: Ports<'runs' | 'store'>,
 ): Promise<ClientOutputIndexes> {
   const { tenant, turnId } = ownedRun
-  const stored = await runs.journaledItems(tenant, turnId)
+  const stored = await runs.findStoredPositions(tenant, turnId)
   if (stored.size === 0) return mapClientOutputIndexes(stored, [])
   const chain = await store.loadChain(ownedRun, turnId)
   return mapClientOutputIndexes(stored, chain?.at(-1)?.output ?? [])

@@ -5,7 +5,10 @@
  * e.g. a slow database, and not dead.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
-import { MAX_RUNS_PER_QUERY, type FoundRun } from '../store/background-runs/run-store-interface.ts'
+import {
+  MAX_RUNS_PER_QUERY,
+  type RunWithOwner,
+} from '../store/background-runs/run-store-interface.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export interface LeaseOptions {
@@ -16,7 +19,7 @@ export interface LeaseOptions {
   /** Called for a run that another replica has claimed. */
   readonly onLost: (turnId: string) => void
   /** Recovers an orphaned run; null if this replica does not recover runs. */
-  readonly recover: ((run: FoundRun) => Promise<void>) | null
+  readonly recover: ((run: RunWithOwner) => Promise<void>) | null
 }
 
 export interface ReplicaLease {
@@ -99,7 +102,7 @@ async function reportLostRuns(
   const turnIds = listRunningTurns()
   for (let from = 0; from < turnIds.length; from += MAX_RUNS_PER_QUERY) {
     const batch = turnIds.slice(from, from + MAX_RUNS_PER_QUERY)
-    const held = await runs.ownedRuns(replicaId, batch)
+    const held = await runs.findOwnedRuns(replicaId, batch)
     for (const turnId of batch) if (!held.has(turnId)) onLost(turnId)
   }
 }
@@ -112,7 +115,7 @@ async function recoverOrphans(
   if (recover === null) return
   try {
     for (const turn of replica.takeUnclosedTurns()) await recover({ ...turn, owner: replicaId })
-    for (const orphan of await runs.orphanedRuns(nowMs())) await recover(orphan)
+    for (const orphan of await runs.findOrphanedRuns(nowMs())) await recover(orphan)
   } catch (error) {
     log('warn', 'orphans-not-rescued', { why: errorMessage(error) })
   }

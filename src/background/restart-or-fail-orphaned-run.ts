@@ -11,7 +11,7 @@ import { createFailure, GatewayError, errorMessage } from '../core/errors/gatewa
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import {
   MAX_EVENT_NUMBER,
-  type FoundRun,
+  type RunWithOwner,
   type RunLogPage,
 } from '../store/background-runs/run-store-interface.ts'
 import type { NewTurn, StoredTurn } from '../store/turns/turn-store-interface.ts'
@@ -26,14 +26,14 @@ import { startRun, type StartedRun } from './start-run.ts'
 
 /** Recovers a run. Resolves to the run if it was restarted in this process, otherwise to null. */
 export async function recoverRun(
-  found: FoundRun,
+  found: RunWithOwner,
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const { turnId, tenant, user } = found
   const slot = await activeRuns.openSlot(turnId)
   try {
-    if (await ports.runs.takeRun(found, slot.owner)) {
+    if (await ports.runs.claimRun(found, slot.owner)) {
       const restarted = await restartRun(found, slot, ports)
       if (restarted !== null) return restarted
       await endRunEarly({ turnId, tenant, user, owner: slot.owner }, GATEWAY_STOPPED, ports)
@@ -55,7 +55,7 @@ export function createRunRecovery(
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ) {
-  return async (found: FoundRun): Promise<void> => {
+  return async (found: RunWithOwner): Promise<void> => {
     const restarted = await recoverRun(found, activeRuns, ports)
     if (restarted !== null) exchange.waitUntil(restarted.whenOver)
   }
@@ -96,7 +96,7 @@ export const GATEWAY_STOPPED: RunConclusion = {
  * unreadable.
  */
 async function restartRun(
-  { turnId, tenant, user }: FoundRun,
+  { turnId, tenant, user }: RunWithOwner,
   slot: ActiveRunSlot,
   ports: GatewayDependencies,
 ): Promise<StartedRun | null> {
@@ -138,7 +138,7 @@ export async function canRestartRun(
   const { turnId, tenant, background, createdAtMs, groups } = run
   if (!background || createdAtMs < nowMs() - MAX_RESTART_AGE_MS || !hasOnlyOpeningEvents(groups))
     return false
-  return (await runs.journaledItems(tenant, turnId)).size === 0
+  return (await runs.findStoredPositions(tenant, turnId)).size === 0
 }
 
 /** False if other turns were added to the conversation after the orphaned turn. */

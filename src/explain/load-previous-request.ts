@@ -36,5 +36,5 @@ export async function loadSentRequest(
   const stored = await requests.loadRequest({ tenant, user }, turnId, round)
   const sent = stored === null ? null : decodeSentRequest(stored)
   if (stored === null || sent === null) return undefined
-  return { ...sent, turnId, round: stored.round, roundCount: stored.rounds }
+  return { ...sent, turnId, round: stored.round, roundCount: stored.roundCount }
 }

@@ -19,12 +19,12 @@ export const storeSentRequests: AnswerHooks['storeSentRequests'] = (
     if (turn === null) return null
     return {
       rounds: listSentRequests().map((prepared) => encodeSentRequest(prepared, world)),
-      base: turn.parent,
+      baseTurnId: turn.parent,
     }
   }
   return (ended) =>
     world.requests
-      .keepRequest(caller, turnId, () => buildRecord(ended))
+      .saveRequests(caller, turnId, () => buildRecord(ended))
       .catch((error: unknown) =>
         world.log('warn', 'request-not-kept', { turn: turnId, why: errorMessage(error) }),
       )

@@ -37,7 +37,7 @@ export function createDependencies(
 ): GatewayDependencies {
   return {
     ...createStores(engine, createRowEncryption(settings.STORAGE_KEYS, log), {
-      keepsRequests: settings.EXPLAIN_KEEP === 'on',
+      storesUpstreamRequests: settings.EXPLAIN_KEEP === 'on',
     }),
     settings,
     accounts: listAccounts(settings),

@@ -50,7 +50,7 @@ export async function createNodeDependencies(
     closeUpstreamConnections,
     async close() {
       await closeUpstreamConnections()
-      await waitWithTimeout(dependencies.requests.allKept(), PENDING_WRITES_TIMEOUT_MS)
+      await waitWithTimeout(dependencies.requests.waitForPendingWrites(), PENDING_WRITES_TIMEOUT_MS)
       await dependencies.store.close()
     },
   }

@@ -2,14 +2,14 @@
 import { SNIFF_LENGTH_BYTES } from './sniff-media-type.ts'
 
 /**
- * Decodes the first 48 bytes; returns none if the text is not base64. Whitespace and the URL-safe
- * alphabet (`-`, `_`) are accepted.
+ * Returns the first 48 bytes of a base64 text, or an empty array if the text is not base64. Accepts
+ * whitespace and the URL-safe alphabet (`-`, `_`).
  */
 export function decodeFirstBytes(base64: string): Uint8Array {
   const base64Start = base64.slice(0, CHECKED_CHARS).replace(/\s+/g, '')
   const standard = base64Start.replaceAll('-', '+').replaceAll('_', '/')
   try {
-    // A single trailing character encodes no complete byte.
+    // Cuts off a single trailing character: it encodes no complete byte, and `atob` rejects it.
     const text = atob(standard.length % 4 === 1 ? standard.slice(0, -1) : standard)
     const bytes = new Uint8Array(text.length)
     for (let index = 0; index < text.length; index += 1) bytes[index] = text.charCodeAt(index)

@@ -10,7 +10,9 @@ export interface RemoteMedia {
 
 export type RemoteMediaKind = 'image' | 'file' | 'video'
 
-/** Returns `null` for a part with embedded media or without media. */
+/**
+ * Returns the kind and the URL of the part's media, or `null` if the media is embedded or missing.
+ */
 export function findRemoteMedia(part: Part): RemoteMedia | null {
   switch (part.type) {
     case 'input_image':
@@ -27,7 +29,7 @@ export function findRemoteMedia(part: Part): RemoteMedia | null {
   }
 }
 
-/** Returns `null` if the part is not a video. */
+/** Returns the URL of a video part, or `null` for any other part. */
 export function readVideoUrl({ raw }: OpaquePart): string | null {
   const { type, video_url: video } = raw
   if (type !== 'video_url' && type !== 'input_video') return null

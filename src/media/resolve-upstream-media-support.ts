@@ -13,7 +13,7 @@ export interface UpstreamMediaSupport {
   readonly schemes: readonly string[]
   /** Maximum base64 characters of one image; `null` if there is no known limit. */
   readonly maxImageChars: number | null
-  /** Maximum base64 characters of all media in a request. */
+  /** Maximum base64 characters of all media in a request; `null` if there is no known limit. */
   readonly maxRequestChars: number | null
 }
 

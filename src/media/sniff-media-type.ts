@@ -11,12 +11,12 @@ export function sniffMediaType(bytes: Uint8Array): string | null {
   return isMp3Frame(bytes) ? 'audio/mpeg' : null
 }
 
-/** The number of bytes that all checks need. */
+/** The number of first bytes that `sniffMediaType` needs. */
 export const SNIFF_LENGTH_BYTES = 48
 
 type MagicBytes = readonly [type: string, offset: number, magic: string]
 
-/** Each character is one byte. */
+/** The bytes that identify each media type, and their offset. Each character is one byte. */
 const MAGIC_BYTES: readonly MagicBytes[] = [
   ['image/png', 0, '\x89PNG\r\n\x1a\n'],
   ['image/jpeg', 0, '\xff\xd8\xff'],
@@ -64,7 +64,7 @@ function detectRiffType(bytes: Uint8Array): string | null {
   return hasBytesAt(bytes, 8, 'AVI ') ? 'video/x-msvideo' : null
 }
 
-/** The brand in bytes 8 to 11 distinguishes the formats that share the ISO container. */
+/** Returns the media type of an ISO container, by the brand in bytes 8 to 11, e.g. `avif`. */
 function detectIsoMediaType(bytes: Uint8Array): string {
   const brand = String.fromCharCode(...bytes.subarray(8, 12))
   if (brand === 'avif' || brand === 'avis') return 'image/avif'
@@ -74,7 +74,10 @@ function detectIsoMediaType(bytes: Uint8Array): string {
   return brand === 'qt  ' ? 'video/quicktime' : 'video/mp4'
 }
 
-/** Checks the sync bits and the layer bits; AAC has the sync bits without a layer. */
+/**
+ * True if the bytes begin an MP3 frame: they have the sync bits and a layer. AAC has the sync bits
+ * without a layer.
+ */
 function isMp3Frame([first, second = 0]: Uint8Array): boolean {
   return first === 0xff && (second & 0xe0) === 0xe0 && (second & 0x06) !== 0
 }

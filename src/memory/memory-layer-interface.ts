@@ -67,7 +67,7 @@ export interface LayerContext {
   /**
    * Time at which the request began. Data that the request writes is removed by any later deletion.
    */
-  readonly begunAtMs: number
+  readonly jobStartedAtMs: number
   /** The complete conversation before the answer, before the context policy shortens it. */
   readonly items: readonly Item[]
   /**

@@ -8,6 +8,7 @@ import { createLayerStore } from './memory-layers/sql-memory-layer-store.ts'
 import { createFactStore } from './facts/sql-fact-store.ts'
 import { createFetchedMediaStore } from './media/sql-fetched-media-store.ts'
 import { createRecallStore } from './recall/sql-recall-store.ts'
+import { createDeletionStore } from './deletion/sql-deletion-store.ts'
 import { createUpstreamRequestStore } from './upstream-requests/sql-upstream-request-store.ts'
 import { createRunStore } from './background-runs/sql-run-store.ts'
 import { createTurnStore } from './turns/sql-turn-store.ts'
@@ -15,6 +16,7 @@ import { createSummaryStore } from './summaries/sql-summary-store.ts'
 import type { LayerStore } from './memory-layers/memory-layer-store-interface.ts'
 import type { FactStore } from './facts/fact-store-interface.ts'
 import type { FetchedMediaStore } from './media/fetched-media-store-interface.ts'
+import type { DeletionStore } from './deletion/deletion-store-interface.ts'
 import type { RecallStore } from './recall/recall-store-interface.ts'
 import type { UpstreamRequestStore } from './upstream-requests/upstream-request-store-interface.ts'
 import type { RunStore } from './background-runs/run-store-interface.ts'
@@ -29,6 +31,7 @@ export interface Stores {
   readonly conversations: ConversationStore
   readonly runs: RunStore
   readonly recall: RecallStore
+  readonly deletion: DeletionStore
   readonly media: FetchedMediaStore
   readonly summaries: SummaryStore
   readonly requests: UpstreamRequestStore
@@ -41,21 +44,22 @@ export interface StoreOptions {
    * True if the requests that are sent to upstreams are stored with their answers
    * (`EXPLAIN_KEEP=on`).
    */
-  readonly keepsRequests: boolean
+  readonly storesUpstreamRequests: boolean
 }
 
 export function createStores(
   engine: Engine,
   encryption: RowEncryption = NO_ENCRYPTION,
-  { keepsRequests }: StoreOptions = { keepsRequests: true },
+  { storesUpstreamRequests }: StoreOptions = { storesUpstreamRequests: true },
 ): Stores {
-  const texts = keepsRequests ? createItemTextCache() : NO_ITEM_TEXTS
+  const texts = storesUpstreamRequests ? createItemTextCache() : NO_ITEM_TEXTS
   return {
     store: createTurnStore(engine, encryption, texts),
     archive: createTurnManagementStore(engine, encryption),
     conversations: createConversationStore(engine, encryption),
     runs: createRunStore(engine, encryption, texts),
     recall: createRecallStore(engine, encryption),
+    deletion: createDeletionStore(engine),
     media: createFetchedMediaStore(engine, encryption),
     summaries: createSummaryStore(engine, encryption),
     requests: createUpstreamRequestStore(engine, encryption, texts),

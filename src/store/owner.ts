@@ -28,33 +28,37 @@ export function encodeOwnedRowKey(owner: Caller, id: string): OwnedRowKey {
 
 type OwnedTable = 'conversations' | 'facts' | 'layer_versions' | 'summaries'
 
-/** True for rows of the owner. For statements that find rows by their owner. */
-export function isOwned(table: OwnedTable, slot: ParameterSlot<OwnerKey>): SqlFragment {
+/** True for rows of the owner. Used by statements that find rows with an index on owners. */
+export function isRowOfOwner(table: OwnedTable, slot: ParameterSlot<OwnerKey>): SqlFragment {
   return sql`${sql.ref(`${table}.tenant`)} = ${slot('tenant')}
     and coalesce(${sql.ref(`${table}.user_id`)}, '') = ${slot('user')}`
 }
 
 /**
- * True for rows of the owner. For statements that find rows by another key, e.g. an id: `
- *
- * ''` prevents that a planner without statistics scans all rows of the tenant with another index.
+ * True for rows of the owner. Used by statements that find rows with another index, e.g. by id: the
+ * concatenation with an empty text keeps a planner without statistics from scanning all rows of the
+ * tenant.
  */
-export function isOwnedToo(table: OwnedTable, slot: ParameterSlot<OwnerKey>): SqlFragment {
+export function isRowOfOwnerUnindexed(
+  table: OwnedTable,
+  slot: ParameterSlot<OwnerKey>,
+): SqlFragment {
   return sql`${sql.ref(`${table}.tenant`)} || '' = ${slot('tenant')}
     and coalesce(${sql.ref(`${table}.user_id`)}, '') || '' = ${slot('user')}`
 }
 
-/** True for turns of the owner. For statements that find turns by another key, e.g. an id. */
+/**
+ * True for turns of the owner. Used by statements that find turns with another index, e.g. by id.
+ */
 export function isTurnOfOwner(slot: ParameterSlot<OwnerKey>): SqlFragment {
   return sql`${TURN_TENANT} = ${slot('tenant')} and ${TURN_USER} = ${slot('user')}`
 }
 
 /**
- * The tenant of a turn, for statements that find turns by another key. `
- *
- * ''` prevents that a planner uses an index on the tenant.
+ * The tenant of a turn, as an expression that no index on the tenant matches. Used by statements
+ * that must find turns with another index.
  */
 export const TURN_TENANT = sql`turns.tenant || ''`
 
-/** The user of a turn; turns without a user compare as the empty text. */
+/** The user of a turn, or the empty text for a turn without a user. */
 export const TURN_USER = sql`coalesce(turns.user_id, '')`

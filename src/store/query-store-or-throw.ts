@@ -1,10 +1,10 @@
-/**
- * Runs a query without whose result a request fails. If the database fails, the client gets the
- * error `store_unavailable`.
- */
+/** Reports a failed database to the client of a request, as the error `store_unavailable`. */
 import { GatewayError } from '../core/errors/gateway-error.ts'
 
-/** Returns the result of `query`. `fault` is the error message that the client gets if it fails. */
+/**
+ * Returns the result of `query`. If the database fails, throws the error `store_unavailable` with
+ * the message `fault`, which the client gets.
+ */
 export async function queryStoreOrThrow<Value>(
   query: () => Promise<Value>,
   fault = 'The conversation could not be read because the database does not answer. Try again in a moment.',

@@ -82,7 +82,7 @@ describe.concurrent('background runs in a conversation', () => {
     const id = conversationId(newTurnId())
     const conversation = { id, ...ANN, metadata: {}, createdAtMs: 1 }
     await conversations.createConversation(conversation, null)
-    const head = async () => (await conversations.findConversation(ANN, id))?.head
+    const head = async () => (await conversations.findConversation(ANN, id))?.headTurnId
     return { id, head }
   }
 

@@ -86,7 +86,7 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
       await runs.renewReplica('R9', Date.now(), Date.now() + 60_000)
       await until(async () => {
         await runs.retireReplica(first.id)
-        return runs.takeRun({ turnId, ...ANN, owner: first.id }, 'R9')
+        return runs.claimRun({ turnId, ...ANN, owner: first.id }, 'R9')
       })
       await until(async () => first.cancelled() > 0)
       expect(await cluster.turn(id)).toMatchObject({ state: 'open', owner: 'R9' })

@@ -6,7 +6,7 @@ import { newTurnId, testWorld } from './background-test-support.ts'
 test('a run lasts until its after-answer tasks are done, because the host may stop when it ends', async () => {
   const world = await testWorld()
   const steps: string[] = []
-  const keepRequest: (typeof world)['requests']['keepRequest'] = async (_owner, _turn, tell) => {
+  const saveRequests: (typeof world)['requests']['saveRequests'] = async (_owner, _turn, tell) => {
     await tell()
     await new Promise((resolve) => setTimeout(resolve, 50))
     steps.push('kept')
@@ -30,7 +30,7 @@ test('a run lasts until its after-answer tasks are done, because the host may st
       storeTurn: (turn) => world.runs.openRun(turn, null),
     },
     slot,
-    { ...world, requests: { ...world.requests, keepRequest } },
+    { ...world, requests: { ...world.requests, saveRequests } },
   )
   await run.whenOver
   expect(steps).toEqual(['left', 'kept'])

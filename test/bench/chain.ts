@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Item } from '../../src/core/item.ts'
 import { openTurnStore } from '../../src/store/database/open-engine.ts'
-import { assistant, ending, nextTurn, newTurn, placed, user } from '../store/turns.ts'
+import { assistant, createEnding, nextTurn, newTurn, numberItems, user } from '../store/turns.ts'
 
 const TURNS = 500
 const TEXT = 'x'.repeat(1900)
@@ -22,7 +22,9 @@ let turn = newTurn({ input: twice(user(TEXT)) })
 for (let at = 0; at < TURNS; at++) {
   if (at > 0) turn = nextTurn(turn, { depth: at, input: twice(user(`${at} ${TEXT}`)) })
   await store.openTurn(turn)
-  await store.closeTurn(ending(turn, { items: placed(twice(assistant(`${at} ${TEXT}`))) }))
+  await store.closeTurn(
+    createEnding(turn, { items: numberItems(twice(assistant(`${at} ${TEXT}`))) }),
+  )
 }
 
 const raw = new DatabaseSync(path, { readOnly: true })

@@ -27,7 +27,7 @@ import {
   type RecallStore,
 } from '../../src/store/recall/recall-store-interface.ts'
 import { createStores } from '../../src/store/create-stores.ts'
-import { assistant, ending, newTurn, placed, user } from '../store/turns.ts'
+import { assistant, createEnding, newTurn, numberItems, user } from '../store/turns.ts'
 import { median as middle } from './statistics.ts'
 
 const GOALS = { coldMs: 20, warmMs: 4, ratio: 2.5 }
@@ -150,7 +150,7 @@ async function seed(path: string, turns: number): Promise<readonly Item[]> {
   for (const [at, { fingerprint }] of splitIntoSegments(chat).segments.entries()) {
     const input = [user(`Question ${at}`)]
     const turn = newTurn({ tenant: TENANT, user: null, parent, depth: at, dialect: 'chat', input })
-    const end = ending(turn, { items: placed(answerOf(at)), fingerprint })
+    const end = createEnding(turn, { items: numberItems(answerOf(at)), fingerprint })
     writing.push(store.openTurn(turn).then(() => store.closeTurn(end)))
     parent = turn.id
     // Up to 64 turns are written in one batch.

@@ -3,11 +3,11 @@
  * for them.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { fileOf } from '../media/pictures.ts'
+import { createFileBytes } from '../media/pictures.ts'
 import { startMediaServer, type MediaServer } from '../support/media-server.ts'
 import { useGatewayWithServices } from '../support/services/gateway-with-services.ts'
 
-const PNG = fileOf('image/png', 3000)
+const PNG = createFileBytes('image/png', 3000)
 const MODEL = 'gemini-2.5-pro'
 
 let server: MediaServer

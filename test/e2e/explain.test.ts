@@ -279,7 +279,7 @@ test('an answer succeeds even if its upstream request cannot be stored', async (
   const unexplained = 'Keeping requests fails on purpose.'
   const gateway = await startGateway(setup.services.environment, { unexplained })
   const { requests } = gateway.dependencies
-  Object.assign(requests, { keepRequest: () => Promise.reject(new Error('The disk is full.')) })
+  Object.assign(requests, { saveRequests: () => Promise.reject(new Error('The disk is full.')) })
   const response = await gateway.openai.responses.create({ model: 'gpt-5', input: 'Say hello.' })
   expect(response.status).toBe('completed')
   expect(gateway.log).toContainEqual(

@@ -164,12 +164,12 @@ test('a fact with a closing tag in its text cannot end the block of facts', asyn
 
 test('a request is answered without facts if the fact store fails', async () => {
   const { facts } = setup.gateway.dependencies
-  const { searchFacts, coreFacts } = facts
+  const { searchFacts, listCoreFacts } = facts
   const away = () => Promise.reject(new Error('It is away.'))
   Object.assign(facts, { searchFacts: away, coreFacts: away })
   const requestFields = { model: 'chat-model', input: `Use remember({"text":"${PORT}"}).` }
   const text = await post('/v1/responses', { ...requestFields, backstory: FACTS_ON })
-  Object.assign(facts, { searchFacts, coreFacts })
+  Object.assign(facts, { searchFacts, coreFacts: listCoreFacts })
   expect(JSON.parse(text)).toMatchObject({ status: 'completed' })
   expect(sent()).toContain('The tool failed.')
 })

@@ -279,17 +279,17 @@ test('explain shows a corrected tool round as it was finally sent', async () => 
 test('the checks of this test detect a tool round that was not stored', async () => {
   const other = await startGateway({ ...services.environment, CONTEXT: '{"policy":"capped"}' })
   const { requests } = other.dependencies
-  const { keepRequest } = requests
+  const { saveRequests } = requests
   const withoutOne =
-    (left: number): typeof keepRequest =>
+    (left: number): typeof saveRequests =>
     (owner, turnId, tell) =>
-      keepRequest(owner, turnId, async () => {
+      saveRequests(owner, turnId, async () => {
         const stored = await tell()
         return stored && { ...stored, rounds: stored.rounds.filter((_, round) => round !== left) }
       })
   const faults = []
-  for (const keep of [keepRequest, withoutOne(0), withoutOne(1), withoutOne(2)]) {
-    Object.assign(requests, { keepRequest: keep })
+  for (const keep of [saveRequests, withoutOne(0), withoutOne(1), withoutOne(2)]) {
+    Object.assign(requests, { saveRequests: keep })
     await other.openai.responses.create({
       model: 'gpt-5',
       tools: TOOLS,

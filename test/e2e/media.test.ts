@@ -1,7 +1,7 @@
 /** Media that a client names by URL, for upstreams that cannot load URLs. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { gemini } from '../../src/providers/gemini/gemini.ts'
-import { inlineOf, fileOf } from '../media/pictures.ts'
+import { createDataUrl, createFileBytes } from '../media/pictures.ts'
 import { startGateway } from '../support/gateway.ts'
 import { HOSTS } from './hosts.ts'
 import {
@@ -36,7 +36,7 @@ beforeEach(() => {
   services.received.length = 0
 })
 
-const PNG = fileOf('image/png', 3000)
+const PNG = createFileBytes('image/png', 3000)
 
 function question(url: string, text = 'What is it?') {
   return {
@@ -180,8 +180,8 @@ test.each([
 
 async function isKept(url: string): Promise<boolean> {
   const { media, nowMs } = gateway.dependencies
-  const wanted = { urls: [url], hasRoom: () => true, nowMs: nowMs() }
-  return (await media.findLoaded({ tenant: 'local', user: null }, wanted)).size > 0
+  const wanted = { urls: [url], fitsInMemory: () => true, nowMs: nowMs() }
+  return (await media.findMedia({ tenant: 'local', user: null }, wanted)).size > 0
 }
 
 test.each(HOSTS)('an image on %s is loaded from an allowed host only (C84)', async (_, start) => {
@@ -215,7 +215,12 @@ describe('an image that cannot be loaded (C85)', () => {
       serveBytes(page, { 'content-type': 'image/png' }),
       'media-mislabelled',
     ],
-    ['is too large', '/large.png', serveBytes(fileOf('image/png', 1_100_000)), 'media-oversized'],
+    [
+      'is too large',
+      '/large.png',
+      serveBytes(createFileBytes('image/png', 1_100_000)),
+      'media-oversized',
+    ],
     ['never arrives', '/hangs.png', () => undefined, 'media-late'],
     [
       'redirects to a private address',
@@ -251,7 +256,7 @@ describe('an image that cannot be loaded (C85)', () => {
 })
 
 describe('an image that is too large for its upstream (C99)', () => {
-  const large = inlineOf('image/png', 'image/png', 4_000_000)
+  const large = createDataUrl('image/png', 'image/png', 4_000_000)
 
   test('a too large image in the latest question is rejected', async () => {
     const body = { model: 'claude-opus-4-1', messages: [question(large)] }
@@ -279,12 +284,12 @@ describe('an image that is too large for its upstream (C99)', () => {
 })
 
 test('an image with the wrong type is sent with its detected type to upstreams that check it (C85)', async () => {
-  await ask('claude-opus-4-1', inlineOf('image/webp', 'image/png'))
+  await ask('claude-opus-4-1', createDataUrl('image/webp', 'image/png'))
   expect(JSON.stringify(services.received.at(-1)?.json)).toContain('"media_type":"image/webp"')
 })
 
 test("a large image in a response's input is sent byte for byte when the response is continued", async () => {
-  const image_url = inlineOf('image/png', 'image/png', 700_000)
+  const image_url = createDataUrl('image/png', 'image/png', 700_000)
   const input = [
     {
       role: 'user' as const,

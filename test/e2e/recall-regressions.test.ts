@@ -9,7 +9,7 @@ import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.
 import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segments.ts'
 import { openEngine } from '../../src/store/database/open-engine.ts'
 import { createStores } from '../../src/store/create-stores.ts'
-import { assistant, ending, newTurn, ORIGIN, placed, user } from '../store/turns.ts'
+import { assistant, createEnding, newTurn, ORIGIN, numberItems, user } from '../store/turns.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { answerJson, startUpstream, type Upstream } from '../support/upstream.ts'
 import { countPropertyReads } from '../support/count-reads.ts'
@@ -288,7 +288,7 @@ describe('look-up of the turns of a chat', () => {
         input: [user('q')],
       })
       await store.openTurn(turn)
-      await store.closeTurn(ending(turn, { items: placed([assistant(words)]) }))
+      await store.closeTurn(createEnding(turn, { items: numberItems([assistant(words)]) }))
       return turn.id
     }
     const find = async (turnIds: readonly string[]) =>

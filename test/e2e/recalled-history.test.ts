@@ -68,7 +68,7 @@ describe('database reads of recall', () => {
     return requestFields.filter((verb) => !WRITES.has(verb))
   }
   /** Writes are left out: some happen after the answer, in a number that depends on its timing. */
-  const WRITES = new Set(['openTurn', 'journalItems', 'closeTurn', 'keepRequest'])
+  const WRITES = new Set(['openTurn', 'journalItems', 'closeTurn', 'saveRequests'])
 
   const question = (content: string): Message => ({ role: 'user', content })
 

@@ -22,13 +22,13 @@ export type Kind = keyof typeof BEGINNINGS
 export const KINDS = Object.keys(BEGINNINGS) as readonly Kind[]
 
 /** Creates a file of this kind, padded to `bytes`. */
-export function fileOf(kind: Kind, bytes = 64): Buffer {
+export function createFileBytes(kind: Kind, bytes = 64): Buffer {
   const file = Buffer.alloc(bytes, 1)
   file.write(BEGINNINGS[kind], 'latin1')
   return file
 }
 
 /** Creates the file as a data URL, with another declared type if `said` is set. */
-export function inlineOf(kind: Kind, said: string = kind, bytes = 64): string {
-  return `data:${said};base64,${fileOf(kind, bytes).toString('base64')}`
+export function createDataUrl(kind: Kind, said: string = kind, bytes = 64): string {
+  return `data:${said};base64,${createFileBytes(kind, bytes).toString('base64')}`
 }

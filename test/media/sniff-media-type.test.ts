@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { looksLikeMarkup, sniffMediaType } from '../../src/media/sniff-media-type.ts'
-import { fileOf, KINDS } from './pictures.ts'
+import { createFileBytes, KINDS } from './pictures.ts'
 
-test.each(KINDS)('recognizes a %s by its first bytes (C85)', (kind) => {
-  expect(sniffMediaType(fileOf(kind))).toBe(kind)
+test.each(KINDS)('sniffMediaType recognizes a %s by its first bytes (C85)', (kind) => {
+  expect(sniffMediaType(createFileBytes(kind))).toBe(kind)
 })
 
-test('recognizes an MP3 without tags by its frames, and no AAC', () => {
+test('sniffMediaType recognizes an MP3 without tags by its frames, and no AAC', () => {
   expect(sniffMediaType(new Uint8Array([0xff, 0xfb, 0x90, 0x64]))).toBe('audio/mpeg')
   expect(sniffMediaType(new Uint8Array([0xff, 0xf1, 0x50, 0x80]))).toBeNull()
 })
 
-test('recognizes text by its markup, not as media', () => {
+test('text with markup is recognized as markup and not as media', () => {
   const bytes = (text: string) => new TextEncoder().encode(text)
   for (const text of [
     '<!doctype html><p>Not found',
@@ -27,7 +27,7 @@ test('recognizes text by its markup, not as media', () => {
   expect(looksLikeMarkup(bytes('a < b'))).toBe(false)
 })
 
-test('accepts any bytes without throwing', () => {
+test('sniffMediaType accepts any bytes without throwing', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       const type = sniffMediaType(bytes)

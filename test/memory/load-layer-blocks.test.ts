@@ -18,7 +18,7 @@ const CONTEXT: SharedLayerContext = {
   thread: 'thread',
   parent: null,
   isTemporary: false,
-  begunAtMs: 1,
+  jobStartedAtMs: 1,
   items: [],
   round: 1,
   question: 'What?',

@@ -29,7 +29,7 @@ async function sentIn(round: number, log: readonly StoredLayerVersion[]): Promis
     thread: 'thread',
     parent: null,
     isTemporary: false,
-    begunAtMs: 1,
+    jobStartedAtMs: 1,
     items,
     round,
     question: '',

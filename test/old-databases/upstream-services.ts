@@ -1,6 +1,6 @@
 /** Starts the upstream services of the end-to-end tests, with answers to requests for summaries. */
 import { serveBytes, startMediaServer } from '../support/media-server.ts'
-import { fileOf } from '../media/pictures.ts'
+import { createFileBytes } from '../media/pictures.ts'
 import { chatCompletion } from '../support/summarizing-upstream.ts'
 import { startServices, type Services } from '../support/services/start-services.ts'
 import { answerJson } from '../support/upstream.ts'
@@ -18,7 +18,7 @@ export interface UpstreamServices {
 export async function startUpstreams(): Promise<UpstreamServices> {
   const services = await startServices()
   const media = await startMediaServer()
-  media.paths.set('/cat.png', serveBytes(fileOf('image/png', 3000)))
+  media.paths.set('/cat.png', serveBytes(createFileBytes('image/png', 3000)))
   // These services cannot check encrypted content that earlier instances issued.
   services.checksSeals = false
   const { behave } = services

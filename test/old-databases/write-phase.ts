@@ -3,7 +3,7 @@
  * texts that `read-back.ts` uses.
  */
 import { expect } from 'vitest'
-import { inlineOf } from '../media/pictures.ts'
+import { createDataUrl } from '../media/pictures.ts'
 import { readStream } from '../support/sse-reader.ts'
 import { LOOK_TOOL } from '../support/wire-models.ts'
 import { createClient, type Answer, type Client, type Visitor } from './client.ts'
@@ -330,7 +330,7 @@ async function sendMedia(session: Session): Promise<void> {
       ],
     },
   ]
-  const large = inlineOf('image/png', 'image/png', 800_000 + name.length)
+  const large = createDataUrl('image/png', 'image/png', 800_000 + name.length)
   const shown = await respond(session, ADA, 'a large picture', {
     model: 'gpt-5',
     input: picture(large, `What is that, ${name}?`),
@@ -341,7 +341,7 @@ async function sendMedia(session: Session): Promise<void> {
     previous_response_id,
     input: 'Sure?',
   })
-  const small = inlineOf('image/png', 'image/png', 2000 + name.length)
+  const small = createDataUrl('image/png', 'image/png', 2000 + name.length)
   await respond(session, CAROL, 'a small picture', {
     model: 'claude-opus-5-5',
     input: picture(small, 'And that?'),

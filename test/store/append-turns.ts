@@ -5,7 +5,7 @@
  * node append-turns.ts URL COUNT
  */
 import { openTurnStore } from '../../src/store/database/open-engine.ts'
-import { assistant, ending, newTurn, placed, user } from './turns.ts'
+import { assistant, createEnding, newTurn, numberItems, user } from './turns.ts'
 
 const [url = '', count = ''] = process.argv.slice(2)
 const store = await openTurnStore(url)
@@ -16,8 +16,8 @@ async function append(): Promise<void> {
     const turn = newTurn()
     await store.openTurn({ ...turn, input: [user(`asked in ${turn.id}`)] })
     process.stdout.write(`opened ${turn.id}\n`)
-    await store.journalItems(turn.id, turn.tenant, placed([assistant('one')]))
-    await store.closeTurn(ending(turn, { items: placed([assistant('two')], 1) }))
+    await store.journalItems(turn.id, turn.tenant, numberItems([assistant('one')]))
+    await store.closeTurn(createEnding(turn, { items: numberItems([assistant('two')], 1) }))
     process.stdout.write(`closed ${turn.id}\n`)
   }
 }

@@ -4,22 +4,22 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
-import { counting } from './counting.ts'
+import { recordRoundTrips } from './record-round-trips.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,
-  ending,
+  createEnding,
   newId,
   newTurn,
   nextTurn,
   OWNER,
-  placed,
+  numberItems,
   STRANGER,
   user,
 } from './turns.ts'
 
-export function chainContract(open: OpenEngine, encryption: RowEncryption): void {
+export function testChains(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   beforeAll(async () => {
@@ -32,7 +32,7 @@ export function chainContract(open: OpenEngine, encryption: RowEncryption): void
   const storeTurns = async (...turns: readonly NewTurn[]): Promise<void> => {
     for (const turn of turns) {
       await store.openTurn({ ...turn, input: [user(turn.id)] })
-      await store.closeTurn(ending(turn, { items: placed([assistant(turn.id)]) }))
+      await store.closeTurn(createEnding(turn, { items: numberItems([assistant(turn.id)]) }))
     }
   }
   const idsOf = async (turn: NewTurn): Promise<readonly string[] | undefined> =>
@@ -62,21 +62,21 @@ export function chainContract(open: OpenEngine, encryption: RowEncryption): void
     }
   })
 
-  test('a loaded chain begins after a missing ancestor', async () => {
+  test('loadChain returns the turns after a missing ancestor', async () => {
     const orphan = newTurn({ parent: newId() })
     await storeTurns(orphan)
     expect(await idsOf(orphan)).toEqual([orphan.id])
   })
 
-  test('an unfinished answer is loaded as far as it is stored', async () => {
+  test('loadChain returns the stored items of an unfinished answer', async () => {
     const turn = newTurn()
     await store.openTurn(turn)
-    await store.journalItems(turn.id, turn.tenant, placed([assistant('so far')]))
+    await store.journalItems(turn.id, turn.tenant, numberItems([assistant('so far')]))
     const [loaded] = (await store.loadChain(turn, turn.id)) ?? []
     expect(loaded).toMatchObject({ state: 'open', input: [], output: [assistant('so far')] })
   })
 
-  test('turns of other owners are neither found nor loaded as ancestors', async () => {
+  test('loadChain returns no turns of other owners, not even as ancestors', async () => {
     const mine = newTurn()
     const theirs = nextTurn(mine, { tenant: 'other' })
     const mineAgain = nextTurn(theirs, { tenant: 'tenant' })
@@ -91,19 +91,19 @@ export function chainContract(open: OpenEngine, encryption: RowEncryption): void
     const turn = newTurn({ input: [user('mine')] })
     await store.openTurn(turn)
     const foreign = { ...turn, tenant: 'other' }
-    const items = placed([assistant('theirs')])
+    const items = numberItems([assistant('theirs')])
     await store.journalItems(turn.id, 'other', items)
-    expect(await store.closeTurn(ending(foreign, { items }))).toBe(false)
+    expect(await store.closeTurn(createEnding(foreign, { items }))).toBe(false)
     await expect(
       store.openTurn({ ...foreign, input: [user('theirs'), user('theirs')] }),
     ).rejects.toThrow()
-    await store.closeTurn(ending(foreign))
+    await store.closeTurn(createEnding(foreign))
     expect(await store.loadChain(STRANGER, turn.id)).toBeNull()
     const chain = await store.loadChain(OWNER, turn.id)
     expect(chain).toMatchObject([{ state: 'open', input: [user('mine')], output: [] }])
   })
 
-  test('a cycle of parents is loaded once', async () => {
+  test('loadChain returns each turn once if the parents form a cycle', async () => {
     const [one, two, three] = [newId(), newId(), newId()]
     const turns = [
       newTurn({ id: one, parent: three }),
@@ -117,7 +117,7 @@ export function chainContract(open: OpenEngine, encryption: RowEncryption): void
     expect((await store.loadChain(OWNER, itself))?.map(({ id }) => id)).toEqual([itself])
   })
 
-  test("chains of sibling turns never contain each other's turns, in any tree and any order of writes", async () => {
+  test('loadChain never returns a sibling of a turn or of its ancestors, in any tree and any order of writes', async () => {
     const anyTree = fc.array(fc.nat(), { minLength: 1, maxLength: 9 })
     await fc.assert(
       fc.asyncProperty(anyTree, fc.boolean(), async (parents, isReversed) => {
@@ -141,9 +141,9 @@ export function chainContract(open: OpenEngine, encryption: RowEncryption): void
         const turn = nextTurn(first, { input: [user(`${at}`)] })
         await store.openTurn(turn)
         expect((await store.loadChain(OWNER, turn.id))?.at(-1)?.input).toEqual(turn.input)
-        await store.journalItems(turn.id, turn.tenant, placed([assistant('a')]))
+        await store.journalItems(turn.id, turn.tenant, numberItems([assistant('a')]))
         expect((await store.loadChain(OWNER, turn.id))?.at(-1)?.output).toHaveLength(1)
-        await store.closeTurn(ending(turn, { items: placed([assistant('b')], 1) }))
+        await store.closeTurn(createEnding(turn, { items: numberItems([assistant('b')], 1) }))
         const chain = await store.loadChain(OWNER, turn.id)
         expect(chain?.map(({ state }) => state)).toEqual(['complete', 'complete'])
         expect(chain?.at(-1)?.output).toHaveLength(2)
@@ -152,7 +152,7 @@ export function chainContract(open: OpenEngine, encryption: RowEncryption): void
   })
 
   test('each method of the turn store takes one round trip of few statements for a conversation of any length', async () => {
-    const { engine: counted, trips } = counting(engine)
+    const { engine: counted, trips } = recordRoundTrips(engine)
     const countedStore = createTurnStore(counted, encryption)
     const turns = [newTurn()]
     while (turns.length < 40) turns.push(nextTurn(turns.at(-1) as NewTurn))
@@ -168,8 +168,8 @@ export function chainContract(open: OpenEngine, encryption: RowEncryption): void
     trips.length = 0
     const long = newTurn({ input: Array.from({ length: 30 }, () => user('x')) })
     await countedStore.openTurn(long)
-    await countedStore.journalItems(long.id, long.tenant, placed(long.input))
-    await countedStore.closeTurn(ending(long, { items: placed(long.input) }))
+    await countedStore.journalItems(long.id, long.tenant, numberItems(long.input))
+    await countedStore.closeTurn(createEnding(long, { items: numberItems(long.input) }))
     // On Postgres the transaction begins with a lock that waits for deletion log entries.
     const waits = engine.language === 'postgres' ? 1 : 0
     expect(trips.map(({ verb, queries }) => [verb, queries.length])).toEqual([

@@ -13,19 +13,19 @@ import type { RowEncryption } from '../../src/store/encryption/read-encrypted-ro
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,
-  ending,
+  createEnding,
   newId,
   newTurn,
   nextTurn,
   OWNER,
-  placed,
+  numberItems,
   STRANGER,
   user,
 } from './turns.ts'
 
 const PLACE = { context: null, resetAfterTurnId: null }
 
-export function conversationContract(open: OpenEngine, encryption: RowEncryption): void {
+export function testConversations(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   let conversations: ConversationStore
@@ -42,14 +42,20 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
     await conversations.createConversation({ id, tenant: 'tenant', ...fields }, first)
     return id
   }
-  const hold = (id: string, by: string, nowMs = 0) =>
-    conversations.lockConversation({ ...OWNER, id, by, nowMs, untilMs: nowMs + 10 })
-  const head = async (id: string) => (await conversations.findConversation(OWNER, id))?.head
+  const hold = (id: string, turnId: string, nowMs = 0) =>
+    conversations.lockConversation({
+      ...OWNER,
+      conversationId: id,
+      turnId,
+      nowMs,
+      untilMs: nowMs + 10,
+    })
+  const head = async (id: string) => (await conversations.findConversation(OWNER, id))?.headTurnId
   /** Opens a turn that continues a conversation and holds its lock. */
   const run = async (turn: NewTurn, fields: Partial<TurnEnding> = {}): Promise<void> => {
     await store.openTurn(turn)
-    const items = placed([assistant(turn.id)])
-    await store.closeTurn(ending(turn, { items, holdsConversation: true, ...fields }))
+    const items = numberItems([assistant(turn.id)])
+    await store.closeTurn(createEnding(turn, { items, hasConversationLock: true, ...fields }))
   }
   const isStored = async ({ id }: NewTurn): Promise<boolean> => {
     const sql = `select id from turns where id = '${id}'`
@@ -61,11 +67,11 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
 
     test('the context of a conversation is stored as written, and returned with the lock', async () => {
       const id = await create()
-      const set = await conversations.setContext(OWNER, id, context)
+      const set = await conversations.setPolicyOverrides(OWNER, id, context)
       expect(set).toEqual(await conversations.findConversation(OWNER, id))
       expect(set?.context).toEqual(context)
-      expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, head: null, context })
-      expect((await conversations.setContext(OWNER, id, null))?.context).toBeNull()
+      expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, headTurnId: null, context })
+      expect((await conversations.setPolicyOverrides(OWNER, id, null))?.context).toBeNull()
     })
 
     test('the context of a conversation can be set when the conversation is created', async () => {
@@ -90,7 +96,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
       await hold(id, turn.id)
       await run(turn)
       expect(await conversations.findConversation(OWNER, id)).toMatchObject({
-        head: turn.id,
+        headTurnId: turn.id,
         resetAfterTurnId: first.id,
       })
       expect((await conversations.resetConversation(OWNER, id))?.resetAfterTurnId).toBe(turn.id)
@@ -98,7 +104,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
 
     test('the context of a conversation cannot be changed by other owners', async () => {
       const id = await create()
-      expect(await conversations.setContext(STRANGER, id, context)).toBeNull()
+      expect(await conversations.setPolicyOverrides(STRANGER, id, context)).toBeNull()
       expect(await conversations.resetConversation(STRANGER, id)).toBeNull()
       expect((await conversations.findConversation(OWNER, id))?.context).toBeNull()
     })
@@ -110,19 +116,19 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
     expect(await conversations.findConversation(OWNER, id)).toEqual({
       ...conversation,
       ...PLACE,
-      head: null,
+      headTurnId: null,
     })
     expect(await conversations.findConversation(STRANGER, id)).toBeNull()
-    expect(await conversations.relabelConversation(STRANGER, id, {})).toBeNull()
-    expect(await conversations.relabelConversation(OWNER, id, { b: '1' })).toEqual({
+    expect(await conversations.replaceMetadata(STRANGER, id, {})).toBeNull()
+    expect(await conversations.replaceMetadata(OWNER, id, { b: '1' })).toEqual({
       ...conversation,
       metadata: { b: '1' },
       ...PLACE,
-      head: null,
+      headTurnId: null,
     })
   })
 
-  test('the first items of a conversation are a completed turn', async () => {
+  test('createConversation stores the first items as a completed turn', async () => {
     const first = newTurn({ conversation: `conv_${newId()}`, input: [user('hi')] })
     const id = await create(first)
     expect(await head(id)).toBe(first.id)
@@ -133,12 +139,12 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
   describe('the lock of a conversation', () => {
     test('the lock of a conversation belongs to one turn at a time, which may request it again', async () => {
       const id = await create()
-      expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, head: null })
-      expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, head: null })
+      expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, headTurnId: null })
+      expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, headTurnId: null })
       expect(await hold(id, 'B')).toEqual({ type: 'busy' })
-      await conversations.unlockConversation({ ...OWNER, id, by: 'B' })
+      await conversations.unlockConversation({ ...OWNER, conversationId: id, turnId: 'B' })
       expect(await hold(id, 'B')).toEqual({ type: 'busy' })
-      await conversations.unlockConversation({ ...OWNER, id, by: 'A' })
+      await conversations.unlockConversation({ ...OWNER, conversationId: id, turnId: 'A' })
       expect(await hold(id, 'B')).toMatchObject({ type: 'held' })
     })
 
@@ -151,7 +157,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
     test('the lock of a conversation expires unless it is renewed', async () => {
       const id = await create()
       await hold(id, 'A', 0)
-      const renewed = { ...OWNER, id, by: 'A', nowMs: 8, untilMs: 30 }
+      const renewed = { ...OWNER, conversationId: id, turnId: 'A', nowMs: 8, untilMs: 30 }
       expect(await conversations.renewLock(renewed)).toBe(true)
       expect(await hold(id, 'B', 20)).toEqual({ type: 'busy' })
       expect(await hold(id, 'B', 30)).toMatchObject({ type: 'held' })
@@ -160,41 +166,41 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
 
     test('the lock of a conversation is refused to other owners and for unknown conversations', async () => {
       const id = await create()
-      const theirs = { ...STRANGER, id, by: 'A', nowMs: 0, untilMs: 1 }
+      const theirs = { ...STRANGER, conversationId: id, turnId: 'A', nowMs: 0, untilMs: 1 }
       expect(await conversations.lockConversation(theirs)).toEqual({ type: 'unknown' })
       expect(await hold(`conv_${newId()}`, 'A')).toEqual({ type: 'unknown' })
     })
   })
 
-  describe('a turn that has locked its conversation', () => {
+  describe('end of a turn that has locked its conversation', () => {
     test('a turn that has locked its conversation becomes the head when it succeeds, and releases the lock', async () => {
       const id = await create()
       const turn = newTurn({ conversation: id })
       await hold(id, turn.id)
       await run(turn)
       expect(await head(id)).toBe(turn.id)
-      expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, head: turn.id })
+      expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, headTurnId: turn.id })
     })
 
     test.each(['failed', 'cancelled'] as const)(
-      'a turn that has locked its conversation changes nothing when it has %s, and releases the lock',
+      'a turn that has locked its conversation does not become the head when it has %s, and releases the lock',
       async (state) => {
         const id = await create()
         const turn = newTurn({ conversation: id })
         await hold(id, turn.id)
         await run(turn, { state })
-        expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, head: null })
+        expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, headTurnId: null })
       },
     )
 
-    test('a turn that has locked its conversation adds nothing if it was cancelled before it ended', async () => {
+    test('a turn that has locked its conversation does not become the head if it was cancelled before it ended', async () => {
       const id = await create()
       const turn = newTurn({ conversation: id })
       await hold(id, turn.id)
       await store.openTurn(turn)
-      await store.closeTurn(ending(turn, { state: 'cancelled' }))
-      await store.closeTurn(ending(turn, { holdsConversation: true }))
-      expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, head: null })
+      await store.closeTurn(createEnding(turn, { state: 'cancelled' }))
+      await store.closeTurn(createEnding(turn, { hasConversationLock: true }))
+      expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, headTurnId: null })
     })
 
     test('a turn does not become the head after it has lost the lock', async () => {
@@ -215,7 +221,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
       const turn = newTurn({ conversation: id, input: [user('a'), user('b')] })
       await hold(id, turn.id)
       expect(await conversations.appendItems(turn)).toBe(true)
-      expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, head: turn.id })
+      expect(await hold(id, 'B')).toEqual({ type: 'held', ...PLACE, headTurnId: turn.id })
       expect(await conversations.appendItems(newTurn({ conversation: id }))).toBe(false)
       expect(await head(id)).toBe(turn.id)
     })
@@ -232,7 +238,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
     })
   })
 
-  describe('deleteConversation deletes a conversation and its turns', () => {
+  describe('deletion of a conversation with deleteConversation', () => {
     const readTurns = async () => {
       const first = newTurn({ conversation: `conv_${newId()}`, input: [user('a')] })
       const id = await create(first)
@@ -260,7 +266,7 @@ export function conversationContract(open: OpenEngine, encryption: RowEncryption
     test('deleteConversation keeps turns that a response outside depends on, but does not return them', async () => {
       const { id, turns } = await readTurns()
       const outside = nextTurn(turns[2] as NewTurn)
-      await run(outside, { holdsConversation: false })
+      await run(outside, { hasConversationLock: false })
       await conversations.deleteConversation(OWNER, id, 9)
       expect(await Promise.all(turns.map(isStored))).toEqual([true, true, true, false])
       const chain = await store.loadChain(OWNER, outside.id)

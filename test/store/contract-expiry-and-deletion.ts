@@ -4,29 +4,30 @@ import type { ConversationStore } from '../../src/store/conversations/conversati
 import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
 import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
 import { createConversationStore } from '../../src/store/conversations/sql-conversation-store.ts'
+import { createDeletionStore } from '../../src/store/deletion/sql-deletion-store.ts'
 import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
 import { createRunStore } from '../../src/store/background-runs/sql-run-store.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type {
-  Expiry,
+  ExpiryPageRequest,
   ExpiryCursor,
-  RecallStore,
-} from '../../src/store/recall/recall-store-interface.ts'
+  DeletionStore,
+} from '../../src/store/deletion/deletion-store-interface.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
-import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
+import { assistant, createEnding, newId, newTurn, nextTurn, numberItems, user } from './turns.ts'
 
-export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncryption): void {
+export function testExpiryAndDeletion(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
-  let recall: RecallStore
+  let deletion: DeletionStore
   let conversations: ConversationStore
   let tenant: string
   beforeAll(async () => {
     engine = await open()
     store = createTurnStore(engine, encryption)
-    recall = createRecallStore(engine, encryption)
+    deletion = createDeletionStore(engine)
     conversations = createConversationStore(engine, encryption)
   })
   afterAll(() => engine.close())
@@ -37,7 +38,7 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
   const query = (sql: string): SqlQuery => ({ name: null, sql, parameters: [] })
   const storeTurn = async (turn: NewTurn): Promise<NewTurn> => {
     await store.openTurn({ ...turn, input: [user('?')] })
-    await store.closeTurn(ending(turn, { items: placed([assistant(turn.id)]) }))
+    await store.closeTurn(createEnding(turn, { items: numberItems([assistant(turn.id)]) }))
     await engine.write([
       query(`insert into stream_events (turn_id, first_number, last_number, tenant, text)
         values ('${turn.id}', 0, 1, '${turn.tenant}', 'x')`),
@@ -74,19 +75,22 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
     return turns.filter(({ id }) => ids.includes(id))
   }
 
-  describe('expireTurns deletes unused turns', () => {
+  describe('deletion of unused turns with expireTurns', () => {
     /**
      * Deletes page by page everything that was last used before the given time, which no other test
      * uses.
      */
-    const expire = async (before: number, fields: Partial<Expiry> = {}): Promise<number> => {
-      const page = { of: 'all', unusedSinceMs: before, nowMs: 1_000_000, limit: 100 } as const
+    const expire = async (
+      before: number,
+      fields: Partial<ExpiryPageRequest> = {},
+    ): Promise<number> => {
+      const page = { lifetime: 'all', unusedSinceMs: before, nowMs: 1_000_000, limit: 100 } as const
       let removed = 0
       let after: ExpiryCursor | null = null
       let rounds = 0
       do {
-        const expired = await recall.expireTurns({ ...page, after, ...fields })
-        removed += expired.removed
+        const expired = await deletion.expireTurns({ ...page, after, ...fields })
+        removed += expired.deletedCount
         after = expired.next
         rounds += 1
       } while (after !== null && rounds < 50)
@@ -100,7 +104,7 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
         await storeNewTurn({ createdAtMs: 10 }),
         await storeNewTurn({ createdAtMs: 1 }),
       ]
-      await recall.touchTurns(tenant, [touched.id], 50)
+      await createRecallStore(engine).touchTurns(tenant, [touched.id], 50)
       expect(await expire(10)).toBe(1)
       expect(await findRemaining(old, keptTurns, touched)).toEqual([keptTurns, touched])
       expect(await expire(10)).toBe(0)
@@ -128,17 +132,17 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
       for (let createdAtMs = 2; createdAtMs < 8; createdAtMs += 1) {
         chain.push(await storeNextTurn(chain.at(-1) as NewTurn, { createdAtMs }))
       }
-      const page = { of: 'all', unusedSinceMs: 9, nowMs: 9, limit: 3 } as const
-      const first = await recall.expireTurns({ ...page, after: null })
-      expect(first.removed).toBe(3)
+      const page = { lifetime: 'all', unusedSinceMs: 9, nowMs: 9, limit: 3 } as const
+      const first = await deletion.expireTurns({ ...page, after: null })
+      expect(first.deletedCount).toBe(3)
       expect(await findRemaining(...chain)).toEqual(chain.slice(0, 4))
-      const second = await recall.expireTurns({ ...page, after: first.next })
-      expect(second.removed).toBe(3)
+      const second = await deletion.expireTurns({ ...page, after: first.next })
+      expect(second.deletedCount).toBe(3)
       expect(await findRemaining(...chain)).toEqual(chain.slice(0, 1))
       expect(await expire(9)).toBe(1)
     })
 
-    test('expireTurns continues after any number of turns that must be kept', async () => {
+    test('expireTurns finds expired turns after any number of turns that it must keep', async () => {
       const held = await Promise.all(
         Array.from({ length: 7 }, () =>
           storeNewTurn({ createdAtMs: 5, conversation: `conv_${tenant}` }),
@@ -152,7 +156,7 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
       expect(await findRemaining(...held)).toEqual([])
     })
 
-    test('expireTurns keeps turns of conversations, even if only their head is one', async () => {
+    test('expireTurns keeps the turns and the head of a conversation that still exists', async () => {
       const first = newTurn({ tenant, createdAtMs: 1, conversation: `conv_${tenant}` })
       await createConversation(`conv_${tenant}`, null, first)
       const head = await storeNewTurn({ createdAtMs: 1 })
@@ -191,7 +195,7 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
       const above = await storeNextTurn(below, { isTemporary: true })
       const under = await storeNewTurn({ createdAtMs: 1, isTemporary: true })
       const stands = await storeNextTurn(under)
-      expect(await expire(10, { of: 'temporary' })).toBe(2)
+      expect(await expire(10, { lifetime: 'temporary' })).toBe(2)
       expect(await findRemaining(keptTurns, below, above, under, stands)).toEqual([
         keptTurns,
         under,
@@ -200,7 +204,7 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
       expect(await expire(10)).toBe(3)
     })
 
-    test('expireTurns also deletes turns that are marked as deleted and were kept for others only', async () => {
+    test('expireTurns also deletes a turn that is marked as deleted once no turn depends on it', async () => {
       const first = await storeNewTurn({ createdAtMs: 30 })
       const second = await storeNextTurn(first, { createdAtMs: 1 })
       const archive = createTurnManagementStore(engine, encryption)
@@ -214,9 +218,9 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
     })
   })
 
-  describe('deleteThread deletes the turns of a thread', () => {
+  describe('deletion of a thread with deleteThread', () => {
     const deleteThread = (turn: NewTurn, who: string | null = null) =>
-      recall.deleteThread({ tenant, user: who, turnId: turn.id, nowMs: 1 })
+      deletion.deleteThread({ tenant, user: who, turnId: turn.id, nowMs: 1 })
 
     test('deleteThread deletes all turns of the thread, whichever of them is named, and no others', async () => {
       const root = await storeNewTurn()
@@ -233,7 +237,7 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
       const theirs = await storeNextTurn(mine, { user: 'bob' })
       const nobodys = await storeNextTurn(theirs)
       expect(
-        await recall.deleteThread({ tenant: newId(), user: null, turnId: mine.id, nowMs: 1 }),
+        await deletion.deleteThread({ tenant: newId(), user: null, turnId: mine.id, nowMs: 1 }),
       ).toBe(0)
       expect(await deleteThread(mine, 'bob')).toBe(0)
       expect(await deleteThread(nobodys, 'ann')).toBe(0)
@@ -248,17 +252,17 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
       const plain = newTurn({ tenant, owner: 'r' })
       const run = nextTurn(plain, { background: true, owner: 'r' })
       await store.openTurn(plain)
-      await store.journalItems(plain.id, tenant, placed([assistant('a')]))
+      await store.journalItems(plain.id, tenant, numberItems([assistant('a')]))
       await runs.openRun(run, { first: 0, last: 0, text: 'x' })
       expect(await deleteThread(run)).toBe(2)
       const hold = { turnId: run.id, tenant, user: null, owner: 'r' }
       const events = { first: 1, last: 1, text: 'y' }
-      const items = placed([assistant('late')])
+      const items = numberItems([assistant('late')])
       await store.journalItems(plain.id, tenant, items)
-      expect(await store.closeTurn(ending(plain, { items }))).toBe(false)
+      expect(await store.closeTurn(createEnding(plain, { items }))).toBe(false)
       expect(await runs.startRun(hold)).toBe(false)
       expect(await runs.recordRun(hold, events, items)).toBe(false)
-      expect(await runs.endRun(hold, ending(run, { items }), events)).toBe(false)
+      expect(await runs.endRun(hold, createEnding(run, { items }), events)).toBe(false)
       expect(await findRemaining(plain, run)).toEqual([])
     })
 
@@ -266,18 +270,25 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
       const id = `conv_${tenant}`
       await createConversation(id)
       const first = newTurn({ tenant, conversation: id })
-      const hold = { tenant, user: null, id, by: first.id, nowMs: 1, untilMs: 100 }
+      const hold = {
+        tenant,
+        user: null,
+        conversationId: id,
+        turnId: first.id,
+        nowMs: 1,
+        untilMs: 100,
+      }
       await conversations.lockConversation(hold)
       await store.openTurn(first)
-      await store.closeTurn(ending(first, { holdsConversation: true }))
+      await store.closeTurn(createEnding(first, { hasConversationLock: true }))
       const second = nextTurn(first, { conversation: id })
-      await conversations.lockConversation({ ...hold, by: second.id })
+      await conversations.lockConversation({ ...hold, turnId: second.id })
       await store.openTurn(second)
       expect(await deleteThread(first)).toBe(2)
-      const third = { ...hold, by: newId() }
+      const third = { ...hold, turnId: newId() }
       expect(await conversations.lockConversation(third)).toMatchObject({
         type: 'held',
-        head: null,
+        headTurnId: null,
       })
     })
 
@@ -288,12 +299,12 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
       const failed = await storeNewTurn({ conversation: id })
       expect(await deleteThread(failed)).toBe(1)
       expect(await conversations.findConversation({ tenant, user: null }, id)).toMatchObject({
-        head: start.id,
+        headTurnId: start.id,
       })
     })
   })
 
-  describe('deleteUser deletes the data of a user', () => {
+  describe("deletion of a user's data with deleteUser", () => {
     test('deleteUser deletes turns, conversations and events of the user in this tenant at once', async () => {
       const other = newId()
       const turn = await storeNewTurn({ user: "o'ann\0" })
@@ -308,7 +319,7 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
       ]
       await createConversation(`conv_a${tenant}`, "o'ann\0")
       await createConversation(`conv_b${tenant}`, 'bob')
-      expect(await recall.deleteUser(tenant, "o'ann\0", 1)).toBe(4)
+      expect(await deletion.deleteUser(tenant, "o'ann\0", 1)).toBe(4)
       expect(await findRemaining(turn, next, alone, ...keptTurns)).toEqual(keptTurns)
       expect(await store.loadChain(running, running.id)).toBeNull()
       expect(await store.loadChain({ tenant, user: 'bob' }, keptTurns[0]?.id ?? '')).toHaveLength(1)
@@ -318,24 +329,24 @@ export function expiryAndDeletionContract(open: OpenEngine, encryption: RowEncry
       expect(
         await conversations.findConversation({ tenant, user: 'bob' }, `conv_b${tenant}`),
       ).not.toBeNull()
-      expect(await recall.deleteUser(tenant, "o'ann\0", 1)).toBe(0)
-      expect(await recall.deleteUser(tenant, 'nobody', 1)).toBe(0)
+      expect(await deletion.deleteUser(tenant, "o'ann\0", 1)).toBe(0)
+      expect(await deletion.deleteUser(tenant, 'nobody', 1)).toBe(0)
     })
 
-    test('deleteUser keeps conversations of others without the deleted turns', async () => {
+    test("deleteUser deletes the user's turns in conversations of other users, and keeps the conversations", async () => {
       const id = `conv_${tenant}`
       const head = newTurn({ tenant, user: 'ann', conversation: id })
       await createConversation(id, 'bob', head)
-      expect(await recall.deleteUser(tenant, 'ann', 1)).toBe(1)
+      expect(await deletion.deleteUser(tenant, 'ann', 1)).toBe(1)
       expect(await conversations.findConversation({ tenant, user: 'bob' }, id)).toMatchObject({
-        head: null,
+        headTurnId: null,
       })
     })
 
     test('deleteUser and deleteThread delete all of the data or nothing', async () => {
       const turn = await storeNewTurn({ user: 'ann' })
       await createConversation(`conv_${tenant}`, 'ann')
-      const broken = createRecallStore({
+      const broken = createDeletionStore({
         ...engine,
         write: (queries, survives) =>
           engine.write([...queries, query('insert into nowhere values (1)')], survives),

@@ -9,10 +9,10 @@ import type { StoredFact } from '../../src/store/facts/fact-store-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
 import { createStores } from '../../src/store/create-stores.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
-import { counting } from './counting.ts'
+import { recordRoundTrips } from './record-round-trips.ts'
 import type { OpenEngine } from './engines.ts'
 import { newId, newTurn } from './turns.ts'
-import { openedStores } from './opened-stores.ts'
+import { openStores } from './open-stores.ts'
 
 const NOW = 1_795_000_000_000
 
@@ -35,8 +35,8 @@ export function newFact(fields: Partial<StoredFact> = {}): StoredFact {
   }
 }
 
-export function factContract(open: OpenEngine, encryption: RowEncryption): void {
-  const opened = openedStores(open, encryption)
+export function testFacts(open: OpenEngine, encryption: RowEncryption): void {
+  const opened = openStores(open, encryption)
 
   const save = async (fields: Partial<StoredFact> = {}): Promise<StoredFact> => {
     const fact = newFact({ ...opened.owner, ...fields })
@@ -57,9 +57,9 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
   const textsFor = async (...scopeSubsets: Parameters<typeof search>) =>
     (await search(...scopeSubsets)).facts.map(({ text }) => text)
   const core = (who: Caller = opened.owner, scopes: readonly string[] = ['user']) =>
-    opened.stores.facts.coreFacts(who, { scopes, nowMs: NOW, limit: 50 })
+    opened.stores.facts.listCoreFacts(who, { scopes, nowMs: NOW, limit: 50 })
 
-  describe('a stored fact can be found, replaced and listed', () => {
+  describe('writing, reading and listing of facts', () => {
     test('a stored fact is returned as it was written', async () => {
       const fact = await save({ importance: 0.9, validUntilMs: NOW + 1 })
       expect(await opened.stores.facts.findFact(opened.owner, fact.id)).toStrictEqual(fact)
@@ -68,13 +68,13 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(
         await opened.stores.facts.listFacts(opened.owner, { after: null, order: 'asc', limit: 5 }),
       ).toEqual([fact])
-      expect(await opened.stores.facts.factsEnding(opened.owner, fact.id.slice(-8))).toStrictEqual([
-        fact,
-      ])
-      expect(await opened.stores.facts.factsEnding(opened.owner, '%')).toEqual([])
+      expect(
+        await opened.stores.facts.findFactsByIdEnding(opened.owner, fact.id.slice(-8)),
+      ).toStrictEqual([fact])
+      expect(await opened.stores.facts.findFactsByIdEnding(opened.owner, '%')).toEqual([])
     })
 
-    test('a stored fact is stored once when callers save the same words at the same time', async () => {
+    test('a fact is stored once when callers save the same words at the same time', async () => {
       const same = ['The sky is blue', 'the SKY is, blue!', 'Blue is the sky.'].map((text) =>
         newFact({ ...opened.owner, text }),
       )
@@ -120,12 +120,12 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
     })
   })
 
-  describe('searchFacts finds facts by their words', () => {
+  describe('search for facts with searchFacts', () => {
     test('searchFacts returns the facts with most of the rare words first, in one round trip', async () => {
       await save({ text: 'The dog is called Rex' })
       await save({ text: 'The cat is called Tom' })
       await save({ text: 'The house is old' })
-      const { engine: watched, trips } = counting(opened.engine)
+      const { engine: watched, trips } = recordRoundTrips(opened.engine)
       const { facts } = createStores(watched, encryption)
       const words = extractSearchTerms('what is the name of the cat')
       const found = await facts.searchFacts(opened.owner, {
@@ -137,8 +137,8 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(trips).toHaveLength(1)
       expect(found.facts).toHaveLength(2)
       expect(found.facts[0]?.text).toBe('The cat is called Tom')
-      expect(['the', 'cat', 'name'].map(found.countOf)).toEqual([3, 1, 0])
-      expect(found.total).toBe(3)
+      expect(['the', 'cat', 'name'].map(found.countFactsWith)).toEqual([3, 1, 0])
+      expect(found.factCount).toBe(3)
     })
 
     test('searchFacts accepts thousands of words, and none', async () => {
@@ -158,7 +158,9 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       const found = await search('thing 7')
       expect(found.facts[0]?.text).toBe('thing 7')
       expect(found.facts[1]?.text).toBe('thing 239')
-      expect([found.countOf('thing'), found.countOf('7'), found.total]).toEqual([200, 1, 200])
+      expect([found.countFactsWith('thing'), found.countFactsWith('7'), found.factCount]).toEqual([
+        200, 1, 200,
+      ])
     })
 
     test('searchFacts does not find expired facts', async () => {
@@ -169,7 +171,7 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
     })
   })
 
-  test('coreFacts returns important facts and those of the area core', async () => {
+  test('listCoreFacts returns important facts and those of the area core', async () => {
     await save({ text: 'not important', importance: 0.89 })
     await save({ text: 'of the core', area: 'core', importance: 0.1 })
     await save({ text: 'very important', importance: 0.9 })
@@ -188,7 +190,7 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
     })
   })
 
-  test('C42: a caller cannot find, change or delete facts of another owner', async () => {
+  test('a caller cannot find, change or delete facts of another owner (C42)', async () => {
     const tenants = [newId(), newId()]
     const threads = [newId(), newId()]
     const owners = tenants.flatMap((tenant) =>
@@ -209,8 +211,8 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       const wanted = idsOf(ownFacts.filter(({ scope }) => within.includes(scope)))
       const found = await search('secret', who, within)
       expect(idsOf(found.facts)).toEqual(wanted)
-      expect(found.total).toBe(wanted.length)
-      expect(found.countOf('secret')).toBe(wanted.length)
+      expect(found.factCount).toBe(wanted.length)
+      expect(found.countFactsWith('secret')).toBe(wanted.length)
       expect(idsOf(await core(who, within))).toEqual(wanted)
       const listed = await opened.stores.facts.listFacts(who, {
         after: null,
@@ -224,14 +226,14 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
     if (fact === undefined) return
     for (const who of owners.slice(1)) {
       expect(await opened.stores.facts.findFact(who, fact.id)).toBeNull()
-      expect(await opened.stores.facts.factsEnding(who, fact.id.slice(-8))).toEqual([])
+      expect(await opened.stores.facts.findFactsByIdEnding(who, fact.id.slice(-8))).toEqual([])
       expect(await opened.stores.facts.deleteFact(who, fact.id)).toBe(false)
       await opened.stores.facts.touchFacts(who, [fact.id], NOW + 1e9)
       await opened.stores.facts.replaceFact({ ...fact, ...who, text: 'something else' })
     }
     expect(await opened.stores.facts.findFact(fact, fact.id)).toStrictEqual(fact)
     expect(await opened.stores.facts.deleteFacts(fact)).toBe(3)
-    expect((await search('secret', owners[1])).total).toBe(1)
+    expect((await search('secret', owners[1])).factCount).toBe(1)
   })
 
   describe('deletion and expiry of facts', () => {
@@ -241,7 +243,7 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
         { ...opened.owner, user: 'bob' },
       ]
       for (const who of [opened.owner, alice, bob]) await save({ ...who, text: 'to be deleted' })
-      await opened.stores.recall.deleteUser(opened.owner.tenant, 'alice', NOW)
+      await opened.stores.deletion.deleteUser(opened.owner.tenant, 'alice', NOW)
       expect(await textsFor('deleted', alice)).toEqual([])
       expect(await textsFor('deleted', bob)).toHaveLength(1)
       expect(await textsFor('deleted')).toHaveLength(1)
@@ -255,14 +257,14 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
       await save({ scope: conversation, text: 'for its conversation' })
       await save({ scope: thread, text: 'for this thread' })
       await save({ text: 'for all of them', source: { thread, response: null, items: null } })
-      await opened.stores.recall.deleteThread({
+      await opened.stores.deletion.deleteThread({
         ...opened.owner,
         tenant: newId(),
         turnId: turn.id,
         nowMs: NOW,
       })
       expect(await textsFor('for', opened.owner, [thread])).toHaveLength(1)
-      await opened.stores.recall.deleteThread({ ...opened.owner, turnId: turn.id, nowMs: NOW })
+      await opened.stores.deletion.deleteThread({ ...opened.owner, turnId: turn.id, nowMs: NOW })
       expect(await textsFor('for', opened.owner, [thread, conversation, 'user'])).toEqual([
         'for all of them',
       ])
@@ -283,8 +285,14 @@ export function factContract(open: OpenEngine, encryption: RowEncryption): void 
     })
 
     test('a fact is deleted when it has expired, or was not used for long and is not important', async () => {
-      const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
-        opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
+      const expire = (lifetime: 'all' | 'temporary', unusedSinceMs: number) =>
+        opened.stores.deletion.expireTurns({
+          lifetime,
+          unusedSinceMs,
+          nowMs: NOW,
+          after: null,
+          limit: 100,
+        })
       await save({ text: 'unused', usedAtMs: 1_000 })
       await save({ text: 'unused but important', usedAtMs: 1_000, importance: 0.9 })
       await save({ text: 'used', usedAtMs: 3_000 })

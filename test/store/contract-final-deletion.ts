@@ -5,20 +5,20 @@
 import { describe, expect, test } from 'vitest'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
-import type { DerivedDataOrigin } from '../../src/store/deletion/derived-data-origin.ts'
+import type { DerivedDataOrigin } from '../../src/store/deletion/deletion-store-interface.ts'
 import { newFact } from './contract-facts.ts'
 import { newVersion } from './contract-layers.ts'
 import { newSummary } from './contract-summaries.ts'
 import type { OpenEngine } from './engines.ts'
-import { openedStores } from './opened-stores.ts'
-import { ending, newId, newTurn, nextTurn, user } from './turns.ts'
+import { openStores } from './open-stores.ts'
+import { createEnding, newId, newTurn, nextTurn, user } from './turns.ts'
 
 const NOW = 1_795_000_000_000
 const BEFORE = NOW - 1
 const LATER = NOW + 1
 
-export function finalDeletionContract(open: OpenEngine, encryption: RowEncryption): void {
-  const opened = openedStores(open, encryption)
+export function testFinalDeletion(open: OpenEngine, encryption: RowEncryption): void {
+  const opened = openStores(open, encryption)
   const alice = () => ({ tenant: opened.owner.tenant, user: 'al"ice\0' })
 
   /**
@@ -29,18 +29,18 @@ export function finalDeletionContract(open: OpenEngine, encryption: RowEncryptio
     work: DerivedDataOrigin,
   ) => {
     const { summaries, facts, layers } = opened.stores
-    const { begunAtMs, thread } = work
+    const { jobStartedAtMs, thread } = work
     const isConversation = thread?.startsWith('conv_') === true
     const ties = isConversation ? { conversation: thread } : { turn: thread }
     const place = { owner, layer: 'observations', thread: thread ?? newId() }
     const ofUser = { owner, layer: 'working_memory', thread: null }
     const number = (await layers.loadVersions(ofUser)).length + 1
     return Promise.all([
-      summaries.saveSummary(newSummary({ ...owner, ...ties, begunAtMs })),
+      summaries.saveSummary(newSummary({ ...owner, ...ties, jobStartedAtMs })),
       facts.saveFact(newFact({ ...owner, scope: thread ?? 'user', text: `a ${newId()}` }), work),
       facts.saveFact(newFact({ ...owner, scope: 'user', text: `b ${newId()}` }), work),
-      layers.saveVersion(newVersion(place, { work, id: `lay_${newId()}` })),
-      layers.saveVersion(newVersion(ofUser, { work, number, id: `lay_${newId()}` })),
+      layers.saveVersion(newVersion(place, { origin: work, id: `lay_${newId()}` })),
+      layers.saveVersion(newVersion(ofUser, { origin: work, number, id: `lay_${newId()}` })),
     ])
   }
   /** Counts the rows of the tenant. */
@@ -60,19 +60,23 @@ export function finalDeletionContract(open: OpenEngine, encryption: RowEncryptio
   const NOTHING = [false, false, false, false, false]
   const ALL = [true, true, true, true, true]
 
-  describe('after a user is deleted', () => {
+  describe('writes after the deletion of a user', () => {
     test('after a user is deleted, data of earlier jobs is not stored, and data of later jobs is', async () => {
-      const { recall } = opened.stores
-      await recall.deleteUser(alice().tenant, alice().user, NOW)
-      expect(await writeDerivedData(alice(), { begunAtMs: BEFORE, thread: null })).toEqual(NOTHING)
-      expect(await writeDerivedData(alice(), { begunAtMs: NOW, thread: newId() })).toEqual(NOTHING)
+      const { deletion } = opened.stores
+      await deletion.deleteUser(alice().tenant, alice().user, NOW)
+      expect(await writeDerivedData(alice(), { jobStartedAtMs: BEFORE, thread: null })).toEqual(
+        NOTHING,
+      )
+      expect(await writeDerivedData(alice(), { jobStartedAtMs: NOW, thread: newId() })).toEqual(
+        NOTHING,
+      )
       expect(await opened.stores.facts.listFacts(alice(), ALL_OF_IT)).toEqual([])
-      expect(await writeDerivedData(alice(), { begunAtMs: LATER, thread: null })).toEqual(ALL)
+      expect(await writeDerivedData(alice(), { jobStartedAtMs: LATER, thread: null })).toEqual(ALL)
     })
 
     test('after a user is deleted, a turn that began earlier cannot be opened', async () => {
-      const { store, recall, runs } = opened.stores
-      await recall.deleteUser(alice().tenant, alice().user, NOW)
+      const { store, deletion, runs } = opened.stores
+      await deletion.deleteUser(alice().tenant, alice().user, NOW)
       const open = (fields: Partial<NewTurn>) => {
         const turn = newTurn({ ...alice(), createdAtMs: BEFORE, ...fields })
         return [store.openTurn(turn), runs.openRun(turn, { first: 0, last: 0, text: 'a' })] as const
@@ -89,7 +93,7 @@ export function finalDeletionContract(open: OpenEngine, encryption: RowEncryptio
     })
 
     test('after a user is deleted, a turn that is opened at the same time is not stored', async () => {
-      const { store, recall } = opened.stores
+      const { store, deletion } = opened.stores
       const open = () => {
         const turn = newTurn({ ...alice(), createdAtMs: BEFORE, input: [user('A?')] })
         return store.openTurn(turn).catch(() => undefined)
@@ -97,7 +101,7 @@ export function finalDeletionContract(open: OpenEngine, encryption: RowEncryptio
       const some = () => Array.from({ length: 8 }, open)
       await Promise.all([
         ...some(),
-        recall.deleteUser(alice().tenant, alice().user, NOW),
+        deletion.deleteUser(alice().tenant, alice().user, NOW),
         ...some(),
         new Promise((resolve) => setTimeout(resolve, 2)).then(() => Promise.all(some())),
       ])
@@ -105,48 +109,48 @@ export function finalDeletionContract(open: OpenEngine, encryption: RowEncryptio
     })
 
     test('after a user is deleted, data of other users stays', async () => {
-      const { recall } = opened.stores
-      await recall.deleteUser(alice().tenant, alice().user, NOW)
+      const { deletion } = opened.stores
+      await deletion.deleteUser(alice().tenant, alice().user, NOW)
       for (const other of [
         { ...alice(), user: 'bob' },
         { ...alice(), user: null },
         { ...alice(), tenant: newId() },
       ]) {
-        expect(await writeDerivedData(other, { begunAtMs: BEFORE, thread: null })).toEqual(ALL)
+        expect(await writeDerivedData(other, { jobStartedAtMs: BEFORE, thread: null })).toEqual(ALL)
       }
     })
 
     test('after a user is deleted, data that is written at the same time is not stored', async () => {
-      const { facts, recall } = opened.stores
-      const work = { begunAtMs: BEFORE, thread: null }
+      const { facts, deletion } = opened.stores
+      const work = { jobStartedAtMs: BEFORE, thread: null }
       const save = (at: number) =>
         facts.saveFact(newFact({ ...alice(), scope: 'user', text: `fact ${at} of many` }), work)
       await Promise.all([
         ...Array.from({ length: 8 }, (_, at) => save(at)),
-        recall.deleteUser(alice().tenant, alice().user, NOW),
+        deletion.deleteUser(alice().tenant, alice().user, NOW),
         ...Array.from({ length: 8 }, (_, at) => save(8 + at)),
       ])
       expect(await facts.listFacts(alice(), ALL_OF_IT)).toEqual([])
     })
   })
 
-  describe('after a thread is deleted', () => {
+  describe('writes after the deletion of a thread', () => {
     test('after a thread is deleted, data derived from its only answer is not stored', async () => {
-      const { store, recall } = opened.stores
+      const { store, deletion } = opened.stores
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
       await store.openTurn(turn)
-      await recall.deleteThread({ ...alice(), turnId: turn.id, nowMs: NOW })
-      const work = { begunAtMs: BEFORE, thread: turn.id }
+      await deletion.deleteThread({ ...alice(), turnId: turn.id, nowMs: NOW })
+      const work = { jobStartedAtMs: BEFORE, thread: turn.id }
       expect(await writeDerivedData(alice(), work)).toEqual(NOTHING)
-      expect(await writeDerivedData(alice(), { ...work, begunAtMs: LATER })).toEqual(ALL)
+      expect(await writeDerivedData(alice(), { ...work, jobStartedAtMs: LATER })).toEqual(ALL)
       expect(await writeDerivedData(alice(), { ...work, thread: newId() })).toEqual(ALL)
     })
 
     test('after a thread is deleted, a turn that continues it cannot be opened', async () => {
-      const { store, recall } = opened.stores
+      const { store, deletion } = opened.stores
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
       await store.openTurn(turn)
-      await recall.deleteThread({ ...alice(), turnId: turn.id, nowMs: NOW })
+      await deletion.deleteThread({ ...alice(), turnId: turn.id, nowMs: NOW })
       const next = nextTurn(turn, { createdAtMs: BEFORE, input: [user('A?')] })
       await expect(store.openTurn(next)).rejects.toThrow('was forgotten')
       await store.openTurn({ ...next, createdAtMs: LATER })
@@ -154,36 +158,36 @@ export function finalDeletionContract(open: OpenEngine, encryption: RowEncryptio
       expect(await countTenantRows()).toEqual({ turns: 2, items: 1, events: 0 })
     })
 
-    test('after a thread is deleted, a turn that continues a singly deleted turn can be opened', async () => {
+    test('a turn that continues a turn deleted by deleteTurn can still be opened', async () => {
       const { store, archive } = opened.stores
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
       await store.openTurn(turn)
-      await store.closeTurn(ending(turn))
+      await store.closeTurn(createEnding(turn))
       await archive.deleteTurn({ ...alice(), turnId: turn.id, dialect: turn.dialect, nowMs: NOW })
       await store.openTurn(nextTurn(turn, { createdAtMs: BEFORE }))
       expect((await countTenantRows()).turns).toBe(1)
     })
 
     test('after a thread is deleted, data of its conversation is not stored', async () => {
-      const { store, recall } = opened.stores
+      const { store, deletion } = opened.stores
       const conversation = `conv_${newId()}`
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE, conversation })
       await store.openTurn(turn)
-      await recall.deleteThread({ ...alice(), turnId: turn.id, nowMs: NOW })
-      expect(await writeDerivedData(alice(), { begunAtMs: BEFORE, thread: conversation })).toEqual(
-        NOTHING,
-      )
+      await deletion.deleteThread({ ...alice(), turnId: turn.id, nowMs: NOW })
+      expect(
+        await writeDerivedData(alice(), { jobStartedAtMs: BEFORE, thread: conversation }),
+      ).toEqual(NOTHING)
     })
 
-    test('after a thread is deleted, data of a thread whose turns were all deleted is not stored, but that of a remaining thread is', async () => {
+    test('after all turns of a thread are deleted one by one, its data is not stored, and data of other threads is', async () => {
       const { store, archive } = opened.stores
       const turn = newTurn({ ...alice(), createdAtMs: BEFORE })
       const next = nextTurn(turn, { ...alice(), createdAtMs: BEFORE })
       for (const each of [turn, next]) {
         await store.openTurn(each)
-        await store.closeTurn(ending(each))
+        await store.closeTurn(createEnding(each))
       }
-      const work = { begunAtMs: BEFORE, thread: turn.id }
+      const work = { jobStartedAtMs: BEFORE, thread: turn.id }
       const { dialect } = turn
       await archive.deleteTurn({ ...alice(), turnId: next.id, dialect, nowMs: NOW })
       expect(await writeDerivedData(alice(), work)).toEqual(ALL)
@@ -193,12 +197,12 @@ export function finalDeletionContract(open: OpenEngine, encryption: RowEncryptio
     })
   })
 
-  test('data of a conversation is stored until the conversation is deleted', async () => {
+  test('data that a job derives from a conversation is not stored after the conversation is deleted', async () => {
     const { conversations } = opened.stores
     const id = `conv_${newId()}`
     const about = { ...alice(), id, metadata: {}, createdAtMs: BEFORE }
     await conversations.createConversation(about, null)
-    const work = { begunAtMs: BEFORE, thread: id }
+    const work = { jobStartedAtMs: BEFORE, thread: id }
     await conversations.deleteConversation({ ...alice(), user: 'bob' }, id, NOW)
     expect(await writeDerivedData(alice(), work)).toEqual(ALL)
     expect(await conversations.deleteConversation(alice(), id, NOW)).toBe('deleted')
@@ -206,21 +210,21 @@ export function finalDeletionContract(open: OpenEngine, encryption: RowEncryptio
   })
 
   test('a slow clock does not move the time of a deletion log entry back, and entries are deleted after a day', async () => {
-    const { recall } = opened.stores
+    const { deletion } = opened.stores
     const notes = async () => {
       const sql = `select name, forgotten_at from forgotten where tenant = '${alice().tenant}'`
       const [rows = []] = await opened.engine.read([{ name: null, sql, parameters: [] }])
       return rows as readonly { readonly name: string; readonly forgotten_at: number }[]
     }
-    await recall.deleteUser(alice().tenant, alice().user, NOW)
-    await recall.deleteUser(alice().tenant, alice().user, NOW - 5000)
+    await deletion.deleteUser(alice().tenant, alice().user, NOW)
+    await deletion.deleteUser(alice().tenant, alice().user, NOW - 5000)
     const [note] = await notes()
     expect(note?.forgotten_at).toBe(NOW)
     expect(note?.name).not.toContain('ice')
-    const page = { of: 'temporary', unusedSinceMs: 0, after: null, limit: 1 } as const
-    await recall.expireTurns({ ...page, nowMs: NOW + DAY_MS })
+    const page = { lifetime: 'temporary', unusedSinceMs: 0, after: null, limit: 1 } as const
+    await deletion.expireTurns({ ...page, nowMs: NOW + DAY_MS })
     expect(await notes()).toHaveLength(1)
-    await recall.expireTurns({ ...page, nowMs: NOW + DAY_MS + 1 })
+    await deletion.expireTurns({ ...page, nowMs: NOW + DAY_MS + 1 })
     expect(await notes()).toEqual([])
   })
 }

@@ -11,9 +11,9 @@ import type {
 import { createStores } from '../../src/store/create-stores.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
-import { counting } from './counting.ts'
+import { recordRoundTrips } from './record-round-trips.ts'
 import { newId, newTurn } from './turns.ts'
-import { openedStores } from './opened-stores.ts'
+import { openStores } from './open-stores.ts'
 
 const NOW = 1_795_000_000_000
 
@@ -23,7 +23,7 @@ export function newVersion(
 ): NewLayerVersion {
   return {
     id: `lay_${newId()}`,
-    place,
+    key: place,
     number: 1,
     round: 1,
     body: { memory: { said: '“no\0thing”, half \ud800 a pair' } },
@@ -31,25 +31,25 @@ export function newVersion(
     usedAtMs: NOW,
     parent: null,
     isTemporary: false,
-    work: { begunAtMs: NOW + 1, thread: null },
+    origin: { jobStartedAtMs: NOW + 1, thread: null },
     ...fields,
   }
 }
 
-export function asStored(version: NewLayerVersion): StoredLayerVersion {
+export function toStoredVersion(version: NewLayerVersion): StoredLayerVersion {
   const {
     id: _id,
-    place: _place,
+    key: _place,
     parent: _parent,
     isTemporary: _is,
-    work: _work,
+    origin: _work,
     ...stored
   } = version
   return stored
 }
 
-export function layerContract(open: OpenEngine, encryption: RowEncryption): void {
-  const opened = openedStores(open, encryption)
+export function testMemoryLayers(open: OpenEngine, encryption: RowEncryption): void {
+  const opened = openStores(open, encryption)
   let place: LayerKey
   beforeEach(() => {
     place = { owner: opened.owner, layer: 'working_memory', thread: newId() }
@@ -68,9 +68,9 @@ export function layerContract(open: OpenEngine, encryption: RowEncryption): void
       await save(place, { number: 2, round: 1, body: { memory: { a: 1 } } }),
       await save(place, { number: 3, round: 4 }),
     ]
-    const { engine: watched, trips } = counting(opened.engine)
+    const { engine: watched, trips } = recordRoundTrips(opened.engine)
     const { layers } = createStores(watched, encryption)
-    expect(await layers.loadVersions(place)).toStrictEqual(saved.map(asStored))
+    expect(await layers.loadVersions(place)).toStrictEqual(saved.map(toStoredVersion))
     expect(trips.map(({ queries }) => queries.length)).toEqual([1])
   })
 
@@ -85,7 +85,7 @@ export function layerContract(open: OpenEngine, encryption: RowEncryption): void
     const saved = await Promise.all(versions.map((each) => opened.stores.layers.saveVersion(each)))
     expect(saved.filter(Boolean)).toHaveLength(1)
     expect(await load(place)).toStrictEqual([
-      asStored(versions[saved.indexOf(true)] as NewLayerVersion),
+      toStoredVersion(versions[saved.indexOf(true)] as NewLayerVersion),
     ])
   })
 
@@ -99,10 +99,10 @@ export function layerContract(open: OpenEngine, encryption: RowEncryption): void
     const mine = await save(place)
     for (const other of others) expect(await load(other)).toEqual([])
     for (const other of others) await save(other, { body: { other: true } })
-    expect(await load(place)).toStrictEqual([asStored(mine)])
+    expect(await load(place)).toStrictEqual([toStoredVersion(mine)])
     await opened.stores.layers.touchVersions(others[0] as LayerKey, NOW + 5)
     expect(await opened.stores.layers.deleteVersions(others[1] as LayerKey)).toBe(true)
-    expect(await load(place)).toStrictEqual([asStored(mine)])
+    expect(await load(place)).toStrictEqual([toStoredVersion(mine)])
     expect(await opened.stores.layers.deleteVersions(place)).toBe(true)
     expect(await opened.stores.layers.deleteVersions(place)).toBe(false)
     expect(await load(others[0] as LayerKey)).toHaveLength(1)
@@ -116,14 +116,14 @@ export function layerContract(open: OpenEngine, encryption: RowEncryption): void
       const conversationKey = { ...place, thread: conversation }
       const other = { ...place, thread: newId() }
       for (const each of [place, conversationKey, other]) await save(each)
-      await opened.stores.recall.deleteThread({
+      await opened.stores.deletion.deleteThread({
         tenant: newId(),
         user: null,
         turnId: turn.id,
         nowMs: NOW,
       })
       expect(await load(place)).toHaveLength(1)
-      await opened.stores.recall.deleteThread({ ...opened.owner, turnId: turn.id, nowMs: NOW })
+      await opened.stores.deletion.deleteThread({ ...opened.owner, turnId: turn.id, nowMs: NOW })
       const loadRemaining = await Promise.all([place, conversationKey, other].map(load))
       expect(loadRemaining.map(({ length }) => length)).toEqual([0, 0, 1])
     })
@@ -135,7 +135,7 @@ export function layerContract(open: OpenEngine, encryption: RowEncryption): void
       }))
       const hers = [alice as LayerKey, { ...(alice as LayerKey), thread: null }]
       for (const each of [...hers, bob as LayerKey]) await save(each)
-      await opened.stores.recall.deleteUser(opened.owner.tenant, 'alice', NOW)
+      await opened.stores.deletion.deleteUser(opened.owner.tenant, 'alice', NOW)
       for (const each of hers) expect(await load(each)).toEqual([])
       expect(await load(bob as LayerKey)).toHaveLength(1)
     })
@@ -163,8 +163,14 @@ export function layerContract(open: OpenEngine, encryption: RowEncryption): void
     })
 
     test('a layer version is deleted when it was not used for long', async () => {
-      const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
-        opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
+      const expire = (lifetime: 'all' | 'temporary', unusedSinceMs: number) =>
+        opened.stores.deletion.expireTurns({
+          lifetime,
+          unusedSinceMs,
+          nowMs: NOW,
+          after: null,
+          limit: 100,
+        })
       const [old, needed, brief] = ['a', 'b', 'c'].map((thread) => ({ ...place, thread }))
       await save(old as LayerKey, { usedAtMs: 1_000 })
       await save(needed as LayerKey, { usedAtMs: 1_000 })

@@ -8,19 +8,29 @@ import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
 import { createConversationStore } from '../../src/store/conversations/sql-conversation-store.ts'
 import { createFetchedMediaStore } from '../../src/store/media/sql-fetched-media-store.ts'
+import { createDeletionStore } from '../../src/store/deletion/sql-deletion-store.ts'
 import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
 import { createRunStore } from '../../src/store/background-runs/sql-run-store.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
-import { counting } from './counting.ts'
+import { recordRoundTrips } from './record-round-trips.ts'
 import type { OpenEngine } from './engines.ts'
-import { assistant, bytes, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
+import {
+  assistant,
+  serializeItems,
+  createEnding,
+  newId,
+  newTurn,
+  nextTurn,
+  numberItems,
+  user,
+} from './turns.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 const LONG_AGO = 1_700_000_000_000
 
-export function mediaContract(open: OpenEngine, encryption: RowEncryption): void {
+export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let tenant: string
   beforeAll(async () => {
@@ -41,9 +51,13 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
   const storeTurn = async (turn: NewTurn, output: readonly Item[] = [assistant('I see.')]) => {
     const store = createTurnStore(engine, encryption)
     await store.openTurn(turn)
-    await store.journalItems(turn.id, turn.tenant, placed(output.slice(0, 1)))
+    await store.journalItems(turn.id, turn.tenant, numberItems(output.slice(0, 1)))
     await store.closeTurn(
-      ending(turn, { items: placed(output), fingerprint: turn.id, contentHash: turn.id }),
+      createEnding(turn, {
+        items: numberItems(output),
+        fingerprint: turn.id,
+        contentHash: turn.id,
+      }),
     )
     return turn
   }
@@ -51,8 +65,8 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
   const ownTurn = (fields: Partial<NewTurn> = {}) =>
     newTurn({ tenant, createdAtMs: LONG_AGO, ...fields })
   const expire = () =>
-    createRecallStore(engine, encryption).expireTurns({
-      of: 'all',
+    createDeletionStore(engine).expireTurns({
+      lifetime: 'all',
       unusedSinceMs: LONG_AGO + HOUR_MS,
       nowMs: LONG_AGO + 3 * HOUR_MS,
       after: null,
@@ -74,8 +88,8 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       const [recalled] = (await createRecallStore(engine, encryption).findTurns(keys)).turns
       const loaded = await archive.loadTurn(turn, turn.id)
       for (const read of [chained, recalled, loaded]) {
-        expect(bytes(read?.input ?? [])).toEqual(bytes(input))
-        expect(bytes(read?.output ?? [])).toEqual(bytes(output))
+        expect(serializeItems(read?.input ?? [])).toEqual(serializeItems(input))
+        expect(serializeItems(read?.output ?? [])).toEqual(serializeItems(output))
       }
       const [listed] = await archive.listTurns({
         ...turn,
@@ -85,9 +99,9 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
         model: null,
         metadata: {},
       })
-      expect(bytes(listed?.output ?? [])).toEqual(bytes(output))
+      expect(serializeItems(listed?.output ?? [])).toEqual(serializeItems(output))
       const found = await archive.findItems(turn, ['drawn_1'])
-      expect(bytes([...found.values()])).toEqual(bytes(output.slice(0, 1)))
+      expect(serializeItems([...found.values()])).toEqual(serializeItems(output.slice(0, 1)))
     })
 
     test('media inside of items are restored from a run and from a conversation', async () => {
@@ -98,15 +112,17 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       const hold = { turnId: run.id, tenant, user: null, owner: 'replica' }
       await runs.openRun(run, null)
       await runs.startRun(hold)
-      expect(await runs.endRun(hold, ending(run, { items: placed(output) }), null)).toBe(true)
+      expect(await runs.endRun(hold, createEnding(run, { items: numberItems(output) }), null)).toBe(
+        true,
+      )
       await createConversationStore(engine, encryption).appendItems(added)
       const store = createTurnStore(engine, encryption)
       const [first] = (await store.loadChain(run, run.id)) ?? []
       const [second] = (await store.loadChain(added, added.id)) ?? []
-      expect(bytes([...(first?.input ?? []), ...(first?.output ?? [])])).toEqual(
-        bytes([...input, ...output]),
+      expect(serializeItems([...(first?.input ?? []), ...(first?.output ?? [])])).toEqual(
+        serializeItems([...input, ...output]),
       )
-      expect(bytes(second?.input ?? [])).toEqual(bytes(input))
+      expect(serializeItems(second?.input ?? [])).toEqual(serializeItems(input))
       expect(await mediaCount()).toBe(2)
     })
 
@@ -124,7 +140,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       const plain = await storeTurn(ownTurn({ input: [user('hi')] }))
       const seen = await storeTurn(nextTurn(plain, { input: [imageMessage(picture(8))] }))
       const last = await storeTurn(nextTurn(seen, { input: [imageMessage(picture(9))] }))
-      const { engine: counted, trips } = counting(engine)
+      const { engine: counted, trips } = recordRoundTrips(engine)
       const store = createTurnStore(counted, encryption)
       await store.loadChain(plain, plain.id)
       expect(trips.flatMap(({ queries }) => queries).length).toBe(2)
@@ -140,8 +156,8 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       const forged = imageMessage(`data:image/png;base64,backstory-media:${id}`)
       const turn = await storeTurn(ownTurn({ input: [forged, user(`backstory-media:${id}`)] }))
       const [read] = (await createTurnStore(engine, encryption).loadChain(turn, turn.id)) ?? []
-      expect(bytes(read?.input ?? [])).toEqual(bytes(turn.input))
-      // Not even if the row of the item is overwritten with the reference.
+      expect(serializeItems(read?.input ?? [])).toEqual(serializeItems(turn.input))
+      // The medium is not returned either if the row of the item is overwritten with the reference.
       await engine.write([
         {
           name: null,
@@ -166,7 +182,7 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(await mediaCount()).toBe(1)
       const [read] =
         (await createTurnStore(engine, encryption).loadChain(keptTurn, keptTurn.id)) ?? []
-      expect(bytes(read?.input ?? [])).toEqual(bytes(keptTurn.input))
+      expect(serializeItems(read?.input ?? [])).toEqual(serializeItems(keptTurn.input))
       expect(await count(`select count(*) as n from media_pieces where tenant = '${tenant}'`)).toBe(
         1,
       )
@@ -176,14 +192,16 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       const turn = ownTurn()
       const store = createTurnStore(engine, encryption)
       await store.openTurn(turn)
-      await createRecallStore(engine, encryption).deleteThread({
+      await createDeletionStore(engine).deleteThread({
         ...turn,
         turnId: turn.id,
         nowMs: LONG_AGO,
       })
-      await store.journalItems(turn.id, tenant, placed([imageMessage(picture(13))]))
+      await store.journalItems(turn.id, tenant, numberItems([imageMessage(picture(13))]))
       expect(
-        await store.closeTurn(ending(turn, { items: placed([imageMessage(picture(13))]) })),
+        await store.closeTurn(
+          createEnding(turn, { items: numberItems([imageMessage(picture(13))]) }),
+        ),
       ).toBe(false)
       expect(await mediaCount()).toBe(0)
     })
@@ -194,16 +212,16 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       const media = createFetchedMediaStore(engine, encryption)
       const [url, twin] = ['https://a.example/1.png', 'https://a.example/2.png']
       const first = { type: 'image/png', base64: base64(14, 1_200_000) }
-      await media.keepLoaded(ownerWithoutUser(), url, first, LONG_AGO)
-      await media.keepLoaded(ownerWithoutUser(), twin, first, LONG_AGO)
-      await media.keepLoaded(
+      await media.saveMedium(ownerWithoutUser(), url, first, LONG_AGO)
+      await media.saveMedium(ownerWithoutUser(), twin, first, LONG_AGO)
+      await media.saveMedium(
         ownerWithoutUser(),
         url,
         { type: 'image/gif', base64: base64(15, 10) },
         LONG_AGO,
       )
       const urls = [url, twin, 'https://a.example/3.png']
-      expect(await media.findLoaded(ownerWithoutUser(), wanted(urls))).toEqual(
+      expect(await media.findMedia(ownerWithoutUser(), wanted(urls))).toEqual(
         new Map([
           [url, first],
           [twin, first],
@@ -213,31 +231,31 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
         { tenant: newId(), user: null },
         { tenant, user: 'ann' },
       ]) {
-        expect(await media.findLoaded(other, wanted(urls))).toEqual(new Map())
+        expect(await media.findMedia(other, wanted(urls))).toEqual(new Map())
       }
     })
 
-    test('C83 fetched media are not read when they do not fit', async () => {
+    test('fetched media are not read if `fitsInMemory` rejects their length (C83)', async () => {
       const media = createFetchedMediaStore(engine, encryption)
       const [large, small] = ['https://a.example/large', 'https://a.example/small']
-      await media.keepLoaded(
+      await media.saveMedium(
         ownerWithoutUser(),
         large,
         { type: 'image/png', base64: base64(17, 9_000) },
         0,
       )
-      await media.keepLoaded(
+      await media.saveMedium(
         ownerWithoutUser(),
         small,
         { type: 'image/png', base64: base64(18, 60) },
         0,
       )
-      const { engine: counted, trips } = counting(engine)
-      const found = await createFetchedMediaStore(counted, encryption).findLoaded(
+      const { engine: counted, trips } = recordRoundTrips(engine)
+      const found = await createFetchedMediaStore(counted, encryption).findMedia(
         ownerWithoutUser(),
         {
           ...wanted([large, small]),
-          hasRoom: (chars) => chars < 1000,
+          fitsInMemory: (chars) => chars < 1000,
         },
       )
       expect(found.get(large)).toBeNull()
@@ -245,29 +263,29 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       expect(trips.filter(({ verb }) => verb === 'read')).toHaveLength(2)
     })
 
-    test('fetched media update their time of last use once a day', async () => {
+    test('reading fetched media updates their time of last use at most once a day', async () => {
       const url = 'https://a.example/daily'
       const medium = { type: 'image/png', base64: base64(19, 60) }
-      const { engine: counted, trips } = counting(engine)
+      const { engine: counted, trips } = recordRoundTrips(engine)
       const media = createFetchedMediaStore(counted, encryption)
-      await media.keepLoaded(ownerWithoutUser(), url, medium, LONG_AGO)
+      await media.saveMedium(ownerWithoutUser(), url, medium, LONG_AGO)
       const writes = () => trips.filter(({ verb }) => verb === 'write').length
-      await media.findLoaded(ownerWithoutUser(), wanted([url], LONG_AGO + 23 * HOUR_MS))
+      await media.findMedia(ownerWithoutUser(), wanted([url], LONG_AGO + 23 * HOUR_MS))
       expect(writes()).toBe(1)
-      await media.findLoaded(ownerWithoutUser(), wanted([url], LONG_AGO + 25 * HOUR_MS))
-      await media.findLoaded(ownerWithoutUser(), wanted([url], LONG_AGO + 26 * HOUR_MS))
+      await media.findMedia(ownerWithoutUser(), wanted([url], LONG_AGO + 25 * HOUR_MS))
+      await media.findMedia(ownerWithoutUser(), wanted([url], LONG_AGO + 26 * HOUR_MS))
       expect(writes()).toBe(2)
     })
 
-    test('fetched media are stored as long as they are used', async () => {
+    test('fetched media stay stored as long as they are used', async () => {
       const media = createFetchedMediaStore(engine, encryption)
       const medium = { type: 'image/png', base64: base64(16, 5_000) }
       const [old, needed] = ['https://a.example/old', 'https://a.example/needed']
-      await media.keepLoaded(ownerWithoutUser(), old, medium, LONG_AGO - 48 * HOUR_MS)
-      await media.keepLoaded(ownerWithoutUser(), needed, medium, LONG_AGO - 48 * HOUR_MS)
-      await media.findLoaded(ownerWithoutUser(), wanted([needed], LONG_AGO + 2 * HOUR_MS))
+      await media.saveMedium(ownerWithoutUser(), old, medium, LONG_AGO - 48 * HOUR_MS)
+      await media.saveMedium(ownerWithoutUser(), needed, medium, LONG_AGO - 48 * HOUR_MS)
+      await media.findMedia(ownerWithoutUser(), wanted([needed], LONG_AGO + 2 * HOUR_MS))
       await expire()
-      const remaining = await media.findLoaded(ownerWithoutUser(), wanted([old, needed]))
+      const remaining = await media.findMedia(ownerWithoutUser(), wanted([old, needed]))
       expect([...remaining.keys()]).toEqual([needed])
     })
   })
@@ -282,27 +300,27 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       const media = createFetchedMediaStore(engine, encryption)
       await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(hers), imageMessage(shared)] }))
       const other = await storeTurn(ownTurn({ user: 'bob', input: [imageMessage(shared)] }))
-      await media.keepLoaded(ann(), url, loaded(22), LONG_AGO)
-      await media.keepLoaded({ ...ann(), user: 'bob' }, url, loaded(23), LONG_AGO)
+      await media.saveMedium(ann(), url, loaded(22), LONG_AGO)
+      await media.saveMedium({ ...ann(), user: 'bob' }, url, loaded(23), LONG_AGO)
       expect(await mediaCount()).toBe(4)
-      await createRecallStore(engine, encryption).deleteUser(tenant, 'ann', LONG_AGO)
+      await createDeletionStore(engine).deleteUser(tenant, 'ann', LONG_AGO)
       expect(await mediaCount()).toBe(2)
-      expect(await media.findLoaded(ann(), wanted([url]))).toEqual(new Map())
-      expect((await media.findLoaded({ ...ann(), user: 'bob' }, wanted([url]))).size).toBe(1)
+      expect(await media.findMedia(ann(), wanted([url]))).toEqual(new Map())
+      expect((await media.findMedia({ ...ann(), user: 'bob' }, wanted([url]))).size).toBe(1)
       const [read] = (await createTurnStore(engine, encryption).loadChain(other, other.id)) ?? []
-      expect(bytes(read?.input ?? [])).toEqual(bytes(other.input))
+      expect(serializeItems(read?.input ?? [])).toEqual(serializeItems(other.input))
     })
 
     test('media of deleted turns are not found by their URL after the last turn of their thread is deleted', async () => {
       const media = createFetchedMediaStore(engine, encryption)
       const turn = await storeTurn(ownTurn({ user: 'ann' }))
-      await media.keepLoaded(ann(turn.thread), url, loaded(26), LONG_AGO)
+      await media.saveMedium(ann(turn.thread), url, loaded(26), LONG_AGO)
       const deletion = { ...ann(), turnId: turn.id, dialect: turn.dialect, nowMs: LONG_AGO }
       const archive = createTurnManagementStore(engine, encryption)
       expect(await archive.deleteTurn({ ...deletion, user: 'bob' })).toBe('unknown')
-      expect((await media.findLoaded(ann(), wanted([url]))).size).toBe(1)
+      expect((await media.findMedia(ann(), wanted([url]))).size).toBe(1)
       expect(await archive.deleteTurn(deletion)).toBe('deleted')
-      expect(await media.findLoaded(ann(), wanted([url]))).toEqual(new Map())
+      expect(await media.findMedia(ann(), wanted([url]))).toEqual(new Map())
     })
 
     test('media of deleted turns are deleted with a conversation at once, except for those that a fork uses', async () => {
@@ -322,34 +340,34 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
         nextTurn(other, { user: 'ann', input: [imageMessage(picture(29))] }),
       )
       await conversations.createConversation({ ...about, id }, null)
-      await media.keepLoaded(ann(turn.thread), url, loaded(30), LONG_AGO)
-      await media.keepLoaded(ann(other.thread), fork, loaded(31), LONG_AGO)
+      await media.saveMedium(ann(turn.thread), url, loaded(30), LONG_AGO)
+      await media.saveMedium(ann(other.thread), fork, loaded(31), LONG_AGO)
       expect(await mediaCount()).toBe(5)
       const owner = { tenant, user: 'ann' }
       expect(await conversations.deleteConversation(owner, id, LONG_AGO)).toBe('deleted')
-      expect((await media.findLoaded(ann(), wanted([url, fork]))).has(url)).toBe(false)
-      expect((await media.findLoaded(ann(), wanted([fork]))).size).toBe(1)
+      expect((await media.findMedia(ann(), wanted([url, fork]))).has(url)).toBe(false)
+      expect((await media.findMedia(ann(), wanted([fork]))).size).toBe(1)
       expect(await mediaCount()).toBe(3)
       const deletion = { ...owner, turnId: forked.id, dialect: forked.dialect, nowMs: LONG_AGO }
       expect(await archive.deleteTurn(deletion)).toBe('deleted')
       expect(await mediaCount()).toBe(0)
     })
 
-    test('media of deleted turns are deleted if another medium was stored for their URL first', async () => {
+    test('a fetched medium is deleted if another medium was stored for its URL first', async () => {
       const media = createFetchedMediaStore(engine, encryption)
-      await media.keepLoaded(ann(), url, loaded(32), LONG_AGO + 2 * HOUR_MS)
-      await media.keepLoaded(ann(), url, loaded(33), LONG_AGO + 2 * HOUR_MS)
+      await media.saveMedium(ann(), url, loaded(32), LONG_AGO + 2 * HOUR_MS)
+      await media.saveMedium(ann(), url, loaded(33), LONG_AGO + 2 * HOUR_MS)
       expect(await mediaCount()).toBe(2)
       await expire()
       expect(await mediaCount()).toBe(1)
     })
 
-    test('media of deleted turns stay while others use them, and are then not marked as released any more', async () => {
+    test('media of deleted turns stay if other turns use them, and are not marked as released any more', async () => {
       const image = picture(34)
       const turn = await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(image)] }))
       await storeTurn(ownTurn({ input: [imageMessage(image)] }))
       const thread = { tenant, user: 'ann', turnId: turn.id, nowMs: LONG_AGO }
-      await createRecallStore(engine, encryption).deleteThread(thread)
+      await createDeletionStore(engine).deleteThread(thread)
       expect(await mediaCount()).toBe(1)
       const released = 'select count(*) as n from media where used_at < 0'
       expect(await count(released)).toBe(0)
@@ -359,22 +377,22 @@ export function mediaContract(open: OpenEngine, encryption: RowEncryption): void
       const image = picture(24)
       const media = createFetchedMediaStore(engine, encryption)
       const turn = await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(image)] }))
-      await media.keepLoaded(ann(turn.thread), url, loaded(25), LONG_AGO)
-      const recall = createRecallStore(engine, encryption)
+      await media.saveMedium(ann(turn.thread), url, loaded(25), LONG_AGO)
+      const deletion = createDeletionStore(engine)
       const thread = { tenant, turnId: turn.id, nowMs: LONG_AGO }
-      expect(await recall.deleteThread({ ...thread, user: 'bob' })).toBe(0)
+      expect(await deletion.deleteThread({ ...thread, user: 'bob' })).toBe(0)
       expect(await mediaCount()).toBe(2)
-      expect(await recall.deleteThread({ ...thread, user: 'ann' })).toBe(1)
+      expect(await deletion.deleteThread({ ...thread, user: 'ann' })).toBe(1)
       expect(await mediaCount()).toBe(0)
       const again = await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(image)] }))
       const [read] = (await createTurnStore(engine, encryption).loadChain(again, again.id)) ?? []
-      expect(bytes(read?.input ?? [])).toEqual(bytes(again.input))
+      expect(serializeItems(read?.input ?? [])).toEqual(serializeItems(again.input))
     })
   })
 }
 
 function wanted(urls: readonly string[], nowMs = LONG_AGO) {
-  return { urls, nowMs, hasRoom: () => true }
+  return { urls, nowMs, fitsInMemory: () => true }
 }
 
 async function selectOnlyMediaId(engine: Engine, tenant: string): Promise<string> {

@@ -7,7 +7,7 @@ import { createStores, type Stores } from '../../src/store/create-stores.ts'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
 import { newSummary } from './contract-summaries.ts'
 import type { OpenEngine } from './engines.ts'
-import { assistant, ending, newId, newTurn, nextTurn, placed, user } from './turns.ts'
+import { assistant, createEnding, newId, newTurn, nextTurn, numberItems, user } from './turns.ts'
 
 const TENANT = 'shared'
 const ALICE: Caller = { tenant: TENANT, user: 'alice' }
@@ -18,7 +18,7 @@ const OTHERS: readonly (readonly [string, Caller])[] = [
 ]
 const NOW = 1_795_000_000_000
 
-export function ownerContract(open: OpenEngine): void {
+export function testOwners(open: OpenEngine): void {
   let engine: Engine
   let stores: Stores
   beforeAll(async () => {
@@ -31,8 +31,8 @@ export function ownerContract(open: OpenEngine): void {
     const own = { ...ALICE, input: [user('q')], ...fields }
     const turn = before === null ? newTurn(own) : nextTurn(before, own)
     await stores.store.openTurn(turn)
-    const items = placed([assistant('a')])
-    await stores.store.closeTurn(ending(turn, { items, contentHash: turn.id }))
+    const items = numberItems([assistant('a')])
+    await stores.store.closeTurn(createEnding(turn, { items, contentHash: turn.id }))
     return turn
   }
   const pageOf = (owner: Caller) =>
@@ -55,7 +55,7 @@ export function ownerContract(open: OpenEngine): void {
       expect(await store.loadChain(other, turn.id)).toBeNull()
       expect(await archive.loadTurn(other, turn.id)).toBeNull()
       expect(await listed(other)).not.toContain(turn.id)
-      expect(await archive.relabelTurn({ ...turnKey, metadata: { a: '1' } })).toBe(false)
+      expect(await archive.replaceMetadata({ ...turnKey, metadata: { a: '1' } })).toBe(false)
       expect(await archive.deleteTurn({ ...turnKey, nowMs: NOW })).toBe('unknown')
       expect(await archive.loadTurn(ALICE, turn.id)).toMatchObject({
         ...ALICE,
@@ -85,9 +85,9 @@ export function ownerContract(open: OpenEngine): void {
     test('for another owner a conversation is not found, and cannot be locked, changed or deleted', async () => {
       const { conversations, store, archive } = stores
       const { id, first } = await conversation()
-      const hold = { ...other, id, by: newId(), nowMs: NOW, untilMs: NOW + 10 }
+      const hold = { ...other, conversationId: id, turnId: newId(), nowMs: NOW, untilMs: NOW + 10 }
       expect(await conversations.findConversation(other, id)).toBeNull()
-      expect(await conversations.relabelConversation(other, id, { a: '1' })).toBeNull()
+      expect(await conversations.replaceMetadata(other, id, { a: '1' })).toBeNull()
       expect(await conversations.lockConversation(hold)).toEqual({ type: 'unknown' })
       expect(await conversations.deleteConversation(other, id, NOW)).toBe('unknown')
       await conversations.hideItem(other, { turnId: first.id, side: 'in', index: 0 })
@@ -95,19 +95,19 @@ export function ownerContract(open: OpenEngine): void {
       expect((await archive.loadTurn(ALICE, first.id))?.deletedAtMs).toBeNull()
       expect(await conversations.findConversation(ALICE, id)).toMatchObject({
         metadata: {},
-        head: first.id,
+        headTurnId: first.id,
       })
     })
 
     test('for another owner the context of a conversation cannot be changed or reset', async () => {
       const { conversations } = stores
       const { id, first } = await conversation()
-      expect(await conversations.setContext(other, id, { policy: 'lean' })).toBeNull()
+      expect(await conversations.setPolicyOverrides(other, id, { policy: 'lean' })).toBeNull()
       expect(await conversations.resetConversation(other, id)).toBeNull()
       const findAll = await conversations.findConversation(ALICE, id)
       expect(findAll).toMatchObject({ context: null, resetAfterTurnId: null })
       await conversations.resetConversation(ALICE, id)
-      expect(await conversations.setContext(ALICE, id, { policy: 'lean' })).toMatchObject({
+      expect(await conversations.setPolicyOverrides(ALICE, id, { policy: 'lean' })).toMatchObject({
         context: { policy: 'lean' },
         resetAfterTurnId: first.id,
       })
@@ -117,36 +117,39 @@ export function ownerContract(open: OpenEngine): void {
       const { requests, summaries, media } = stores
       const turn = await storeTurn()
       const sent = { body: '{"a":1}', items: '[]', about: '{}' }
-      await requests.keepRequest(ALICE, turn.id, async () => ({ rounds: [sent], base: null }))
+      await requests.saveRequests(ALICE, turn.id, async () => ({
+        rounds: [sent],
+        baseTurnId: null,
+      }))
       const summary = newSummary({ ...ALICE, turn: turn.id })
       await summaries.saveSummary(summary)
       const url = `https://a.example/${turn.id}.png`
       const medium = { type: 'image/png', base64: 'QUJD' }
-      await media.keepLoaded({ ...ALICE, thread: turn.thread }, url, medium, NOW)
-      const wanted = { urls: [url], hasRoom: () => true, nowMs: NOW }
+      await media.saveMedium({ ...ALICE, thread: turn.thread }, url, medium, NOW)
+      const wanted = { urls: [url], fitsInMemory: () => true, nowMs: NOW }
       /** A new set of stores has empty caches. */
       const findAll = async (who: Caller) => [
         await requests.loadRequest(who, turn.id),
         await createStores(engine).requests.loadRequest(who, turn.id),
         (await summaries.findSummaries(who, [summary.prefixHash], 1))[0]?.text ?? null,
-        (await media.findLoaded(who, wanted)).get(url) ?? null,
+        (await media.findMedia(who, wanted)).get(url) ?? null,
       ]
       expect(await summaries.deleteSummary(other, summary.id)).toBe(false)
       expect(await findAll(other)).toEqual([null, null, null, null])
-      const alone = { ...sent, round: 0, rounds: 1 }
+      const alone = { ...sent, round: 0, roundCount: 1 }
       expect(await findAll(ALICE)).toEqual([alone, alone, summary.text, medium])
     })
 
     test('for another owner a lock cannot be renewed or released', async () => {
       const { conversations } = stores
       const { id } = await conversation()
-      const hold = { id, by: newId(), nowMs: NOW, untilMs: NOW + 10 }
+      const hold = { conversationId: id, turnId: newId(), nowMs: NOW, untilMs: NOW + 10 }
       expect(await conversations.lockConversation({ ...ALICE, ...hold })).toMatchObject({
         type: 'held',
       })
       expect(await conversations.renewLock({ ...other, ...hold, untilMs: NOW + 99 })).toBe(false)
       await conversations.unlockConversation({ ...other, ...hold })
-      const second = { ...ALICE, ...hold, by: newId() }
+      const second = { ...ALICE, ...hold, turnId: newId() }
       expect(await conversations.lockConversation(second)).toEqual({ type: 'busy' })
       await conversations.unlockConversation({ ...ALICE, ...hold })
       expect(await conversations.lockConversation(second)).toMatchObject({ type: 'held' })
@@ -161,7 +164,7 @@ export function ownerContract(open: OpenEngine): void {
     })
   })
 
-  test('data without a user is not found by a user', async () => {
+  test('data that was stored without a user is not found by a user', async () => {
     const turn = await storeTurn({ user: null, dialect: 'chat' })
     expect(await stores.store.loadChain(ALICE, turn.id)).toBeNull()
     expect(await listed(ALICE)).not.toContain(turn.id)
@@ -173,7 +176,7 @@ export function ownerContract(open: OpenEngine): void {
       const turn = newTurn({ tenant: newId(), user: who, background: true, owner: newId() })
       await stores.runs.openRun(turn, null)
       const { id: turnId, tenant, owner } = turn
-      const orphans = await stores.runs.orphanedRuns(NOW)
+      const orphans = await stores.runs.findOrphanedRuns(NOW)
       expect(orphans).toContainEqual({ turnId, tenant, user: who, owner })
     }
   })

@@ -11,12 +11,21 @@ import {
   type RecallStore,
 } from '../../src/store/recall/recall-store-interface.ts'
 import type { NewTurn, TurnStore, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
-import { counting } from './counting.ts'
+import { recordRoundTrips } from './record-round-trips.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
-import { assistant, ending, newId, newTurn, nextTurn, ORIGIN, placed, user } from './turns.ts'
+import {
+  assistant,
+  createEnding,
+  newId,
+  newTurn,
+  nextTurn,
+  ORIGIN,
+  numberItems,
+  user,
+} from './turns.ts'
 
-export function recallContract(open: OpenEngine, encryption: RowEncryption): void {
+export function testRecall(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   let recall: RecallStore
@@ -37,7 +46,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
   ): Promise<NewTurn> => {
     const turn = newTurn({ tenant, ...fields })
     await store.openTurn(turn)
-    await store.closeTurn(ending(turn, { items: placed([assistant(turn.id)]), ...end }))
+    await store.closeTurn(createEnding(turn, { items: numberItems([assistant(turn.id)]), ...end }))
     return turn
   }
   const keysOf = (keys: Partial<RecallKeys>): RecallKeys => ({
@@ -52,7 +61,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
     (await recall.findTurns(keysOf(keys))).turns.map(({ id }) => id).toSorted()
   const idsOf = (...turns: readonly NewTurn[]) => turns.map(({ id }) => id).toSorted()
 
-  describe('findTurns finds the turns of a chat', () => {
+  describe('search for the turns of a chat with findTurns', () => {
     test('findTurns returns a turn that any of its keys matches, once and as it was recorded (C109)', async () => {
       const parent = await storeTurn()
       const items = [
@@ -68,8 +77,8 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       })
       await store.openTurn(turn)
       await store.closeTurn(
-        ending(turn, {
-          items: placed(items),
+        createEnding(turn, {
+          items: numberItems(items),
           fingerprint: 'said',
           reasoningRefusedBy: 'other',
           origin: ORIGIN,
@@ -105,11 +114,11 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       await Promise.all(
         turns.map(async (turn, at) => {
           await store.openTurn(turn)
-          const items = placed([call(`call ${at}`), assistant(`${at}`)])
-          await store.closeTurn(ending(turn, { items, fingerprint: `said ${at}` }))
+          const items = numberItems([call(`call ${at}`), assistant(`${at}`)])
+          await store.closeTurn(createEnding(turn, { items, fingerprint: `said ${at}` }))
         }),
       )
-      const { engine: watched, trips } = counting(engine)
+      const { engine: watched, trips } = recordRoundTrips(engine)
       const many = (text: string) => Array.from({ length: 500 }, (_, at) => `${text} ${at}`)
       const found = (
         await createRecallStore(watched, encryption).findTurns(
@@ -158,7 +167,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
     })
 
     test('findTurns sends no query without keys (C7)', async () => {
-      const { engine: watched, trips } = counting(engine)
+      const { engine: watched, trips } = recordRoundTrips(engine)
       expect((await createRecallStore(watched, encryption).findTurns(keysOf({}))).turns).toEqual([])
       expect(trips).toEqual([])
     })
@@ -168,7 +177,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       const cancelled = await storeTurn({}, { state: 'cancelled' })
       const open = newTurn({ tenant })
       await store.openTurn(open)
-      await store.journalItems(open.id, tenant, placed([call('c1')]))
+      await store.journalItems(open.id, tenant, numberItems([call('c1')]))
       const turnIds = idsOf(failed, cancelled, open)
       expect(await find({ turnIds })).toEqual(turnIds)
       expect(await find({ callIds: ['c1'] })).toEqual([open.id])
@@ -177,7 +186,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
     test('findTurns returns no turns that are queued, deleted or without an answer', async () => {
       const queued = newTurn({ tenant, background: true })
       await store.openTurn(queued)
-      await store.journalItems(queued.id, tenant, placed([call('c1')]))
+      await store.journalItems(queued.id, tenant, numberItems([call('c1')]))
       const unanswered = await storeTurn(
         { input: [user('hello?')] },
         { state: 'failed', items: [] },
@@ -196,7 +205,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
     test('findTurns leaves out hidden items', async () => {
       const turn = await storeTurn(
         { conversation: 'conv_1', input: [user('a'), user('b')] },
-        { items: placed([assistant('c'), assistant('d')]) },
+        { items: numberItems([assistant('c'), assistant('d')]) },
       )
       const hide = (side: string, position: number) =>
         engine.write([
@@ -216,7 +225,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
     })
 
     test('findTurns returns nothing of another tenant or user, even for known keys (C7, C132)', async () => {
-      const end = { items: placed([call('c1')]), fingerprint: 'said' }
+      const end = { items: numberItems([call('c1')]), fingerprint: 'said' }
       const other = newId()
       const users = [null, 'ann', 'bob', '', 'null'] as const
       const turns = new Map<string, string>()
@@ -246,7 +255,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
       const texts = [...quotes, ...words, '\0', 'a\0b', '\ud800', 'half \udc00 pair']
       const ids = await Promise.all(
         texts.map(async (text) => {
-          const end = { items: placed([call(`call ${text}`)]), fingerprint: `said ${text}` }
+          const end = { items: numberItems([call(`call ${text}`)]), fingerprint: `said ${text}` }
           return (await storeTurn({ id: `${newId()}${text}` }, end)).id
         }),
       )
@@ -267,7 +276,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
     })
 
     test('findTurns returns the latest turns of the owner for a call id or fingerprint that many share', async () => {
-      const end = { items: placed([call('c0'), call('c0')]), fingerprint: 'said' }
+      const end = { items: numberItems([call('c0'), call('c0')]), fingerprint: 'said' }
       const turns = []
       for (let at = 0; at < MAX_TURNS_PER_KEY + 4; at += 1) {
         turns.push(await storeTurn({ id: `${String.fromCharCode(65 + at)}${newId()}` }, end))
@@ -283,17 +292,17 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
     })
 
     test('findTurns finds calls that were stored before their owner was recorded', async () => {
-      const turn = await storeTurn({ user: 'ann' }, { items: placed([call('c1')]) })
-      const others = await storeTurn({ user: 'bob' }, { items: placed([call('c1')]) })
+      const turn = await storeTurn({ user: 'ann' }, { items: numberItems([call('c1')]) })
+      const others = await storeTurn({ user: 'bob' }, { items: numberItems([call('c1')]) })
       const clearCallOwners = `update items set called_for = null where tenant = '${tenant}'`
       await engine.write([{ name: null, sql: clearCallOwners, parameters: [] }])
-      const newer = await storeTurn({ user: 'ann' }, { items: placed([call('c1')]) })
+      const newer = await storeTurn({ user: 'ann' }, { items: numberItems([call('c1')]) })
       expect(await find({ user: 'ann', callIds: ['c1'] })).toEqual(idsOf(turn, newer))
       expect(await find({ user: 'bob', callIds: ['c1'] })).toEqual([others.id])
     })
 
     test('findTurns finds the call of the owner, however many others have a call with the same id', async () => {
-      const end = { items: placed([call('call_0')]) }
+      const end = { items: numberItems([call('call_0')]) }
       const ownTurn = await storeTurn({ id: `A${newId()}`, user: 'ann' }, end)
       const others = Array.from({ length: 120 }, (_, at) => `user ${at}`)
       await Promise.all(others.map((who) => storeTurn({ id: `B${newId()}`, user: who }, end)))
@@ -301,7 +310,7 @@ export function recallContract(open: OpenEngine, encryption: RowEncryption): voi
     })
   })
 
-  describe('touchTurns sets the time of last use', () => {
+  describe('time of last use that touchTurns sets', () => {
     const usedAt = async (turnId: string) =>
       (await recall.findTurns(keysOf({ turnIds: [turnId] }))).turns[0]?.usedAtMs
 

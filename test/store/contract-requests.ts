@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
-import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
+import { createDeletionStore } from '../../src/store/deletion/sql-deletion-store.ts'
 import { createUpstreamRequestStore } from '../../src/store/upstream-requests/sql-upstream-request-store.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type {
@@ -13,11 +13,11 @@ import type {
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import { createItemTextCache } from '../../src/store/upstream-requests/item-text-cache.ts'
-import { counting } from './counting.ts'
+import { recordRoundTrips } from './record-round-trips.ts'
 import type { OpenEngine } from './engines.ts'
-import { ending, newId, newTurn, nextTurn, user } from './turns.ts'
+import { createEnding, newId, newTurn, nextTurn, user } from './turns.ts'
 
-export function requestContract(open: OpenEngine, encryption: RowEncryption): void {
+export function testStoredRequests(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   let requests: UpstreamRequestStore
@@ -38,8 +38,8 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
   ): Promise<NewTurn> => {
     const turn = parent === null ? newTurn(owner) : nextTurn(parent)
     await store.openTurn(turn)
-    await store.closeTurn(ending(turn))
-    await requests.keepRequest(owner, turn.id, async () => ({ rounds, base: turn.parent }))
+    await store.closeTurn(createEnding(turn))
+    await requests.saveRequests(owner, turn.id, async () => ({ rounds, baseTurnId: turn.parent }))
     return turn
   }
   const storeRequest = (parent: NewTurn | null, sent: SentRequest) => storeRounds(parent, [sent])
@@ -48,13 +48,13 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     items: `[\n${body.length}\n]`,
     about: `{"chars":${body.length}}`,
   })
-  const onlyRound = (body: string) => ({ ...textOf(body), round: 0, rounds: 1 })
+  const onlyRound = (body: string) => ({ ...textOf(body), round: 0, roundCount: 1 })
   /** Reads with a new store, whose cache is empty. */
   const readWithNewStore = (id: string, of = owner, round?: number): Promise<RoundRequest | null> =>
     createUpstreamRequestStore(engine, encryption).loadRequest(of, id, round)
   /** Counts the bytes that the work writes. */
   const countWrittenBytes = async (work: () => Promise<unknown>): Promise<number> => {
-    const { engine: counted, trips } = counting(engine)
+    const { engine: counted, trips } = recordRoundTrips(engine)
     requests = createUpstreamRequestStore(counted, encryption)
     await work()
     requests = createUpstreamRequestStore(engine, encryption)
@@ -79,7 +79,7 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     }
   })
 
-  test('a conversation takes only the space of its new text', async () => {
+  test('the stored requests of a conversation take only the space of its new text', async () => {
     const turn = 'x'.repeat(2_000)
     let last: NewTurn | null = null
     const written = await countWrittenBytes(async () => {
@@ -94,7 +94,7 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     expect(await readWithNewStore(turn.id)).toEqual(onlyRound(`a${'😀'.repeat(500_000)}`))
   })
 
-  test('text that items contain as well is stored once, and restored exactly', async () => {
+  test('text that a request and its items contain is stored once, and restored exactly', async () => {
     const texts = createItemTextCache()
     store = createTurnStore(engine, encryption, texts)
     requests = createUpstreamRequestStore(engine, encryption, texts)
@@ -104,13 +104,13 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     const first = newTurn({ ...owner, input })
     await store.openTurn(first)
     const sent = textOf(JSON.stringify({ messages }))
-    await requests.keepRequest(owner, first.id, async () => ({ rounds: [sent], base: null }))
+    await requests.saveRequests(owner, first.id, async () => ({ rounds: [sent], baseTurnId: null }))
     const more = [...messages, { role: 'user', content: 'and more '.repeat(800) }]
     const second = nextTurn(first, { input: [user(more.at(-1)?.content ?? '')] })
     await store.openTurn(second)
     const next = textOf(JSON.stringify({ messages: more }))
     const rounds = [next, textOf(`${next.body} `)]
-    await requests.keepRequest(owner, second.id, async () => ({ rounds, base: first.id }))
+    await requests.saveRequests(owner, second.id, async () => ({ rounds, baseTurnId: first.id }))
     const sql = `select sum(length(body)) as chars from requests where tenant = '${owner.tenant}'`
     const [[row] = []] = await engine.read([{ name: null, sql, parameters: [] }])
     expect(Number((row as { readonly chars: number | string }).chars)).toBeLessThan(8_000)
@@ -126,7 +126,7 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     expect(await readWithNewStore(third.id)).toEqual(onlyRound(next.body))
   })
 
-  test('media of a body are stored once, together with those of the items', async () => {
+  test('media that a request and its items contain are stored once', async () => {
     const base64 = 'QUJDREVG'.repeat(20_000)
     const image = { type: 'input_image', image_url: `data:image/png;base64,${base64}` } as const
     const message = { type: 'message', role: 'user', content: [image] } as const
@@ -137,9 +137,9 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     )
     const [one = '', two = '', three = ''] = bodies
     const sent = textOf(one)
-    await requests.keepRequest(owner, first.id, async () => ({ rounds: [sent], base: null }))
+    await requests.saveRequests(owner, first.id, async () => ({ rounds: [sent], baseTurnId: null }))
     const second = await storeRequest(first, textOf(two))
-    const { engine: countWrittenBytes, trips } = counting(engine)
+    const { engine: countWrittenBytes, trips } = recordRoundTrips(engine)
     requests = createUpstreamRequestStore(countWrittenBytes, encryption)
     const third = await storeRequest(second, textOf(three))
     requests = createUpstreamRequestStore(engine, encryption)
@@ -156,7 +156,7 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     expect((row as { readonly longest: number }).longest).toBeLessThan(1_000)
   })
 
-  test('every round of an answer is stored, and the last is returned by default', async () => {
+  test('the request of every round of an answer is stored, and that of the last round is returned by default', async () => {
     const words = 'x'.repeat(3_000)
     const bodies = Array.from({ length: 9 }, (_, at) => `${words} ${'round '.repeat(at)}`)
     const turn = await storeRounds(null, bodies.map(textOf))
@@ -165,15 +165,15 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
       (id: string, of: typeof owner, round?: number) => requests.loadRequest(of, id, round),
     ]) {
       for (const [round, body] of bodies.entries()) {
-        expect(await load(turn.id, owner, round)).toEqual({ ...textOf(body), round, rounds: 9 })
+        expect(await load(turn.id, owner, round)).toEqual({ ...textOf(body), round, roundCount: 9 })
       }
-      expect(await load(turn.id, owner)).toMatchObject({ round: 8, rounds: 9, body: bodies[8] })
+      expect(await load(turn.id, owner)).toMatchObject({ round: 8, roundCount: 9, body: bodies[8] })
       expect(await load(turn.id, owner, 9)).toBeNull()
       expect(await load(turn.id, { ...owner, user: 'ada' }, 1)).toBeNull()
     }
   })
 
-  test('the next turn is stored as the difference to the last round', async () => {
+  test('the first request of the next turn is stored as the difference to that of the last round', async () => {
     const piece = (at: number) => `${at}`.padEnd(2_000, 'xyz')
     const bodies = Array.from({ length: 80 }, (_, at) =>
       Array.from({ length: at + 1 }, (_, one) => piece(one)).join(''),
@@ -194,7 +194,7 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     }
   })
 
-  test('every round is split into pieces, each encrypted for a position of its own', async () => {
+  test('the request of every round is split into pieces, each encrypted for a position of its own', async () => {
     const [one, two] = ['a'.repeat(900_000), 'b'.repeat(500_000)]
     const turn = await storeRounds(null, [textOf(one), textOf(two), textOf(one)])
     expect((await readWithNewStore(turn.id, owner, 0))?.body).toBe(one)
@@ -206,7 +206,7 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     expect(row).toMatchObject({ pieces: 8, n: 8 })
   })
 
-  test('a medium that appears in some rounds is stored once', async () => {
+  test('a medium that the requests of several rounds contain is stored once', async () => {
     const base64 = 'QUJDREVG'.repeat(20_000)
     const shown = JSON.stringify({ source: { data: base64 } })
     const bodies = ['{}', shown, '{}', shown]
@@ -220,10 +220,10 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     }
   })
 
-  test('a request is read in one round trip, and the latest without any', async () => {
+  test('loadRequest takes one round trip, and none for the latest request', async () => {
     const first = await storeRequest(null, textOf('one'))
     const second = await storeRequest(first, textOf('one two'))
-    const counted = counting(engine)
+    const counted = recordRoundTrips(engine)
     const fresh = createUpstreamRequestStore(counted.engine, encryption)
     await fresh.loadRequest(owner, second.id)
     expect(counted.trips).toHaveLength(1)
@@ -231,13 +231,13 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     expect(counted.trips).toHaveLength(1)
   })
 
-  test('a read waits for a pending write', async () => {
+  test("loadRequest waits for the pending write of the turn's requests", async () => {
     const turn = newTurn(owner)
     await store.openTurn(turn)
     const { promise, resolve } = Promise.withResolvers<null>()
-    const keeping = requests.keepRequest(owner, turn.id, async () => {
+    const keeping = requests.saveRequests(owner, turn.id, async () => {
       await promise
-      return { rounds: [textOf('late')], base: null }
+      return { rounds: [textOf('late')], baseTurnId: null }
     })
     const reading = requests.loadRequest(owner, turn.id)
     resolve(null)
@@ -245,7 +245,7 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     await keeping
   })
 
-  test('other owners do not find a request, not even other users of the tenant', async () => {
+  test('loadRequest finds no request of another owner, not even of another user of the tenant', async () => {
     const turn = await storeRequest(null, textOf('mine'))
     expect(await requests.loadRequest({ tenant: newId(), user: null }, turn.id)).toBeNull()
     expect(await requests.loadRequest({ ...owner, user: 'ada' }, turn.id)).toBeNull()
@@ -253,14 +253,14 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     expect(await requests.loadRequest(owner, newId())).toBeNull()
   })
 
-  test('a request is deleted with its turn', async () => {
+  test('a stored request is deleted with its turn', async () => {
     const parent = await storeRequest(null, textOf('one'))
     const turn = await storeRequest(parent, textOf('one two'))
     const deletion = { ...owner, turnId: turn.id, dialect: 'responses', nowMs: 1 }
     expect(await createTurnManagementStore(engine, encryption).deleteTurn(deletion)).toBe('deleted')
     expect(await readWithNewStore(turn.id)).toBeNull()
     expect(await readWithNewStore(parent.id)).toEqual(onlyRound('one'))
-    await createRecallStore(engine, encryption).deleteThread({
+    await createDeletionStore(engine).deleteThread({
       ...owner,
       turnId: parent.id,
       nowMs: 1,
@@ -268,10 +268,10 @@ export function requestContract(open: OpenEngine, encryption: RowEncryption): vo
     expect(await readWithNewStore(parent.id)).toBeNull()
   })
 
-  test('nothing is stored for a turn that does not exist', async () => {
-    const keeping = requests.keepRequest(owner, newId(), async () => ({
+  test('no request is stored for a turn that does not exist', async () => {
+    const keeping = requests.saveRequests(owner, newId(), async () => ({
       rounds: [textOf('stray')],
-      base: null,
+      baseTurnId: null,
     }))
     await expect(keeping).rejects.toThrow(/foreign key/i)
   })

@@ -15,18 +15,18 @@ import type { RowEncryption } from '../../src/store/encryption/read-encrypted-ro
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,
-  bytes,
-  ending,
+  serializeItems,
+  createEnding,
   newId,
   newTurn,
   ORIGIN,
   OWNER,
-  placed,
+  numberItems,
   STRANGER,
   user,
 } from './turns.ts'
 
-export function runContract(open: OpenEngine, encryption: RowEncryption): void {
+export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   let runs: RunStore
@@ -53,7 +53,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
   const load = async (turn: NewTurn) => (await store.loadChain(turn, turn.id))?.at(-1)
 
   describe('the event log of a run', () => {
-    test('the log of a run begins with the turn and continues in groups', async () => {
+    test('the log of a run begins with the group that openRun stores, and recordRun adds groups', async () => {
       const turn = await openRun({ input: [user('hi')] })
       expect(await load(turn)).toMatchObject({ state: 'queued', input: [user('hi')] })
       expect(await runs.recordRun(holdOf(turn), eventGroup(3, 7), [])).toBe(true)
@@ -112,7 +112,7 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       expect(await logOf(turn, 3)).toEqual([{ first: 3, last: 3, text }])
     })
 
-    test('the log of a run is not found by another tenant, nor for a turn without a log', async () => {
+    test('readLog finds no log for another tenant, and none for a turn without a log', async () => {
       const turn = await openRun()
       expect(await runs.readLog(STRANGER, turn.id, 0)).toBeNull()
       expect(await runs.readLog(turn, newId(), 0)).toBeNull()
@@ -127,23 +127,23 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
     })
   })
 
-  describe('the replica that owns a run', () => {
+  describe('ownership of a run by a replica', () => {
     test('the owner of a run starts the run, records events and ends it', async () => {
       const turn = await openRun()
       expect(await runs.startRun(holdOf(turn))).toBe(true)
       expect((await load(turn))?.state).toBe('open')
-      expect(await runs.recordRun(holdOf(turn), null, placed([assistant('a')]))).toBe(true)
+      expect(await runs.recordRun(holdOf(turn), null, numberItems([assistant('a')]))).toBe(true)
       expect(
-        await runs.recordRun(holdOf(turn), eventGroup(3, 3), placed([assistant('b')], 1)),
+        await runs.recordRun(holdOf(turn), eventGroup(3, 3), numberItems([assistant('b')], 1)),
       ).toBe(true)
-      const last = ending(turn, { items: placed([assistant('c'), assistant('d')], 1) })
+      const last = createEnding(turn, { items: numberItems([assistant('c'), assistant('d')], 1) })
       expect(await runs.endRun(holdOf(turn), last, eventGroup(4, 5))).toBe(true)
       expect(await load(turn)).toMatchObject({ state: 'complete', endedAtMs: last.endedAtMs })
-      expect(bytes((await load(turn))?.output ?? [])).toEqual(
-        bytes([assistant('a'), assistant('b'), assistant('d')]),
+      expect(serializeItems((await load(turn))?.output ?? [])).toEqual(
+        serializeItems([assistant('a'), assistant('b'), assistant('d')]),
       )
-      expect(await runs.journaledItems(turn.tenant, turn.id)).toEqual(new Set([0, 1, 2]))
-      expect(await runs.journaledItems('other', turn.id)).toEqual(new Set())
+      expect(await runs.findStoredPositions(turn.tenant, turn.id)).toEqual(new Set([0, 1, 2]))
+      expect(await runs.findStoredPositions('other', turn.id)).toEqual(new Set())
       expect(await logOf(turn)).toEqual([eventGroup(0, 2), eventGroup(3, 3), eventGroup(4, 5)])
     })
 
@@ -158,13 +158,13 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
 
     test('the owner of a run cannot write after the run has ended', async () => {
       const turn = await openRun()
-      await runs.endRun(holdOf(turn), ending(turn, { state: 'cancelled' }), null)
+      await runs.endRun(holdOf(turn), createEnding(turn, { state: 'cancelled' }), null)
       await expectPowerless(holdOf(turn), turn, 'cancelled')
     })
 
-    test('the owner of a run cannot write after another replica has taken over the run', async () => {
+    test('the owner of a run cannot write after another replica has claimed the run', async () => {
       const turn = await openRun()
-      expect(await runs.takeRun(holdOf(turn), 'R2')).toBe(true)
+      expect(await runs.claimRun(holdOf(turn), 'R2')).toBe(true)
       await expectPowerless(holdOf(turn), turn, 'queued')
       expect(await runs.recordRun(holdOf(turn, 'R2'), eventGroup(3, 3), [])).toBe(true)
     })
@@ -174,34 +174,38 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       turn: NewTurn,
       state: string,
     ): Promise<void> {
-      const items = placed([assistant('late')])
+      const items = numberItems([assistant('late')])
       expect(await runs.startRun(hold)).toBe(false)
       expect(await runs.recordRun(hold, null, items)).toBe(false)
       expect(await runs.recordRun(hold, eventGroup(3, 3), items)).toBe(false)
-      expect(await runs.takeRun(hold, 'R3')).toBe(false)
-      const late = { ...ending(turn, { items }), turnId: hold.turnId, tenant: hold.tenant }
+      expect(await runs.claimRun(hold, 'R3')).toBe(false)
+      const late = { ...createEnding(turn, { items }), turnId: hold.turnId, tenant: hold.tenant }
       expect(await runs.endRun(hold, late, eventGroup(3, 3))).toBe(false)
       expect(await load(turn)).toMatchObject({ state, output: [] })
       expect(await logOf(turn)).toEqual([eventGroup(0, 2)])
     }
 
-    test('the owner of a run is one of many replicas that take the run at the same time', async () => {
+    test('one of several replicas that claim a run at the same time becomes its owner', async () => {
       const turn = await openRun()
       const takers = Array.from({ length: 8 }, (_, at) => `T${at}`)
-      const taken = await Promise.all(takers.map((taker) => runs.takeRun(holdOf(turn), taker)))
+      const taken = await Promise.all(takers.map((taker) => runs.claimRun(holdOf(turn), taker)))
       expect(taken.filter(Boolean)).toHaveLength(1)
       const page = await runs.readLog(turn, turn.id, 0)
       expect(page?.owner).toBe(takers[taken.indexOf(true)])
     })
 
-    test('the owner of a run cannot write after a takeover at the same time; earlier writes are stored', async () => {
+    test("of the owner's writes at the time of a claim, those before it are stored and those after it are not", async () => {
       const turn = await openRun()
       const written = Promise.all(
         Array.from({ length: 12 }, (_, at) =>
-          runs.recordRun(holdOf(turn), eventGroup(3 + at, 3 + at), placed([assistant('x')], at)),
+          runs.recordRun(
+            holdOf(turn),
+            eventGroup(3 + at, 3 + at),
+            numberItems([assistant('x')], at),
+          ),
         ),
       )
-      await runs.takeRun(holdOf(turn), 'R2')
+      await runs.claimRun(holdOf(turn), 'R2')
       const seen = await logOf(turn)
       const count = (await written).filter(Boolean).length
       expect(await logOf(turn)).toEqual(seen)
@@ -209,92 +213,96 @@ export function runContract(open: OpenEngine, encryption: RowEncryption): void {
       expect((await load(turn))?.output).toHaveLength(count)
     })
 
-    test('the owner of a run ends a run once, with however many attempts', async () => {
+    test('a run is ended once, however many attempts its owner makes', async () => {
       const turn = await openRun()
       const ended = await Promise.all(
         (['complete', 'cancelled', 'failed'] as const).map((state, at) =>
-          runs.endRun(holdOf(turn), ending(turn, { state, items: placed([assistant(state)]) }), {
-            ...eventGroup(3, 3),
-            text: `${at}`,
-          }),
+          runs.endRun(
+            holdOf(turn),
+            createEnding(turn, { state, items: numberItems([assistant(state)]) }),
+            {
+              ...eventGroup(3, 3),
+              text: `${at}`,
+            },
+          ),
         ),
       )
       expect(ended.filter(Boolean)).toHaveLength(1)
       const winner = ['complete', 'cancelled', 'failed'][ended.indexOf(true)] ?? ''
       const turnNow = await load(turn)
       expect(turnNow?.state).toBe(winner)
-      expect(bytes(turnNow?.output ?? [])).toEqual(bytes([assistant(winner)]))
+      expect(serializeItems(turnNow?.output ?? [])).toEqual(serializeItems([assistant(winner)]))
       expect((await logOf(turn, 3))?.[0]?.text).toBe(`${ended.indexOf(true)}`)
     })
 
-    test('a run without an owner can be taken over', async () => {
+    test('a run without an owner can be claimed', async () => {
       const turn = await openRun({ owner: null })
       const found = { ...OWNER, turnId: turn.id, owner: null }
-      expect(await runs.takeRun({ ...found, owner: 'R9' }, 'R1')).toBe(false)
-      expect(await runs.takeRun(found, 'R1')).toBe(true)
+      expect(await runs.claimRun({ ...found, owner: 'R9' }, 'R1')).toBe(false)
+      expect(await runs.claimRun(found, 'R1')).toBe(true)
     })
 
-    test('the owner of runs can read which of them it still owns', async () => {
+    test('findOwnedRuns returns the runs that a replica still owns', async () => {
       const owner = newId()
       const [kept, ended, taken] = [
         await openRun({ owner }),
         await openRun({ owner }),
         await openRun({ owner }),
       ]
-      await runs.endRun(holdOf(ended, owner), ending(ended), null)
-      await runs.takeRun(holdOf(taken, owner), 'R2')
+      await runs.endRun(holdOf(ended, owner), createEnding(ended), null)
+      await runs.claimRun(holdOf(taken, owner), 'R2')
       const ids = [kept, ended, taken].map(({ id }) => id)
-      expect(await runs.ownedRuns(owner, [...ids, 'GONE'])).toEqual(new Set([kept.id]))
+      expect(await runs.findOwnedRuns(owner, [...ids, 'GONE'])).toEqual(new Set([kept.id]))
     })
   })
 
   describe('the lease of a replica', () => {
     const NOW = 1_795_000_000_000
     const orphans = async (nowMs: number) =>
-      new Set((await runs.orphanedRuns(nowMs)).map(({ turnId }) => turnId))
+      new Set((await runs.findOrphanedRuns(nowMs)).map(({ turnId }) => turnId))
 
-    test('the lease of a replica protects its runs until it ends', async () => {
+    test('a run is not orphaned until the lease of its owner ends', async () => {
       const owner = newId()
       const turn = await openRun({ owner })
       const found = { ...OWNER, turnId: turn.id, owner }
       await runs.renewReplica(owner, NOW, NOW + 10)
       expect(await orphans(NOW + 9)).not.toContain(turn.id)
-      expect(await runs.orphanedRuns(NOW + 10)).toContainEqual(found)
+      expect(await runs.findOrphanedRuns(NOW + 10)).toContainEqual(found)
       await runs.renewReplica(owner, NOW, NOW + 20)
       expect(await orphans(NOW + 10)).not.toContain(turn.id)
       expect(await runs.readLog(turn, turn.id, 0)).toMatchObject({ aliveUntilMs: NOW + 20 })
       await runs.retireReplica(owner)
       expect(await orphans(NOW)).toContain(turn.id)
-      await runs.endRun(holdOf(turn, owner), ending(turn), null)
+      await runs.endRun(holdOf(turn, owner), createEnding(turn), null)
       expect(await orphans(NOW)).not.toContain(turn.id)
     })
 
-    test('the lease of a replica counts as ended if there is none; a run without an owner is orphaned only after a long time', async () => {
+    test('a run whose owner has no lease is orphaned at once, and a run without an owner after a long time', async () => {
       const turn = await openRun({ owner: newId(), createdAtMs: NOW })
       const plain = newTurn({ owner: null, createdAtMs: NOW })
       await store.openTurn(plain)
       expect(await orphans(NOW)).toContain(turn.id)
       expect(await orphans(NOW)).not.toContain(plain.id)
       expect(await orphans(NOW + OWNERLESS_RUN_TIMEOUT_MS)).toContain(plain.id)
-      await store.closeTurn(ending(plain))
-      await runs.endRun({ ...holdOf(turn), owner: turn.owner ?? '' }, ending(turn), null)
+      await store.closeTurn(createEnding(plain))
+      await runs.endRun({ ...holdOf(turn), owner: turn.owner ?? '' }, createEnding(turn), null)
     })
 
-    test('the lease of a replica deletes old logs when it is renewed, but not those of unfinished runs', async () => {
+    test('renewing the lease of a replica deletes old logs, but not those of unfinished runs', async () => {
       const beginning = minTurnIdAt(Date.UTC(2020, 0))
       const [over, running, young] = [
         await openRun({ id: `${beginning}A${newId().slice(11)}` }),
         await openRun({ id: `${beginning}B${newId().slice(11)}` }),
         await openRun({ id: minTurnIdAt(Date.now()) + newId().slice(10) }),
       ]
-      await runs.endRun(holdOf(over), ending(over), eventGroup(3, 3))
-      await runs.endRun(holdOf(young), ending(young), null)
+      await runs.endRun(holdOf(over), createEnding(over), eventGroup(3, 3))
+      await runs.endRun(holdOf(young), createEnding(young), null)
       await runs.renewReplica('R1', Date.now(), Date.now() + 1_000)
       const isLogged = async ({ tenant, id }: NewTurn) =>
         (await runs.readLog({ tenant, user: null }, id, 0))?.isLogged
       expect(await Promise.all([over, running, young].map(isLogged))).toEqual([false, true, true])
       expect((await load(over))?.state).toBe('complete')
-      await runs.endRun(holdOf(running), ending(running), null)
+      await runs.endRun(holdOf(running), createEnding(running), null)
     })
 
     test('the lease of a replica is deleted long after it has ended', async () => {

@@ -1,6 +1,6 @@
 /**
- * Contract tests for the summary store on every database: summaries are found by what they replace,
- * one for each beginning.
+ * Contract tests for the summary store on every database: summaries are found by the
+ * hash of the beginning of a conversation that they replace, one for each beginning.
  */
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/core/client/caller.ts'
@@ -11,9 +11,9 @@ import type {
 } from '../../src/store/summaries/summary-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
-import { counting } from './counting.ts'
-import { ending, newId, newTurn, nextTurn } from './turns.ts'
-import { openedStores } from './opened-stores.ts'
+import { recordRoundTrips } from './record-round-trips.ts'
+import { createEnding, newId, newTurn, nextTurn } from './turns.ts'
+import { openStores } from './open-stores.ts'
 
 const NOW = 1_795_000_000_000
 
@@ -25,7 +25,7 @@ export function newSummary(fields: Partial<NewSummary> = {}): NewSummary {
     conversation: null,
     turn: null,
     parent: null,
-    begunAtMs: NOW + 1,
+    jobStartedAtMs: NOW + 1,
     prefixHash: newId(),
     rounds: 4,
     items: 9,
@@ -45,13 +45,13 @@ export function newSummary(fields: Partial<NewSummary> = {}): NewSummary {
 }
 
 /** Returns the summary as the store returns it. */
-export function asStored(newSummaries: NewSummary): StoredSummary {
-  const { turn: _turn, parent: _parent, begunAtMs: _begunAtMs, ...summary } = newSummaries
+export function toStoredSummary(newSummaries: NewSummary): StoredSummary {
+  const { turn: _turn, parent: _parent, jobStartedAtMs: _jobStartedAtMs, ...summary } = newSummaries
   return summary
 }
 
-export function summaryContract(open: OpenEngine, encryption: RowEncryption): void {
-  const opened = openedStores(open, encryption)
+export function testSummaries(open: OpenEngine, encryption: RowEncryption): void {
+  const opened = openStores(open, encryption)
 
   const save = async (fields: Partial<NewSummary> = {}): Promise<NewSummary> => {
     const summary = newSummary({ ...opened.owner, ...fields })
@@ -66,16 +66,16 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
     )
   const idsOf = (summaries: readonly { readonly id: string }[]) => summaries.map(({ id }) => id)
 
-  describe('findSummaries returns summaries by prefix hash', () => {
+  describe('search for summaries with findSummaries', () => {
     test('findSummaries returns summaries as they were stored, the longest first, in one query for any number of hashes', async () => {
       const short = await save({ rounds: 2 })
       const long = await save({ rounds: 9, madeFrom: short.id, conversation: null })
-      const { engine: watched, trips } = counting(opened.engine)
+      const { engine: watched, trips } = recordRoundTrips(opened.engine)
       const hashes = Array.from({ length: 2_000 }, (_, at) => `h${at}`)
       const { summaries } = createStores(watched, encryption)
       const wanted = [...hashes, short.prefixHash, long.prefixHash]
       expect(await summaries.findSummaries(opened.owner, wanted, 10)).toStrictEqual(
-        [long, short].map(asStored),
+        [long, short].map(toStoredSummary),
       )
       expect(idsOf(await summaries.findSummaries(opened.owner, wanted, 1))).toEqual([long.id])
       expect(trips.map(({ queries }) => queries.length)).toEqual([1, 1])
@@ -99,7 +99,7 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
   })
 
   describe('summaries of the same beginning', () => {
-    test('for one beginning of a conversation the first summary is stored, however many are saved at the same time', async () => {
+    test("one summary of a conversation's beginning is stored, however many are saved at the same time", async () => {
       const prefixHash = newId()
       const newSummaries = Array.from({ length: 8 }, (_, at) =>
         newSummary({ ...opened.owner, prefixHash, text: `${at}` }),
@@ -109,18 +109,18 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
       )
       expect(saved.filter(Boolean)).toHaveLength(1)
       const winner = newSummaries[saved.indexOf(true)] as NewSummary
-      expect(await find(opened.owner, winner)).toStrictEqual([asStored(winner)])
+      expect(await find(opened.owner, winner)).toStrictEqual([toStoredSummary(winner)])
     })
 
-    test('for one beginning of a conversation another summary replaces the first only on request', async () => {
+    test('another summary of the same beginning replaces the first only on request', async () => {
       const first = await save()
       const second = newSummary({ ...opened.owner, prefixHash: first.prefixHash, text: 'anew' })
       expect(await opened.stores.summaries.saveSummary(second)).toBe(false)
       expect(await opened.stores.summaries.saveSummary(second, true)).toBe(true)
-      expect(await find(opened.owner, first)).toStrictEqual([asStored(second)])
+      expect(await find(opened.owner, first)).toStrictEqual([toStoredSummary(second)])
     })
 
-    test('for one beginning of a conversation there is none after a deletion, and a new one can be stored', async () => {
+    test('after a summary is deleted, none is found for its beginning, and a new one can be stored', async () => {
       const first = await save()
       expect(await opened.stores.summaries.deleteSummary(opened.owner, first.id)).toBe(true)
       expect(await opened.stores.summaries.deleteSummary(opened.owner, first.id)).toBe(false)
@@ -135,7 +135,7 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
       await opened.stores.store.openTurn(turn)
       const [after, behind] = [await save({ turn: turn.id }), await save({ parent: turn.id })]
       const other = await save({ turn: newId() })
-      await opened.stores.recall.deleteThread({
+      await opened.stores.deletion.deleteThread({
         ...opened.owner,
         tenant: newId(),
         turnId: turn.id,
@@ -143,7 +143,7 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
       })
       expect(await find(opened.owner, after, behind)).toHaveLength(2)
       expect(
-        await opened.stores.recall.deleteThread({ ...opened.owner, turnId: turn.id, nowMs: NOW }),
+        await opened.stores.deletion.deleteThread({ ...opened.owner, turnId: turn.id, nowMs: NOW }),
       ).toBe(1)
       expect(idsOf(await find(opened.owner, after, behind, other))).toEqual([other.id])
     })
@@ -154,7 +154,7 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
       const leaf = nextTurn(root, { dialect })
       for (const turn of [root, leaf]) {
         await opened.stores.store.openTurn(turn)
-        await opened.stores.store.closeTurn(ending(turn))
+        await opened.stores.store.closeTurn(createEnding(turn))
       }
       const summary = await save({ turn: leaf.id, parent: root.id })
       const remove = (turnId: string, who = opened.owner) =>
@@ -170,7 +170,7 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
     test('a summary is deleted with its user', async () => {
       const [alice, bob] = ['alice', 'bob'].map((user) => ({ tenant: opened.owner.tenant, user }))
       const [hers, his] = [await save({ ...alice }), await save({ ...bob })]
-      await opened.stores.recall.deleteUser(opened.owner.tenant, 'alice', NOW)
+      await opened.stores.deletion.deleteUser(opened.owner.tenant, 'alice', NOW)
       expect(await find(alice as Caller, hers)).toEqual([])
       expect(await find(bob as Caller, his)).toHaveLength(1)
     })
@@ -200,8 +200,14 @@ export function summaryContract(open: OpenEngine, encryption: RowEncryption): vo
     })
 
     test('a summary is deleted when it was not used for long', async () => {
-      const expire = (of: 'all' | 'temporary', unusedSinceMs: number) =>
-        opened.stores.recall.expireTurns({ of, unusedSinceMs, nowMs: NOW, after: null, limit: 100 })
+      const expire = (lifetime: 'all' | 'temporary', unusedSinceMs: number) =>
+        opened.stores.deletion.expireTurns({
+          lifetime,
+          unusedSinceMs,
+          nowMs: NOW,
+          after: null,
+          limit: 100,
+        })
       const old = await save({ usedAtMs: 1_000 })
       const needed = await save({ usedAtMs: 1_000 })
       const brief = await save({ usedAtMs: 1_000, isTemporary: true })

@@ -36,10 +36,10 @@ export const ENGINES_PLAIN_AND_ENCRYPTED: readonly (readonly [
   encryption: RowEncryption,
 ])[] = ENGINES.flatMap(([name, open], index) => {
   const plain = [name, open, NO_ENCRYPTION] as const
-  const sealed = [`${name}, sealed`, open, createTestEncryption()] as const
+  const encrypted = [`${name}, encrypted`, open, createTestEncryption()] as const
   if (name === 'a SQLite file') return [plain]
-  if (name === 'SQLite in memory') return [plain, sealed]
-  return [plain, sealed].filter((_, isSealed) => isSampled(index + isSealed, 2))
+  if (name === 'SQLite in memory') return [plain, encrypted]
+  return [plain, encrypted].filter((_, position) => isSampled(index + position, 2))
 })
 
 /** Contract tests fail if a row cannot be read. */

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { ownerContract } from './contract-owner.ts'
+import { testOwners } from './contract-owner.ts'
 import { ENGINES } from './engines.ts'
 
-describe.each(ENGINES)('owners of rows on %s', (_, open) => ownerContract(open))
+describe.each(ENGINES)('owners of rows on %s', (_, open) => testOwners(open))

@@ -45,7 +45,7 @@ export function nextTurn(parent: NewTurn, fields: Partial<NewTurn> = {}): NewTur
   return newTurn({ tenant, user, thread, parent: id, ...fields })
 }
 
-export function ending(turn: NewTurn, fields: Partial<TurnEnding> = {}): TurnEnding {
+export function createEnding(turn: NewTurn, fields: Partial<TurnEnding> = {}): TurnEnding {
   return {
     turnId: turn.id,
     tenant: turn.tenant,
@@ -67,11 +67,11 @@ export function assistant(text: string): Message {
   return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }
 }
 
-export function placed(items: readonly Item[], from = 0): readonly PlacedItem[] {
+export function numberItems(items: readonly Item[], from = 0): readonly PlacedItem[] {
   return items.map((item, at) => ({ position: from + at, item }))
 }
 
 /** Serializes items, because objects that a test compares as equal may differ in their bytes. */
-export function bytes(items: readonly Item[]): readonly string[] {
+export function serializeItems(items: readonly Item[]): readonly string[] {
   return items.map((item) => JSON.stringify({ ...item, origin: undefined }))
 }

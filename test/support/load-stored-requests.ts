@@ -26,7 +26,7 @@ export async function loadStoredRequests(
   if (last !== null) {
     const rounds = Array.from({ length: last.round }, (_, at) => at)
     const before = rounds.map((round) => requests.loadRequest(owner, id, round))
-    const missing = Math.max(0, countRounds(turn.output) - last.rounds)
+    const missing = Math.max(0, countRounds(turn.output) - last.roundCount)
     return [...(await Promise.all(before)), last, ...Array.from({ length: missing }, () => null)]
   }
   if (turn.state === 'open' || turn.state === 'queued') return 'under way'

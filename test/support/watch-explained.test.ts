@@ -36,7 +36,7 @@ async function faultsWith(
 }
 
 const asItIs = () => ({})
-const notKept = () => ({ keepRequest: () => Promise.resolve() })
+const notKept = () => ({ saveRequests: () => Promise.resolve() })
 
 describe('comparison of stored requests with the received ones', () => {
   test('the explain check finds nothing wrong in an unchanged gateway', async () => {
@@ -97,7 +97,7 @@ test('the explain check finds a missing request from the database alone', async 
     return turnIdOfResponse(id) ?? ''
   }
   const kept = await ask('Say good morning.')
-  await gateway.dependencies.requests.allKept()
+  await gateway.dependencies.requests.waitForPendingWrites()
   Object.assign(gateway.dependencies.requests, notKept())
   const lost = await ask('Say goodbye.')
   await gateway.close()

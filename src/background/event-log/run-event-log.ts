@@ -17,7 +17,7 @@ import type { Ports } from '../../gateway/dependencies-interface.ts'
 export interface RunLog {
   readonly ownedRun: OwnedRun
   readonly client: ClientStream
-  readonly turnStore: Pick<TurnStore, 'gathersItems' | 'journalItems' | 'closeTurn'>
+  readonly turnStore: Pick<TurnStore, 'collectsItems' | 'journalItems' | 'closeTurn'>
   /** Resolves when the answer has ended or the log is lost. */
   readonly whenOver: Promise<RunLogEnd>
   /** Marks the log as lost and resolves when no write is in progress. */
@@ -88,8 +88,8 @@ export function createRunLog(
       isDisconnected: listeners.isOver,
     },
     turnStore: {
-      // With `gathersItems`, each item is stored together with its end event or earlier.
-      gathersItems: true,
+      // With `collectsItems`, each item is stored together with its end event or earlier.
+      collectsItems: true,
       async journalItems(_turnId, _tenant, items) {
         for (const item of items) writer.addItem(item)
       },

@@ -36,8 +36,8 @@ export async function loadHistoryById(
   if (conversationId === null) return NO_HISTORY
   const conversation = lock ?? (await findConversation(conversationId, caller, ports))
   if (conversation === null) throw createConversationNotFoundError(conversationId, 'conversation')
-  const { head } = conversation
-  const chain = head === null ? null : await loadChain(head, caller, ports)
+  const { headTurnId } = conversation
+  const chain = headTurnId === null ? null : await loadChain(headTurnId, caller, ports)
   return buildHistory(clientRequest, chain ?? [], conversation, ports)
 }
 

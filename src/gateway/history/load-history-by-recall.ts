@@ -31,9 +31,15 @@ export async function loadHistoryByRecall(
     return { originalRequest, clientRequest: originalRequest, history: NO_HISTORY }
   const segmented = splitIntoSegments(originalRequest.items)
   const found = await findTurns(segmented, caller, ports)
-  const { turns, beyond } = found ?? NO_TURNS_FOUND
+  const { turns, excludedTurnIds } = found ?? NO_TURNS_FOUND
   const policy = { replaysTools: settings.PERSIST_TOOL_RESULTS === 'on' }
-  const restored = restoreForgottenItems(originalRequest.items, segmented, turns, policy, beyond)
+  const restored = restoreForgottenItems(
+    originalRequest.items,
+    segmented,
+    turns,
+    policy,
+    excludedTurnIds,
+  )
   const { notes, parent, firstTurnOfAnswer, newItemsStart, usedTurns } = restored
   const newItems = originalRequest.items.slice(newItemsStart)
   const latestTurn = parent ?? findLatestTurn(usedTurns)

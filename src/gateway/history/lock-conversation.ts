@@ -40,7 +40,7 @@ export async function lockConversation(
   param: string | null,
 ): Promise<ConversationLock> {
   const { conversations, nowMs, log } = ports
-  const holder = { id, tenant, user, by: turnId }
+  const holder = { conversationId: id, tenant, user, turnId }
   const createLease = () => ({ ...holder, nowMs: nowMs(), untilMs: nowMs() + LOCK_LEASE_MS })
   const result = await queryStoreOrThrow(() => conversations.lockConversation(createLease()))
   if (result.type !== 'held') {
@@ -55,10 +55,10 @@ export async function lockConversation(
     LOCK_LEASE_MS / 3,
   )
   const stopRenewing = (): void => clearInterval(timer)
-  const { head, context, resetAfterTurnId } = result
+  const { headTurnId, context, resetAfterTurnId } = result
   return {
     conversationId: id,
-    head,
+    headTurnId,
     context,
     resetAfterTurnId,
     stopRenewing,

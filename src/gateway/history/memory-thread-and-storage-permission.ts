@@ -4,7 +4,7 @@
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import type { DerivedDataOrigin } from '../../store/deletion/derived-data-origin.ts'
+import type { DerivedDataOrigin } from '../../store/deletion/deletion-store-interface.ts'
 import { type LoadedHistory, getLatestStoredTurn } from './loaded-history.ts'
 
 export interface MemoryThread extends DerivedDataOrigin {
@@ -33,7 +33,7 @@ export function resolveMemoryThread(
       latestTurn?.thread ??
       newThread,
     parent: latestTurn?.id ?? null,
-    begunAtMs: history.loadedAtMs,
+    jobStartedAtMs: history.loadedAtMs,
     isTemporary: isTemporaryChat(clientRequest),
   }
 }

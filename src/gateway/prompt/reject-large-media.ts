@@ -13,7 +13,7 @@ export function rejectLargeMedia<Plan extends PlannedRequest>(
   const { prompt, originalPositions, clientRequest } = plan
   const fault = clientRequest.generatesAnswer ? findOversizedMedia(prompt.items, support) : null
   if (fault === null) return plan
-  const index = originalPositions[fault.at] ?? null
+  const index = originalPositions[fault.itemIndex] ?? null
   const param = index === null ? getItemListField(clientRequest) : formatItemPath(plan, index)
-  throw new GatewayError('invalid_value', fault.sentence, { param })
+  throw new GatewayError('invalid_value', fault.message, { param })
 }

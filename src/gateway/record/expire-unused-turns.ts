@@ -5,10 +5,13 @@
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { DAY_MS } from '../history/touch-loaded-turns.ts'
-import type { Expiry, ExpiryCursor } from '../../store/recall/recall-store-interface.ts'
+import type {
+  ExpiryPageRequest,
+  ExpiryCursor,
+} from '../../store/deletion/deletion-store-interface.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-export type ExpiryDependencies = Ports<'recall' | 'settings' | 'nowMs' | 'log'>
+export type ExpiryDependencies = Ports<'deletion' | 'settings' | 'nowMs' | 'log'>
 
 const BATCH_TURNS = 500
 /** The maximum of queries in one hour. The remaining turns are deleted in the next hour. */
@@ -23,7 +26,7 @@ export interface ExpiryLimits {
 
 /** Deletes expired turns and returns their number. A database error is only logged. */
 export async function expireUnusedTurns(
-  { recall, settings, nowMs, log }: ExpiryDependencies,
+  { deletion, settings, nowMs, log }: ExpiryDependencies,
   { maxBatches = MAX_BATCHES, pauseMs = PAUSE_MS, signal }: ExpiryLimits = {},
 ): Promise<number> {
   const now = nowMs()
@@ -33,7 +36,10 @@ export async function expireUnusedTurns(
    * Deletes turns from the latest to the oldest. Starts again after a deletion, because an older turn can be
    * deleted once its last descendant is gone.
    */
-  const deleteUnused = async (of: Expiry['of'], days: number): Promise<void> => {
+  const deleteUnused = async (
+    lifetime: ExpiryPageRequest['lifetime'],
+    days: number,
+  ): Promise<void> => {
     let after: ExpiryCursor | null = null
     let removedNow = 0
     do {
@@ -41,18 +47,18 @@ export async function expireUnusedTurns(
       if (remainingBatches === 0 || signal?.aborted === true) return
       remainingBatches -= 1
       const unusedSinceMs = now - days * DAY_MS
-      const expired = await recall.expireTurns({
-        of,
+      const expired = await deletion.expireTurns({
+        lifetime,
         unusedSinceMs,
         nowMs: now,
         after,
         limit: BATCH_TURNS,
       })
-      removed += expired.removed
-      removedNow += expired.removed
+      removed += expired.deletedCount
+      removedNow += expired.deletedCount
       after = expired.next
     } while (after !== null)
-    if (removedNow > 0) await deleteUnused(of, days)
+    if (removedNow > 0) await deleteUnused(lifetime, days)
   }
   try {
     // Two days, because the time of last use is updated only once a day.

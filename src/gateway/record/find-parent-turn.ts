@@ -6,7 +6,7 @@
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import {
   MAX_CONTENT_HASHES,
-  type ContentTurn,
+  type TurnFoundByContent,
 } from '../../store/turns/turn-management-store-interface.ts'
 import type { NewTurn, StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import { extendContentHash, hashHistory, type AnswerEnd } from './hash-conversation-content.ts'
@@ -58,11 +58,11 @@ async function findTurnByContent(
   { id, tenant, user }: NewTurn,
   answerEnds: readonly AnswerEnd[],
   { archive, log }: Ports<'archive' | 'log'>,
-): Promise<{ readonly parent: ContentTurn; readonly itemCount: number } | null> {
+): Promise<{ readonly parent: TurnFoundByContent; readonly itemCount: number } | null> {
   if (answerEnds.length === 0) return null
   try {
     const hashes = answerEnds.map(({ hash }) => hash)
-    const parent = await archive.findContent({ tenant, user, hashes })
+    const parent = await archive.findTurnByContent({ tenant, user, hashes })
     const answerEnd = answerEnds.find(({ hash }) => hash === parent?.contentHash)
     return parent === null || answerEnd === undefined ? null : { parent, ...answerEnd }
   } catch (error) {

@@ -94,7 +94,7 @@ export function openTurnWriter(
           fingerprint: provenance.fingerprint(),
           reasoningRefusedBy: provenance.reasoningRejectedBy,
           contentHash: hashConversation(turn, outcome, (await turnWithParent).contentHash),
-          holdsConversation: lock !== null,
+          hasConversationLock: lock !== null,
           items: unwritten,
           endedAtMs: ports.nowMs(),
         })
@@ -176,7 +176,7 @@ function createJournal(
   return {
     add(item: PlacedItem): void {
       unwritten += countWorthy([item])
-      if (store.gathersItems === true) return void store.journalItems(turn.id, turn.tenant, [item])
+      if (store.collectsItems === true) return void store.journalItems(turn.id, turn.tenant, [item])
       waiting.push(item)
       timer ??= setTimeout(flush, delayMs)
     },

@@ -98,9 +98,16 @@ async function saveFacts(
   ports: Ports<'facts' | 'log' | 'newTurnId' | 'nowMs'>,
 ): Promise<void> {
   if (!layers.facts || !mayStore || isTemporary || facts.length === 0) return
-  const { thread, begunAtMs } = resolveMemoryThread(clientRequest, history, turnId)
+  const { thread, jobStartedAtMs } = resolveMemoryThread(clientRequest, history, turnId)
   const afterResponseId = turnId === null ? null : responseId(turnId)
-  const fields = { owner: caller, facts, scope: layers.scope, thread, begunAtMs, afterResponseId }
+  const fields = {
+    owner: caller,
+    facts,
+    scope: layers.scope,
+    thread,
+    jobStartedAtMs,
+    afterResponseId,
+  }
   const saving = saveSummaryFacts({ ...fields, itemCount: items }, ports)
   await waitWithTimeout(saving, MAX_FACTS_WAIT_MS)
 }

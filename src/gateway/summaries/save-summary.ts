@@ -33,7 +33,7 @@ export interface SummaryStorageOptions {
   readonly parentTurnId: string | null
   readonly conversationId: string | null
   /** If a summarized turn was deleted after this time, the summary is not stored. */
-  readonly begunAtMs: number
+  readonly jobStartedAtMs: number
   readonly isTemporary: boolean
   /** False if the client does not allow the gateway to store anything. */
   readonly mayStore: boolean
@@ -51,14 +51,14 @@ export async function saveSummary(
   ports: Ports<'log' | 'newTurnId' | 'nowMs' | 'summaries'>,
 ): Promise<ActiveSummary> {
   const { prefix, previous, ...fields } = written
-  const { caller, turnId, parentTurnId, conversationId, begunAtMs, isTemporary } = options
+  const { caller, turnId, parentTurnId, conversationId, jobStartedAtMs, isTemporary } = options
   const now = ports.nowMs()
   const summary: NewSummary = {
     ...fields,
     turn: turnId,
     parent: parentTurnId,
     conversation: conversationId,
-    begunAtMs,
+    jobStartedAtMs,
     isTemporary,
     id: `sum_${ports.newTurnId()}`,
     tenant: caller.tenant,

@@ -78,7 +78,7 @@ export function createSummaryOptions(
     turnId: null,
     parentTurnId: getLatestStoredTurn(history)?.id ?? null,
     conversationId: storage.conversationId,
-    begunAtMs: history.loadedAtMs,
+    jobStartedAtMs: history.loadedAtMs,
     isTemporary: isTemporaryChat(clientRequest),
     mayStore: mayStoreRequest(clientRequest, history),
     mustBeStored: false,

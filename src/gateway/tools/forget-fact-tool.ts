@@ -21,7 +21,7 @@ export const forgetFactTool: GatewayTool = {
     const unknown = `There is no note ${JSON.stringify(handle.slice(0, 64))}.`
     if (!FACT_HANDLE.test(handle)) return unknown
     const scopes = listFactScopes({ rules: policy.layers, thread: memoryThread?.thread ?? null })
-    const matches = await ports.facts.factsEnding(caller, handle)
+    const matches = await ports.facts.findFactsByIdEnding(caller, handle)
     const [fact, other] = matches.filter(({ scope }) => scopes.includes(scope))
     if (fact === undefined) return unknown
     if (other !== undefined) return `There are several notes ${handle}.`

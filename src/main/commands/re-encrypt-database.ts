@@ -32,6 +32,6 @@ export async function reEncryptDatabase(
 
 const ENABLE_SECURE_DELETE = { name: null, sql: 'pragma secure_delete = on', parameters: [] }
 
-function formatProgress({ resealed, unreadable }: ReEncryptionProgress): string {
-  return `${resealed} rows encrypted, ${unreadable} rows unchanged because no key decrypts them`
+function formatProgress({ reEncryptedCount, unreadableCount }: ReEncryptionProgress): string {
+  return `${reEncryptedCount} rows encrypted, ${unreadableCount} rows unchanged because no key decrypts them`
 }

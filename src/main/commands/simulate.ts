@@ -117,7 +117,7 @@ async function loadStoredScript(
     const turn =
       kind === 'response'
         ? turnIdOfResponse(id)
-        : ((await conversations.findConversation(owner, id))?.head ?? null)
+        : ((await conversations.findConversation(owner, id))?.headTurnId ?? null)
     const chain = turn === null ? null : await store.loadChain(owner, turn)
     if (chain === null) {
       throw new Error(

@@ -1,7 +1,7 @@
 /**
- * Decides from the URL alone whether the gateway may load it for a client: no credentials, no port
- * except the scheme's default, no internal names or private IP addresses. The IP addresses of a name are
- * checked again on connect.
+ * Decides from the URL alone whether the gateway may load it for a client. Rejects credentials,
+ * ports other than the scheme's default, internal names and private IP addresses. The IP addresses
+ * of a name are checked again on connect.
  */
 import { classifyIpLiteral } from './is-public-ip-address.ts'
 
@@ -20,19 +20,22 @@ export function hasUrlScheme(text: string): boolean {
 }
 
 /**
- * True if the URL may be sent to an upstream. An upstream in the private network could load
- * internal URLs. Every port is allowed; URLs that parsers read differently are not.
+ * True if the URL may be sent to an upstream. Private URLs may not, because an upstream in the same
+ * network could load them, nor URLs that parsers read differently. Any port is allowed.
  */
 export function isPublicUrl(text: string, allowed: readonly AllowedHost[]): boolean {
   const url = AMBIGUOUS_CHARS.test(text) ? null : parseWebUrl(text)
   return url !== null && (isAllowedHost(url, allowed) || isPublicHost(url.hostname))
 }
 
-/** Parsers disagree on the host of a URL with a backslash, and some drop control characters. */
+/**
+ * Characters that URL parsers read differently: with a backslash they disagree on the host, and
+ * some drop control characters.
+ */
 // oxlint-disable-next-line no-control-regex
 const AMBIGUOUS_CHARS = /[\\\u0000-\u001f\u007f]/
 
-/** Returns `null` if the gateway must not load the URL. */
+/** Returns the parsed URL, or `null` if the gateway must not load it. */
 export function parseFetchableUrl(text: string, allowed: readonly AllowedHost[]): URL | null {
   const url = parseWebUrl(text)
   if (url === null || isAllowedHost(url, allowed)) return url
@@ -47,7 +50,7 @@ function parseWebUrl(text: string): URL | null {
   return url.username === '' && url.password === '' ? url : null
 }
 
-/** Servers reject longer URLs, and some URLs are stored. */
+/** Maximum length of a URL. Servers reject longer URLs, and the gateway stores some of them. */
 const MAX_URL_CHARS = 8192
 
 /** True if the operator allows the host (`MEDIA_FETCH_ALLOW`), even with private IP addresses. */

@@ -5,7 +5,7 @@
 import type { LoadFault } from './load-result-types.ts'
 import { parseFetchableUrl, type AllowedHost } from './check-url-safety.ts'
 
-/** Never rejects. */
+/** Loads the media at a URL. Resolves to a fault, and never rejects, if that fails. */
 export type FetchMedia = (url: string, limits: FetchLimits) => Promise<FetchedMedia | LoadFault>
 
 export interface FetchLimits {
@@ -24,13 +24,13 @@ export interface FetchedMedia {
 }
 
 /** The result of one request: media, a fault, or the target of a redirect. */
-export type FetchHop = FetchedMedia | LoadFault | { readonly to: string }
+export type SingleFetchResult = FetchedMedia | LoadFault | { readonly to: string }
 
 /** Loads a URL and follows up to 3 redirects; each target is checked like the first URL. */
 export async function followMediaRedirects(
   first: string,
   allowed: readonly AllowedHost[],
-  requestUrl: (url: URL) => Promise<FetchHop>,
+  requestUrl: (url: URL) => Promise<SingleFetchResult>,
 ): Promise<FetchedMedia | LoadFault> {
   let address = first
   for (let hop = 0; hop < MAX_HOPS; hop++) {
@@ -51,7 +51,7 @@ export const MEDIA_FETCH_HEADERS = {
   'user-agent': 'backstory',
 }
 
-export function faultForStatus(status: number): LoadFault | null {
+export function findStatusFault(status: number): LoadFault | null {
   if (status >= 200 && status < 300 && status !== 204) return null
   return { fault: status >= 500 || status === 429 ? 'media-unreachable' : 'media-gone' }
 }
@@ -59,8 +59,8 @@ export function faultForStatus(status: number): LoadFault | null {
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /**
- * Returns the target of a redirect, `''` if it is no valid URL; `null` if the response is not a
- * redirect.
+ * Returns the absolute URL of a redirect's target, or `''` if the target is no valid URL. Returns
+ * `null` if the response is not a redirect.
  */
 export function readRedirectUrl(status: number, location: string | null, from: URL): string | null {
   if (!REDIRECT_STATUSES.has(status) || location === null) return null

@@ -10,7 +10,10 @@ export function isPublicIpAddress(text: string): boolean {
   return host !== undefined && classifyIpLiteral(host) === 'public'
 }
 
-/** Classifies the host of a parsed URL; `null` for a name. */
+/**
+ * Returns whether the host of a parsed URL is a public or a private IP address, or `null` for a
+ * name such as `example.com`.
+ */
 export function classifyIpLiteral(host: string): 'public' | 'private' | null {
   if (host.startsWith('['))
     return isPublicIpv6(parseIpv6Groups(host.slice(1, -1))) ? 'public' : 'private'
@@ -21,7 +24,10 @@ export function classifyIpLiteral(host: string): 'public' | 'private' | null {
 
 type AddressRange = readonly [from: string, bits: number]
 
-/** See https://www.iana.org/assignments/iana-ipv4-special-registry. */
+/**
+ * Address ranges that are not public, as address and prefix length. See
+ * https://www.iana.org/assignments/iana-ipv4-special-registry.
+ */
 const NON_PUBLIC_RANGES: readonly AddressRange[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -52,7 +58,7 @@ function isPublicIpv4(address: number): boolean {
   return !NON_PUBLIC_BLOCKS.some(({ from, size }) => address >= from && address < from + size)
 }
 
-/** Expands the parser's form, e.g. `2001:db8::1`, into 8 numbers. */
+/** Expands an IPv6 address in the URL parser's form, e.g. `2001:db8::1`, into 8 numbers. */
 function parseIpv6Groups(text: string): readonly number[] {
   const [head = '', tail] = text.split('::')
   const [before, after] = [parseHexGroups(head), parseHexGroups(tail ?? '')]
@@ -64,7 +70,10 @@ function parseHexGroups(text: string): readonly number[] {
   return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
 }
 
-/** See https://www.iana.org/assignments/iana-ipv6-special-registry. */
+/**
+ * True if the IPv6 address is public. See
+ * https://www.iana.org/assignments/iana-ipv6-special-registry.
+ */
 function isPublicIpv6(groups: readonly number[]): boolean {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups
   const embedded = g * 65_536 + h

@@ -9,12 +9,12 @@ import { verifyFetchedMedia } from './verify-fetched-media.ts'
 import type { MediaUrlsToLoad } from './list-urls-to-load.ts'
 import type { InlineMedia, RemoteMediaKind } from '../find-and-embed-remote-media.ts'
 
-/** Media of one tenant that was loaded before, by URL. Never rejects. */
+/** Finds and saves loaded media of one tenant by URL. Its promises never reject. */
 export interface LoadedMediaCache {
-  /** Resolves to `null` for stored media that exceeds the memory limit. */
+  /** Returns stored media by URL, with `null` for media that `fitsInMemory` rejects. */
   readonly find: (
     urls: readonly string[],
-    hasRoom: (chars: number) => boolean,
+    fitsInMemory: (chars: number) => boolean,
   ) => Promise<ReadonlyMap<string, InlineMedia | null>>
   readonly save: (url: string, result: InlineMedia) => void
 }
@@ -25,16 +25,16 @@ export interface MediaLoader {
 
 export interface MediaLoad {
   readonly loaded: LoadedMedia
-  /** Releases the memory after the request. */
+  /** Releases the memory of the loaded media. Called at the end of the request. */
   readonly release: () => void
 }
 
 export interface MediaLoaderOptions {
   readonly fetchMedia: FetchMedia
   readonly memory: LoadedBytesLimit
-  /** Limit per URL. */
+  /** Maximum size of the media at one URL. */
   readonly maxBytes: number
-  /** Limit for all URLs of a request together. */
+  /** Maximum duration of one `load` call, for all of its URLs together. */
   readonly timeoutMs: number
   readonly nowMs: () => number
   readonly onFault: (fault: LoadFaultCode) => void
@@ -121,7 +121,7 @@ function createFaultCache(nowMs: () => number) {
       return null
     },
     add(url: string, fault: LoadFault): void {
-      // These faults depend on this process, not on the URL.
+      // Does not remember faults that depend on this process and not on the URL.
       if (fault.fault === 'media-memory' || fault.fault === 'media-too-many') return
       if (faults.has(url) || url.length > MAX_URL_CHARS) return
       if (faults.size >= MAX_FAULTS) faults.delete(faults.keys().next().value ?? '')

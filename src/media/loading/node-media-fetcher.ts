@@ -1,5 +1,5 @@
 /**
- * Loads media on Node. A name is resolved when the connection is made, and the connection uses
+ * Loads media on Node. A host name is resolved when the connection is made, and the connection uses
  * exactly the checked addresses, so a later DNS change has no effect. Redirect targets are checked
  * like the first URL.
  */
@@ -9,7 +9,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import {
-  faultForStatus,
+  findStatusFault,
   MEDIA_FETCH_HEADERS,
   followMediaRedirects,
   readRedirectUrl,
@@ -61,7 +61,7 @@ const CONNECT_TIMEOUT_MS = 10_000
 /** Connections close after 1 second, because an address check must not be reused for long. */
 const CONNECTION_OPTIONS = { pipelining: 1, keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000 }
 
-/** Rejects a name if any of its addresses is not public. */
+/** Creates a DNS lookup that fails for a name if any of its addresses is not public. */
 function createGuardedLookup(lookup: DnsLookup): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { all: true }, (error, addresses) => {
@@ -155,13 +155,14 @@ function keepFirstValues(
 }
 
 /**
- * Decompresses the body up to the size limit; servers may compress although the request forbids it.
+ * Decompresses the body, up to the size limit. Servers may compress it although the request forbids
+ * that.
  */
 function decompressBody(
   { status, headers, bytes }: MediaResponse,
   maxBytes: number,
 ): FetchedMedia | LoadFault {
-  const fault = faultForStatus(status)
+  const fault = findStatusFault(status)
   if (fault !== null) return fault
   const encoding = headers['content-encoding'] ?? 'identity'
   const type = headers['content-type'] ?? null

@@ -8,7 +8,10 @@ export interface LoadedBytesLimit {
 }
 
 export interface LoadedBytesLease {
-  /** Reserves the bytes; returns false if they exceed the limit. */
+  /**
+   * Reserves memory for this many bytes. Returns false, and reserves nothing, if they exceed the
+   * limit.
+   */
   readonly reserve: (bytes: number) => boolean
   /** Releases this many bytes, or all bytes of the lease by default. */
   readonly release: (bytes?: number) => void

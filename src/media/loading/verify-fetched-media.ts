@@ -20,8 +20,8 @@ export function verifyFetchedMedia(
 }
 
 /**
- * Returns `null` if the bytes are of another kind. The bytes take precedence over the
- * `content-type` header.
+ * Returns the media type of the bytes, or `null` if they are of another kind. The bytes take
+ * precedence over the `content-type` header.
  */
 function detectMediaType(
   kind: RemoteMediaKind,
@@ -38,7 +38,7 @@ function detectMediaType(
       return declaredType.startsWith('video/') && !looksLikeMarkup(bytes) ? declaredType : null
     case 'file':
       if (sniffedType !== null) return sniffedType
-      // An HTML page for another file name is an error page.
+      // An HTML response to a URL such as `/report.pdf` is an error page.
       if (declaredType.startsWith('text/html') && !isPageUrl(url)) return null
       return declaredType === '' ? 'application/octet-stream' : declaredType
   }

@@ -4,14 +4,14 @@
  */
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import {
-  faultForStatus,
+  findStatusFault,
   MEDIA_FETCH_HEADERS,
   followMediaRedirects,
   readRedirectUrl,
   type FetchedMedia,
   type FetchLimits,
   type FetchMedia,
-  type FetchHop,
+  type SingleFetchResult,
 } from './follow-media-redirects.ts'
 import type { LoadFault } from './load-result-types.ts'
 import type { AllowedHost } from './check-url-safety.ts'
@@ -26,7 +26,7 @@ export function createWorkersMediaFetcher(allowed: readonly AllowedHost[]): Fetc
   }
 }
 
-async function requestUrl(url: URL, limits: FetchLimits): Promise<FetchHop> {
+async function requestUrl(url: URL, limits: FetchLimits): Promise<SingleFetchResult> {
   const response = await fetch(url, {
     headers: MEDIA_FETCH_HEADERS,
     redirect: 'manual',
@@ -45,7 +45,7 @@ async function readBody(
   response: Response,
   { checkBytes }: FetchLimits,
 ): Promise<FetchedMedia | LoadFault> {
-  const fault = faultForStatus(response.status)
+  const fault = findStatusFault(response.status)
   const reader = response.body?.getReader()
   if (fault !== null || reader === undefined) {
     await reader?.cancel()

@@ -67,14 +67,17 @@ function listPartUrls(part: Part): readonly MediaUrl[] {
 
 const NO_URLS: readonly MediaUrl[] = []
 
-/** Some services accept a URL in a base64 field. */
+/**
+ * Lists the URL that a base64 field contains, since some services accept one there; else an empty
+ * list.
+ */
 function listIfUrl(data: string | undefined): readonly string[] {
   return data !== undefined && hasUrlScheme(data) ? [data] : []
 }
 
 /**
- * Reads the formats of several services: `{ type: 'video_url', video_url: { url } }` and `{ file: {
- * file_url } }`.
+ * Lists the media URLs in a part of an unknown type, e.g. in `{ type: 'video_url', video_url: { url
+ * } }` and in `{ file: { file_url } }`.
  */
 function listRawUrls(raw: JsonObject): readonly MediaUrl[] {
   return URL_FIELDS.flatMap(([field, kind]) => {

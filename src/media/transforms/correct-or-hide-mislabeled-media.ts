@@ -67,7 +67,10 @@ function checkImage(part: ImagePart): PartChange | null {
     : createCorrectedChange({ ...part, image_url: buildDataUrl(type, data.base64) })
 }
 
-/** Some clients send bare base64 in the URL field. */
+/**
+ * Returns the type and the base64 of an image if the URL field contains bare base64, as some
+ * clients send it.
+ */
 function parseBareImage(url: string): DataUrl | null {
   if (hasUrlScheme(url)) return null
   return sniffMediaType(decodeFirstBytes(url))?.startsWith('image/') === true
@@ -94,7 +97,7 @@ function checkFile(part: FilePart): PartChange | null {
     : createCorrectedChange({ ...part, file_data: buildDataUrl(type, data.base64) })
 }
 
-/** Some services accept a URL as `data`. */
+/** Checks an audio part. Its `data` is base64 or a data URL, or a URL, which is not checked. */
 function checkAudio(part: AudioPart): PartChange | null {
   const { data, format } = part.input_audio
   const inline = parseDataUrl(data)
@@ -103,7 +106,7 @@ function checkAudio(part: AudioPart): PartChange | null {
   if (isEmptyOrStartsAsInvalidBase64(base64)) return createHiddenChange('audio')
   const bytes = decodeFirstBytes(base64)
   const type = sniffMediaType(bytes)
-  // Raw audio samples have no header.
+  // Accepts audio of an unknown type, because raw samples have no header.
   if (type === null) return looksLikeText(bytes) ? createHiddenChange('audio') : null
   if (type.startsWith('image/') || type === 'application/pdf') return createHiddenChange('audio')
   const validFormats = AUDIO_FORMATS.get(type)

@@ -58,7 +58,10 @@ const TOO_MUCH_MEDIA = [
   'the conversation holds more than this model can be shown at once',
 ] as const
 
-/** Returns the start of the latest user question; the list's length if there is none. */
+/**
+ * Returns the index at which the latest user question begins, or the length of the list if there is
+ * none.
+ */
 function findLatestQuestion(items: readonly Item[]): number {
   let index = items.findLastIndex(isUserMessage)
   if (index === -1) return items.length
@@ -67,8 +70,8 @@ function findLatestQuestion(items: readonly Item[]): number {
 }
 
 /**
- * Returns the index before which all media is hidden: rounded up to complete steps, so that the
- * rest fits.
+ * Returns the index before which all media is hidden, so that the rest fits. The size to hide is
+ * rounded up to a multiple of a quarter of the limit.
  */
 function findCutIndex(
   items: readonly Item[],
@@ -136,16 +139,16 @@ export function findOversizedMedia(items: readonly Item[], limits: Limits): Over
       totalChars += size
       if (part.type === 'input_image' && maxImageChars !== null && size > maxImageChars) {
         return {
-          at: index,
-          sentence: formatSizeError('An image', size, `${formatMegabytes(maxImageChars)} each`),
+          itemIndex: index,
+          message: formatSizeError('An image', size, `${formatMegabytes(maxImageChars)} each`),
         }
       }
     }
   }
   if (maxRequestChars === null || totalChars <= maxRequestChars) return null
   return {
-    at: lastIndex,
-    sentence: formatSizeError(
+    itemIndex: lastIndex,
+    message: formatSizeError(
       'What is shown',
       totalChars,
       `${formatMegabytes(maxRequestChars)} a request`,
@@ -154,8 +157,8 @@ export function findOversizedMedia(items: readonly Item[], limits: Limits): Over
 }
 
 export interface OversizedMedia {
-  readonly at: number
-  readonly sentence: string
+  readonly itemIndex: number
+  readonly message: string
 }
 
 function formatSizeError(what: string, size: number, limit: string): string {

@@ -14,8 +14,8 @@ export interface PartChange {
 }
 
 /**
- * `change` returns `null` for a part that stays. `extraFields` holds the unknown fields that a Chat
- * Completions client wrote into the part.
+ * Replaces each part for which `change` does not return `null`. `extraFields` contains the unknown
+ * fields that a Chat Completions client wrote into the part.
  */
 export function mapParts(
   items: readonly Item[],

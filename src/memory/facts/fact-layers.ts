@@ -103,7 +103,7 @@ async function loadCoreFacts(context: LayerContext) {
   const { owner, thread, ports } = context
   const scopes = listFactScopes(context)
   const search = { scopes, nowMs: ports.nowMs(), limit: 2 * CORE_LIST.maxFacts }
-  const core = await ports.facts.coreFacts(owner, search)
+  const core = await ports.facts.listCoreFacts(owner, search)
   const startedAtMs = thread === null ? null : readIdTimeMs(thread)
   // A fact with an end date is never stable: when it ends, the text before the history would change
   // and the provider's cache would be lost.

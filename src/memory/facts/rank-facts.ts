@@ -58,13 +58,13 @@ function scoreFact(
 function computeRelevance(
   terms: readonly string[],
   searchTerms: readonly string[],
-  { countOf, total }: FoundFacts,
+  { countFactsWith, factCount }: FoundFacts,
 ): number {
   const factTerms = new Set(terms)
-  const totalFacts = Math.max(total, MIN_TOTAL_FACTS)
+  const totalFacts = Math.max(factCount, MIN_TOTAL_FACTS)
   let [shared, maximum] = [0, 0]
   for (const term of searchTerms) {
-    const count = Math.min(countOf(term), total)
+    const count = Math.min(countFactsWith(term), factCount)
     const rarity = computeRarity(count, totalFacts) * weighTerm(term)
     maximum += rarity
     if (factTerms.has(term)) shared += rarity

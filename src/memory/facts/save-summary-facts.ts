@@ -20,7 +20,7 @@ export interface SummaryFacts {
   readonly facts: readonly string[]
   readonly scope: 'conversation' | 'user'
   readonly thread: string | null
-  readonly begunAtMs: number
+  readonly jobStartedAtMs: number
   /** Id of the response (stored answer) after which the summary was made; `null` if there is none. */
   readonly afterResponseId: string | null
   /** The number of items that the summary replaces. */
@@ -34,7 +34,7 @@ export async function saveSummaryFacts(
     facts,
     scope: requestedScope,
     thread,
-    begunAtMs,
+    jobStartedAtMs,
     afterResponseId,
     itemCount,
   }: SummaryFacts,
@@ -48,7 +48,7 @@ export async function saveSummaryFacts(
   try {
     const validFacts = facts.map((fact) => fact.trim()).filter(isFact)
     for (const text of validFacts.slice(-MAX_FACTS)) {
-      await saveFact({ ...fields, text }, owner, ports, { begunAtMs, thread })
+      await saveFact({ ...fields, text }, owner, ports, { jobStartedAtMs, thread })
       savedCount += 1
     }
   } catch (error) {

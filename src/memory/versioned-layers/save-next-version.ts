@@ -7,7 +7,7 @@ import type {
   LayerKey,
   StoredLayerVersion,
 } from '../../store/memory-layers/memory-layer-store-interface.ts'
-import type { DerivedDataOrigin } from '../../store/deletion/derived-data-origin.ts'
+import type { DerivedDataOrigin } from '../../store/deletion/deletion-store-interface.ts'
 import type { LayerPorts } from '../memory-layer-interface.ts'
 
 export interface VersionWrite extends DerivedDataOrigin {
@@ -41,7 +41,7 @@ export async function saveNextVersion(
     const now = ports.nowMs()
     const version = {
       id: `lay_${ports.newTurnId()}`,
-      place: location,
+      key: location,
       number,
       // Another branch of the conversation may have fewer rounds, but the rounds of versions must
       // never decrease.
@@ -51,7 +51,7 @@ export async function saveNextVersion(
       usedAtMs: now,
       parent,
       isTemporary,
-      work: { begunAtMs: origin.begunAtMs, thread: origin.thread },
+      origin,
     }
     if (await ports.layers.saveVersion(version)) return body
   }

@@ -54,7 +54,7 @@ async function addItems(
   const id = ports.newTurnId()
   const lock = await lockConversation(conversation, caller, id, ports, null)
   try {
-    const chain = await loadChain(lock.head, caller, ports)
+    const chain = await loadChain(lock.headTurnId, caller, ports)
     if (items.length === 0) return renderList([], false)
     const turn = createItemOnlyTurn(items, { id, conversation, chain }, caller, ports)
     if (!(await ports.conversations.appendItems(turn))) throw createConversationLockedError()
@@ -83,7 +83,7 @@ async function loadItems(
   const id = readConversationId(request)
   const conversation = await ports.conversations.findConversation(request.caller, id)
   if (conversation === null) throw createConversationNotFoundError(id, null)
-  const chain = await loadChain(conversation.head, request.caller, ports)
+  const chain = await loadChain(conversation.headTurnId, request.caller, ports)
   return {
     conversation: renderConversation(conversation),
     items: listTurnItems(chain, 'answer', readInclude(request.query)),

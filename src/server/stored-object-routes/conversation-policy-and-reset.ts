@@ -27,7 +27,9 @@ async function setContext(
   { conversations }: Ports<'conversations'>,
 ) {
   const context = checkConversationOverrides(await request.readJsonValue(), 'context')
-  return renderContext(request, (id) => conversations.setContext(request.caller, id, context))
+  return renderContext(request, (id) =>
+    conversations.setPolicyOverrides(request.caller, id, context),
+  )
 }
 
 async function resetConversation(

@@ -44,7 +44,7 @@ async function createConversation(
   const position = { conversation: conversation.id, chain: [], id: ports.newTurnId() }
   const turn = items.length === 0 ? null : createItemOnlyTurn(items, position, caller, ports)
   await ports.conversations.createConversation(conversation, turn)
-  return renderConversation({ ...conversation, head: null, resetAfterTurnId: null })
+  return renderConversation({ ...conversation, headTurnId: null, resetAfterTurnId: null })
 }
 
 async function readConversation(
@@ -61,7 +61,7 @@ async function updateMetadata(
 ) {
   const id = readConversationId(request)
   const metadata = await readMetadata(request)
-  const changed = await conversations.relabelConversation(request.caller, id, metadata)
+  const changed = await conversations.replaceMetadata(request.caller, id, metadata)
   return renderConversationOrThrow(changed, id)
 }
 

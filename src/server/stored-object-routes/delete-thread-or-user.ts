@@ -22,12 +22,12 @@ export const THREAD_AND_USER_DELETION_ROUTES: readonly StoredObjectRoute[] = [
 
 async function deleteThread(
   request: AuthenticatedRequest,
-  { recall, nowMs }: Ports<'nowMs' | 'recall'>,
+  { deletion, nowMs }: Ports<'deletion' | 'nowMs'>,
 ) {
   const id = request.getPathParameter('id')
   const turnId = parseTurnId(id)
   const { tenant, user } = request.caller
-  const deleteStoredTurns = () => recall.deleteThread({ tenant, user, turnId, nowMs: nowMs() })
+  const deleteStoredTurns = () => deletion.deleteThread({ tenant, user, turnId, nowMs: nowMs() })
   const turns = await queryStoreOrThrow(deleteStoredTurns, MAY_BE_INCOMPLETE)
   if (turns === 0) throw createNotFoundError(`Nothing is remembered of '${shortenForError(id)}'.`)
   return renderDeletion(turns)
@@ -35,11 +35,11 @@ async function deleteThread(
 
 async function deleteUser(
   request: AuthenticatedRequest,
-  { recall, nowMs }: Ports<'nowMs' | 'recall'>,
+  { deletion, nowMs }: Ports<'deletion' | 'nowMs'>,
 ) {
   const user = readPermittedUser(request)
   const { tenant } = request.caller
-  const deleteStoredData = () => recall.deleteUser(tenant, user, nowMs())
+  const deleteStoredData = () => deletion.deleteUser(tenant, user, nowMs())
   return renderDeletion(await queryStoreOrThrow(deleteStoredData, MAY_BE_INCOMPLETE))
 }
 

@@ -31,7 +31,7 @@ async function updateMetadata(request: AuthenticatedRequest, ports: Ports<'archi
   const { id, turnId } = readCompletionId(request)
   const metadata = await readMetadata(request)
   const change = { ...request.caller, turnId, dialect: 'chat', metadata }
-  if (!(await ports.archive.relabelTurn(change))) throw createCompletionNotFoundError(id)
+  if (!(await ports.archive.replaceMetadata(change))) throw createCompletionNotFoundError(id)
   return readCompletion(request, ports)
 }
 

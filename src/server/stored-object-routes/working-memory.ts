@@ -47,8 +47,8 @@ async function replaceMemory(
   const body = await request.readJsonObject()
   const memory = checkMemory(body['memory'])
   const { key, subject, round } = await loadTarget(request, ports)
-  const work = { begunAtMs: ports.nowMs(), thread: null }
-  const update = { ...work, location: key, round, parent: null, isTemporary: false }
+  const origin = { jobStartedAtMs: ports.nowMs(), thread: null }
+  const update = { ...origin, location: key, round, parent: null, isTemporary: false }
   await queryStoreOrThrow(() => saveNextVersion(update, () => ({ memory }), ports))
   return renderWorkingMemory(subject, memory)
 }
@@ -117,8 +117,8 @@ async function loadConversationTarget(
   ports: Ports<'conversations' | 'store'>,
 ): Promise<MemoryTarget> {
   const id = requireIdPrefix(conversation, 'conv', 'conversation')
-  const { head } = await requireConversation(id, 'conversation', owner, ports)
-  const chain = head === null ? null : await loadChain(head, owner, ports)
+  const { headTurnId } = await requireConversation(id, 'conversation', owner, ports)
+  const chain = headTurnId === null ? null : await loadChain(headTurnId, owner, ports)
   const round = countRounds(chain ?? [])
   return { key: createLayerKey(owner, id), subject: { conversation: id }, round }
 }

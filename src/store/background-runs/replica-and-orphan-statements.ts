@@ -5,7 +5,6 @@
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
-  type CompiledStatement,
   type ParameterSlot,
   type SqlFragment,
 } from '../database/compile-statement.ts'
@@ -13,42 +12,26 @@ import type { Engine } from '../database/engine-interface.ts'
 import { IS_RUN_UNFINISHED } from './run-and-log-statements.ts'
 import { MAX_RUNS_PER_QUERY, OWNERLESS_RUN_TIMEOUT_MS } from './run-store-interface.ts'
 
-export interface ReplicaAndOrphanStatements {
-  readonly renewReplica: CompiledStatement<ReplicaLease>
-  readonly deleteDeadReplicas: CompiledStatement<{ readonly aliveBeforeMs: number }>
-  readonly deleteOldLogs: CompiledStatement<{ readonly beforeTurnId: string }>
-  readonly retireReplica: CompiledStatement<{ readonly id: string }>
-  readonly selectOwnedRuns: CompiledStatement<OwnedRunLookup>
-  readonly selectOrphanedRuns: CompiledStatement<{ readonly nowMs: number }>
-}
-
-interface ReplicaLease {
-  readonly id: string
-  readonly aliveUntilMs: number
-}
-
 interface OwnedRunLookup {
   readonly owner: string
   readonly ids: readonly string[]
 }
 
-export function createReplicaAndOrphanStatements(
-  language: Engine['language'],
-): ReplicaAndOrphanStatements {
+export function createReplicaAndOrphanStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
-    renewReplica: compile(
+    renewReplica: compile<{ readonly id: string; readonly aliveUntilMs: number }>(
       'renew-replica',
       (slot) => sql`insert into replicas (id, alive_until)
         values (${slot('id')}, ${slot('aliveUntilMs')})
         on conflict (id) do update set alive_until = excluded.alive_until`,
     ),
-    deleteDeadReplicas: compile(
+    deleteDeadReplicas: compile<{ readonly aliveBeforeMs: number }>(
       'delete-dead-replicas',
       (slot) => sql`delete from replicas where alive_until < ${slot('aliveBeforeMs')}`,
     ),
     deleteOldLogs: compile('delete-old-logs', deleteOldLogs),
-    retireReplica: compile(
+    retireReplica: compile<{ readonly id: string }>(
       'retire-replica',
       (slot) => sql`delete from replicas where id = ${slot('id')}`,
     ),

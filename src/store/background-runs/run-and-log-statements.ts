@@ -1,12 +1,11 @@
 /**
- * SQL for background runs and their event logs. A replica that owns a run writes only while its turn
- * is unfinished and still belongs to it: each write has that condition. So nothing is written after
- * the turn has ended or another replica has taken it over.
+ * SQL for background runs and their event logs. Each write has the condition that the turn is
+ * unfinished and belongs to the replica that writes. So a replica writes nothing after the turn has
+ * ended or after another replica has claimed the run.
  */
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
-  type CompiledStatement,
   type ParameterSlot,
   type SqlFragment,
 } from '../database/compile-statement.ts'
@@ -20,22 +19,12 @@ import {
   INSERTED_ITEM_COLUMNS,
   selectUserOfTurn,
 } from '../turns/turn-statements.ts'
-import { ITEM_COLUMNS, type ItemRow, type StreamEventRow } from '../database/table-row-types.ts'
-
-export interface RunAndLogStatements {
-  readonly insertOpening: CompiledStatement<StreamEventRow>
-  /** This and the next four statements return a row only if `owner` owns the run. */
-  readonly selectOwnedRun: CompiledStatement<OwnedRunKey>
-  readonly startRun: CompiledStatement<OwnedRunKey>
-  readonly insertEvents: CompiledStatement<OwnedRunKey & StreamEventRow>
-  readonly endRun: CompiledStatement<OwnedRunKey & TurnRowEnding>
-  readonly takeRun: CompiledStatement<RunTakeover>
-  /** Inserts an item if `owner` owns the run. Returns no rows. */
-  readonly insertItem: CompiledStatement<OwnedRunKey & ItemRow>
-  readonly selectRunState: CompiledStatement<RunLogKey>
-  readonly selectLogGroups: CompiledStatement<RunLogKey>
-  readonly selectOutputPositions: CompiledStatement<Omit<OwnedRunKey, 'owner'>>
-}
+import {
+  ITEM_COLUMNS,
+  STREAM_EVENT_COLUMNS,
+  type ItemRow,
+  type StreamEventRow,
+} from '../database/table-row-types.ts'
 
 export interface OwnedRunKey {
   readonly id: string
@@ -43,30 +32,38 @@ export interface OwnedRunKey {
   readonly owner: string | null
 }
 
-export interface RunTakeover extends OwnedRunKey {
-  readonly newOwner: string
-}
-
 export interface RunLogKey extends OwnedRowKey {
   readonly from: number
 }
 
-export function createRunAndLogStatements(language: Engine['language']): RunAndLogStatements {
+export type RunAndLogStatements = ReturnType<typeof createRunAndLogStatements>
+
+export function createRunAndLogStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
     insertOpening: compile('insert-opening', insertOpening),
-    selectOwnedRun: compile(
+    /** This and the next four statements return a row only if `owner` owns the run. */
+    selectOwnedRun: compile<OwnedRunKey>(
       'select-owned-run',
       (slot) => sql`select turns.id ${fromOwnedTurn(slot, language)}`,
     ),
-    startRun: compile('start-run', (slot) => updateRun(slot, sql`state = 'open'`)),
-    insertEvents: compile('insert-events', (slot) => insertEvents(slot, language)),
-    endRun: compile('end-run', (slot) => updateRun(slot, assignTurnEnding(slot))),
-    takeRun: compile('take-run', (slot) => updateRun(slot, sql`owner = ${slot('newOwner')}`)),
-    insertItem: compile('insert-run-item', (slot) => insertItem(slot, language)),
+    startRun: compile<OwnedRunKey>('start-run', (slot) => updateRun(slot, sql`state = 'open'`)),
+    insertEvents: compile<OwnedRunKey & StreamEventRow>('insert-events', (slot) =>
+      insertEvents(slot, language),
+    ),
+    endRun: compile<OwnedRunKey & TurnRowEnding>('end-run', (slot) =>
+      updateRun(slot, assignTurnEnding(slot)),
+    ),
+    claimRun: compile<OwnedRunKey & { readonly newOwner: string }>('claim-run', (slot) =>
+      updateRun(slot, sql`owner = ${slot('newOwner')}`),
+    ),
+    /** Inserts an item if `owner` owns the run. Returns no rows. */
+    insertItem: compile<OwnedRunKey & ItemRow>('insert-run-item', (slot) =>
+      insertItem(slot, language),
+    ),
     selectRunState: compile('log-head', selectRunState),
     selectLogGroups: compile('log-groups', selectLogGroups),
-    selectOutputPositions: compile(
+    selectOutputPositions: compile<Omit<OwnedRunKey, 'owner'>>(
       'out-positions',
       (slot) => sql`select position from items where turn_id = ${slot('id')}
         and items.tenant || '' = ${slot('tenant')} and side = 'out'`,
@@ -82,8 +79,8 @@ export const IS_RUN_UNFINISHED = sql`turns.state in ('queued', 'open')`
 
 /**
  * Selects the turn of a run if the turn is unfinished and belongs to the owner. On Postgres, also
- * locks the row: a takeover and a write of the former owner then run one after the other, not at the
- * same time.
+ * locks the row, so that a claim by another replica waits for this write, or this write for the
+ * claim.
  */
 function fromOwnedTurn(
   slot: ParameterSlot<OwnedRunKey>,
@@ -100,21 +97,13 @@ function updateRun(slot: ParameterSlot<OwnedRunKey>, assignments: SqlFragment): 
     and turns.owner is not distinct from ${slot('owner')} and ${IS_RUN_UNFINISHED} returning id`
 }
 
-const EVENT_COLUMNS = [
-  'turn_id',
-  'tenant',
-  'first_number',
-  'last_number',
-  'text',
-] as const satisfies readonly (keyof StreamEventRow)[]
-
 /**
  * Builds `insert into stream_events … select …`; the caller adds the `from` clause with the
  * condition.
  */
 function insertEventRow(slot: ParameterSlot<StreamEventRow>): SqlFragment {
-  return sql`insert into stream_events (${sql.join(EVENT_COLUMNS.map((name) => sql.ref(name)))})
-    select ${sql.join(EVENT_COLUMNS.map((name) => slot(name)))}`
+  return sql`insert into stream_events (${sql.join(STREAM_EVENT_COLUMNS.map((name) => sql.ref(name)))})
+    select ${sql.join(STREAM_EVENT_COLUMNS.map((name) => slot(name)))}`
 }
 
 /** Inserts the first event group of a run, or nothing if the turn was not created. */

@@ -1,9 +1,10 @@
 /**
  * Interface of the store of background runs: their event logs and the replicas that own them.
  *
- * A run has one owner, a replica. A replica that wants to end or repeat the run of another replica
- * takes the run over first. From then on no write of the former owner has any effect, so two
- * replicas never write the same log. Every method may be repeated, e.g. after a lost connection.
+ * A run has one owner, a replica. A replica claims a run, i.e. becomes its owner, before it ends or
+ * restarts the run of another replica. From then on no write of the former owner has any effect, so
+ * two replicas never write the same log. Every method may be repeated, e.g. after a lost
+ * connection.
  *
  * The methods that take an `OwnedRun` resolve to false, and write nothing, if its `owner` does not
  * own the run any more.
@@ -33,20 +34,27 @@ export interface RunStore {
    * Makes `owner` the owner of the run. Resolves to false, and writes nothing, if the run has ended
    * or has changed its owner since it was found.
    */
-  readonly takeRun: (run: FoundRun, owner: string) => Promise<boolean>
+  readonly claimRun: (run: RunWithOwner, owner: string) => Promise<boolean>
   /**
    * Returns the ids of those turns whose runs are unfinished and belong to this owner. Takes at most
    * `MAX_RUNS_PER_QUERY` ids.
    */
-  readonly ownedRuns: (owner: string, turnIds: readonly string[]) => Promise<ReadonlySet<string>>
-  /** Returns the state of a run and the first page of its log from event `from` on. */
-  readonly readLog: (whose: Caller, turnId: string, from: number) => Promise<RunLogPage | null>
+  readonly findOwnedRuns: (
+    owner: string,
+    turnIds: readonly string[],
+  ) => Promise<ReadonlySet<string>>
+  /** Returns the state of a run and the first page of its log from event `fromEvent` on. */
+  readonly readLog: (
+    caller: Caller,
+    turnId: string,
+    fromEvent: number,
+  ) => Promise<RunLogPage | null>
   /** Returns the positions of the output items that are stored for a turn, e.g. 0 and 1. */
-  readonly journaledItems: (tenant: string, turnId: string) => Promise<ReadonlySet<number>>
+  readonly findStoredPositions: (tenant: string, turnId: string) => Promise<ReadonlySet<number>>
   /**
    * Returns up to `MAX_RUNS_PER_QUERY` unfinished runs of all tenants that no live replica owns.
    */
-  readonly orphanedRuns: (nowMs: number) => Promise<readonly FoundRun[]>
+  readonly findOrphanedRuns: (nowMs: number) => Promise<readonly RunWithOwner[]>
   /**
    * Extends the lease of a replica. A replica whose lease has ended counts as dead, and its runs as
    * orphaned. Also deletes replicas that are dead for long, and expired logs.
@@ -55,7 +63,9 @@ export interface RunStore {
   readonly retireReplica: (replica: string) => Promise<void>
 }
 
-/** A run, and the replica that takes itself for its owner. */
+/**
+ * A run, and the replica that writes as its owner. Another replica may have claimed the run since.
+ */
 export interface OwnedRun extends Caller {
   readonly turnId: string
   readonly owner: string
@@ -71,12 +81,12 @@ export interface EventGroup {
   readonly text: string
 }
 
-export interface FoundRun extends Caller {
+export interface RunWithOwner extends Caller {
   readonly turnId: string
   readonly owner: string | null
 }
 
-export interface RunLogPage extends FoundRun {
+export interface RunLogPage extends RunWithOwner {
   readonly dialect: string
   readonly origin: Origin
   readonly conversation: string | null
@@ -98,10 +108,10 @@ export interface RunLogPage extends FoundRun {
 /** Maximum number of event groups in one page of a run's log. A page with fewer groups is the last. */
 export const MAX_PAGE_GROUPS = 32
 
-/** Maximum number of runs in one call of `ownedRuns` or `orphanedRuns`. */
+/** Maximum number of runs in one call of `findOwnedRuns` or `findOrphanedRuns`. */
 export const MAX_RUNS_PER_QUERY = 50
 
-/** The maximum of a 32-bit column. No event of a log has a number as large as this. */
+/** Upper limit of event numbers: the maximum of a 32-bit column, which no log reaches. */
 export const MAX_EVENT_NUMBER = 2 ** 31 - 1
 
 const HOUR_MS = 60 * 60 * 1000

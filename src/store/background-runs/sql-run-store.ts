@@ -20,7 +20,7 @@ import {
   DEAD_REPLICA_RETENTION_MS,
   LOG_RETENTION_MS,
   type EventGroup,
-  type FoundRun,
+  type RunWithOwner,
   type OwnedRun,
   type RunLogPage,
   type RunStore,
@@ -81,9 +81,9 @@ export function createRunStore(
       const written = await engine.write([...rows, end, ...buildHeadMoves(conversations, ending)])
       return (written[rows.length] ?? []).length > 0
     },
-    takeRun: (run, owner) =>
-      writeIfOwned([sql.takeRun({ ...encodeOwnedRun(run), newOwner: owner })], 'kill'),
-    async ownedRuns(owner, turnIds) {
+    claimRun: (run, owner) =>
+      writeIfOwned([sql.claimRun({ ...encodeOwnedRun(run), newOwner: owner })], 'kill'),
+    async findOwnedRuns(owner, turnIds) {
       const [rows = []] = await engine.read([
         replicas.selectOwnedRuns({ owner, ids: turnIds.map(encodeColumn) }),
       ])
@@ -103,12 +103,12 @@ export function createRunStore(
       )
       return createLogPage(turnId, whose, state as RunStateRow, log)
     },
-    async journaledItems(tenant, turnId) {
+    async findStoredPositions(tenant, turnId) {
       const key = { id: encodeColumn(turnId), tenant: encodeColumn(tenant) }
       const [rows = []] = await engine.read([sql.selectOutputPositions(key)])
       return new Set((rows as readonly Pick<ItemRow, 'position'>[]).map(({ position }) => position))
     },
-    async orphanedRuns(nowMs) {
+    async findOrphanedRuns(nowMs) {
       const [rows = []] = await engine.read([replicas.selectOrphanedRuns({ nowMs })])
       return (rows as readonly OrphanRow[]).map(decodeRun)
     },
@@ -128,7 +128,7 @@ export function createRunStore(
   }
 }
 
-function encodeOwnedRun({ turnId, tenant, owner }: FoundRun): OwnedRunKey {
+function encodeOwnedRun({ turnId, tenant, owner }: RunWithOwner): OwnedRunKey {
   return { id: encodeColumn(turnId), tenant: encodeColumn(tenant), owner }
 }
 
@@ -230,17 +230,21 @@ function createLogPage(
   }
 }
 
-function decodeGroups(turnId: string, rows: SqlRows, { text }: RowReader): readonly EventGroup[] {
+function decodeGroups(
+  turnId: string,
+  rows: SqlRows,
+  { decryptText }: RowReader,
+): readonly EventGroup[] {
   return (rows as readonly StreamEventRow[]).map((row) => {
     const { first_number: first, last_number: last } = row
-    const eventsText = text(row.text, { turnId, part: 'events', position: first })
+    const eventsText = decryptText(row.text, { turnId, part: 'events', position: first })
     return { first, last, text: eventsText === null ? '' : decodeColumn(eventsText) }
   })
 }
 
 type OrphanRow = Pick<TurnRow, 'id' | 'tenant' | 'user_id' | 'owner'>
 
-function decodeRun({ id, tenant, user_id, owner }: OrphanRow): FoundRun {
+function decodeRun({ id, tenant, user_id, owner }: OrphanRow): RunWithOwner {
   return {
     turnId: decodeColumn(id),
     tenant: decodeColumn(tenant),

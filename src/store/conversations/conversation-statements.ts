@@ -5,13 +5,13 @@
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
-  type CompiledStatement,
   type ParameterSlot,
   type SqlFragment,
 } from '../database/compile-statement.ts'
+import type { ItemPosition } from '../../core/turn-derived-ids.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import {
-  isOwned,
+  isRowOfOwner,
   isTurnOfOwner,
   TURN_TENANT,
   TURN_USER,
@@ -20,109 +20,77 @@ import {
 } from '../owner.ts'
 import type { ConversationRow } from '../database/table-row-types.ts'
 
-export interface ConversationStatements {
-  readonly insertConversation: CompiledStatement<ConversationRow>
-  readonly findConversation: CompiledStatement<OwnedRowKey>
-  readonly updateMetadata: CompiledStatement<OwnedRowKey & Pick<ConversationRow, 'metadata'>>
-  readonly setContext: CompiledStatement<OwnedRowKey & Pick<ConversationRow, 'context'>>
-  readonly resetConversation: CompiledStatement<OwnedRowKey>
-  /**
-   * This and the next two statements return a row only if no other turn has locked the
-   * conversation.
-   */
-  readonly deleteConversation: CompiledStatement<OwnedRowKey & QueryTime>
-  readonly lockConversation: CompiledStatement<ConversationLockParameters>
-  readonly renewLock: CompiledStatement<ConversationLockParameters>
-  readonly releaseLock: CompiledStatement<ConversationLockHolderKey>
-  /**
-   * Makes a successful turn the head of the conversation that it has locked, and releases the lock.
-   */
-  readonly moveHead: CompiledStatement<TurnKey>
-  readonly markTurns: CompiledStatement<OwnedRowKey & QueryTime>
-  /** Deletes the events of runs that no client can follow any more. */
-  readonly deleteEvents: CompiledStatement<OwnedRowKey>
-  readonly deleteTurns: CompiledStatement<OwnedRowKey>
-  readonly hideItem: CompiledStatement<HiddenItemPosition>
-}
-
 export interface QueryTime {
   readonly nowMs: number
 }
 
 export interface ConversationLockHolderKey extends OwnedRowKey {
-  readonly by: string
-}
-
-export interface TurnKey {
-  readonly id: string
-  readonly tenant: string
+  readonly turnId: string
 }
 
 export interface ConversationLockParameters extends ConversationLockHolderKey, QueryTime {
   readonly untilMs: number
 }
 
-export interface HiddenItemPosition extends OwnerKey {
-  readonly turnId: string
-  readonly side: 'in' | 'out'
-  readonly index: number
-}
+export type ConversationStatements = ReturnType<typeof createConversationStatements>
 
-export function createConversationStatements(language: Engine['language']): ConversationStatements {
+export function createConversationStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
     insertConversation: compile('insert-conversation', insertConversation),
-    findConversation: compile(
+    findConversation: compile<OwnedRowKey>(
       'find-conversation',
-      (slot) => sql`select * from conversations where ${isOne(slot)}`,
+      (slot) => sql`select * from conversations where ${isConversationWithId(slot)}`,
     ),
-    updateMetadata: compile(
+    updateMetadata: compile<OwnedRowKey & Pick<ConversationRow, 'metadata'>>(
       'relabel-conversation',
       (slot) => sql`update conversations set metadata = ${slot('metadata')}
-        where ${isOne(slot)} returning *`,
+        where ${isConversationWithId(slot)} returning *`,
     ),
-    setContext: compile(
+    setContext: compile<OwnedRowKey & Pick<ConversationRow, 'context'>>(
       'set-context',
       (slot) => sql`update conversations set context = ${slot('context')}
-        where ${isOne(slot)} returning *`,
+        where ${isConversationWithId(slot)} returning *`,
     ),
-    resetConversation: compile(
+    resetConversation: compile<OwnedRowKey>(
       'reset-conversation',
       (slot) => sql`update conversations set reset_after = head
-        where ${isOne(slot)} returning *`,
+        where ${isConversationWithId(slot)} returning *`,
     ),
-    deleteConversation: compile(
+    /** Deletes a conversation, and returns a row, if no turn has locked it. */
+    deleteConversation: compile<OwnedRowKey & QueryTime>(
       'delete-conversation',
-      (slot) => sql`delete from conversations where ${isOne(slot)}
+      (slot) => sql`delete from conversations where ${isConversationWithId(slot)}
         and (busy_by is null or busy_until <= ${slot('nowMs')}) returning id`,
     ),
-    lockConversation: compile(
+    lockConversation: compile<ConversationLockParameters>(
       'lock-conversation',
       (slot) => sql`update conversations
-        set busy_by = ${slot('by')}, busy_until = ${slot('untilMs')} where ${isOne(slot)}
-        and (busy_by is null or busy_by = ${slot('by')} or busy_until <= ${slot('nowMs')})
+        set busy_by = ${slot('turnId')}, busy_until = ${slot('untilMs')} where ${isConversationWithId(slot)}
+        and (busy_by is null or busy_by = ${slot('turnId')} or busy_until <= ${slot('nowMs')})
         returning head, context, reset_after`,
     ),
-    renewLock: compile(
+    renewLock: compile<ConversationLockParameters>(
       'renew-lock',
       (slot) => sql`update conversations set busy_until = ${slot('untilMs')}
-        where ${isOne(slot)} and busy_by = ${slot('by')} returning id`,
+        where ${isConversationWithId(slot)} and busy_by = ${slot('turnId')} returning id`,
     ),
-    releaseLock: compile(
+    releaseLock: compile<ConversationLockHolderKey>(
       'release-lock',
       (slot) => sql`update conversations set busy_by = null, busy_until = null
-        where ${isOne(slot)} and busy_by = ${slot('by')}`,
+        where ${isConversationWithId(slot)} and busy_by = ${slot('turnId')}`,
     ),
     moveHead: compile('move-head', moveHead),
     markTurns: compile('mark-turns', markTurns),
+    /** Deletes the events of runs that no client can follow any more. */
     deleteEvents: compile('delete-events-of-conversation', deleteEvents),
     deleteTurns: compile('remove-turns-of-conversation', deleteTurns),
     hideItem: compile('hide-item', hideItem),
   }
 }
 
-function isOne(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  return sql`conversations.id = ${slot('id')} and ${isOwned('conversations', slot)}`
+function isConversationWithId(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  return sql`conversations.id = ${slot('id')} and ${isRowOfOwner('conversations', slot)}`
 }
 
 function insertConversation(slot: ParameterSlot<ConversationRow>): SqlFragment {
@@ -134,10 +102,10 @@ function insertConversation(slot: ParameterSlot<ConversationRow>): SqlFragment {
 
 /**
  * Releases the turn's lock, and makes the turn the head of the conversation if it succeeded. The
- * head stays if the turn was cancelled. An unfinished turn, e.g. one that another replica has taken
- * over, keeps its lock.
+ * head stays if the turn was cancelled. An unfinished turn, e.g. one that another replica has
+ * claimed, keeps its lock.
  */
-function moveHead(slot: ParameterSlot<TurnKey>): SqlFragment {
+function moveHead(slot: ParameterSlot<Omit<OwnedRowKey, 'user'>>): SqlFragment {
   const turn = slot('id')
   return sql`update conversations set busy_by = null, busy_until = null,
       head = case when exists (
@@ -151,7 +119,8 @@ function moveHead(slot: ParameterSlot<TurnKey>): SqlFragment {
 }
 
 /**
- * True if the conversation no longer exists. The deletion has no effect while a turn has locked it.
+ * True if the conversation does not exist any more. `deleteConversation`, which runs before, does
+ * not delete a conversation that a turn has locked.
  */
 function isDeleted(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`not exists (select 1 from conversations where conversations.id = ${slot('id')})`
@@ -186,7 +155,7 @@ function deleteTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
     and turns.id not in (select kept.id from kept) and ${isDeleted(slot)}`
 }
 
-function hideItem(slot: ParameterSlot<HiddenItemPosition>): SqlFragment {
+function hideItem(slot: ParameterSlot<OwnerKey & ItemPosition>): SqlFragment {
   return sql`update items set hidden = 1 where turn_id = ${slot('turnId')}
     and side = ${slot('side')} and position = ${slot('index')} and tenant = ${slot('tenant')}
     and exists (

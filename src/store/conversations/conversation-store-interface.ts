@@ -16,7 +16,7 @@ export interface ConversationStore {
   ) => Promise<void>
   readonly findConversation: (owner: Caller, id: string) => Promise<Conversation | null>
   /** Replaces the metadata. Resolves to `null` if the caller has no such conversation. */
-  readonly relabelConversation: (
+  readonly replaceMetadata: (
     owner: Caller,
     id: string,
     metadata: JsonObject,
@@ -25,7 +25,7 @@ export interface ConversationStore {
    * Replaces the policy overrides of the conversation; `null` removes them. Resolves to `null` if
    * the caller has no such conversation.
    */
-  readonly setContext: (
+  readonly setPolicyOverrides: (
     owner: Caller,
     id: string,
     context: JsonObject | null,
@@ -33,8 +33,9 @@ export interface ConversationStore {
   /** Resets the conversation: later requests do not include the turns up to its present head. */
   readonly resetConversation: (owner: Caller, id: string) => Promise<Conversation | null>
   /**
-   * Deletes a conversation and its turns. A turn that a turn outside of the conversation continues
-   * is stored until that turn is deleted, but cannot be found any more.
+   * Deletes a conversation and its turns. If a turn outside of the conversation continues one of
+   * its turns, the row of that turn stays until the other turn is deleted, but no method returns
+   * it.
    */
   readonly deleteConversation: (
     owner: Caller,
@@ -64,10 +65,10 @@ export interface NewConversation extends Caller {
 
 export interface Conversation extends Omit<NewConversation, 'context'>, ConversationState {}
 
-/** The turns that a conversation consists of, by their ends, and its policy overrides. */
+/** The last turn of a conversation, the turn where it was reset, and its policy overrides. */
 export interface ConversationState {
   /** Id of the last turn; `null` if there is none. */
-  readonly head: string | null
+  readonly headTurnId: string | null
   /** The policy overrides as the client sent them, unchecked. */
   readonly context: JsonObject | null
   /** Id of the turn that was the head when the conversation was reset. `null` if it never was. */
@@ -75,9 +76,9 @@ export interface ConversationState {
 }
 
 export interface ConversationLockHolder extends Caller {
-  readonly id: string
+  readonly conversationId: string
   /** Id of the turn that locks the conversation and will be added to it. */
-  readonly by: string
+  readonly turnId: string
 }
 
 export interface ConversationLockRequest extends ConversationLockHolder {

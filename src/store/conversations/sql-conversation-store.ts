@@ -66,12 +66,12 @@ export function createConversationStore(
       const [rows = []] = await engine.read([sql.findConversation(encodeOwnedRowKey(owner, id))])
       return decodeFirstConversation(rows as readonly ConversationRow[], encryption)
     },
-    async relabelConversation(owner, id, metadata) {
+    async replaceMetadata(owner, id, metadata) {
       const labels = { ...encodeOwnedRowKey(owner, id), metadata: JSON.stringify(metadata) }
       const [rows = []] = await engine.write([sql.updateMetadata(labels)])
       return decodeFirstConversation(rows as readonly ConversationRow[], encryption)
     },
-    async setContext(owner, id, context) {
+    async setPolicyOverrides(owner, id, context) {
       const key = encodeOwnedRowKey(owner, id)
       const encrypted = context === null ? null : encryptContext(context, key, cipher)
       const [rows = []] = await engine.write([sql.setContext({ ...key, context: encrypted })])
@@ -103,13 +103,16 @@ export function createConversationStore(
       const [held = [], existing = []] = await engine.write(
         [
           sql.lockConversation(encodeLockRequest(lock)),
-          sql.findConversation(encodeOwnedRowKey(lock, lock.id)),
+          sql.findConversation(encodeOwnedRowKey(lock, lock.conversationId)),
         ],
         'kill',
       )
       const [row] = held as readonly StateRow[]
       if (row === undefined) return { type: existing.length > 0 ? 'busy' : 'unknown' }
-      return { type: 'held', ...decodeState(row, encodeOwnedRowKey(lock, lock.id), encryption) }
+      return {
+        type: 'held',
+        ...decodeState(row, encodeOwnedRowKey(lock, lock.conversationId), encryption),
+      }
     },
     async renewLock(lock) {
       const [rows = []] = await engine.write([sql.renewLock(encodeLockRequest(lock))], 'kill')
@@ -131,8 +134,12 @@ export function createConversationStore(
   }
 }
 
-function encodeLockHolder({ id, by, ...owner }: ConversationLockHolder): ConversationLockHolderKey {
-  return { ...encodeOwnedRowKey(owner, id), by: encodeColumn(by) }
+function encodeLockHolder({
+  conversationId,
+  turnId,
+  ...owner
+}: ConversationLockHolder): ConversationLockHolderKey {
+  return { ...encodeOwnedRowKey(owner, conversationId), turnId: encodeColumn(turnId) }
 }
 
 function encodeLockRequest(lock: ConversationLockRequest): ConversationLockParameters {
@@ -150,11 +157,11 @@ function decodeState(
 ): ConversationState {
   const { head, context, reset_after: resetAfterTurnId } = row
   const read = (column: string) =>
-    readEncryptedRows(encryption, tenant, ({ object }) =>
-      object(column, locateText(tenant, id, 'context')),
+    readEncryptedRows(encryption, tenant, ({ decryptObject }) =>
+      decryptObject(column, locateText(tenant, id, 'context')),
     )
   return {
-    head: decodeNullableColumn(head),
+    headTurnId: decodeNullableColumn(head),
     context: context === null ? null : read(context),
     resetAfterTurnId: decodeNullableColumn(resetAfterTurnId),
   }

@@ -7,7 +7,8 @@ export type DatabaseLocation =
 export function parseDatabaseUrl(databaseUrl: string): DatabaseLocation {
   const colon = databaseUrl.indexOf(':')
   const scheme = databaseUrl.slice(0, Math.max(colon, 0))
-  if (scheme === 'sqlite') return { type: 'sqlite', path: sqlitePath(databaseUrl.slice(colon + 1)) }
+  if (scheme === 'sqlite')
+    return { type: 'sqlite', path: readSqlitePath(databaseUrl.slice(colon + 1)) }
   if (scheme === 'postgres' || scheme === 'postgresql') {
     if (!URL.canParse(databaseUrl)) throw createUrlError('is not a URL that can be read')
     return { type: 'postgres', url: databaseUrl }
@@ -21,7 +22,7 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseLocation {
  * Returns the path of the SQLite file, e.g. `/data/x.db` for `sqlite:/data/x.db` and for
  * `sqlite:///data/x.db`.
  */
-function sqlitePath(address: string): string {
+function readSqlitePath(address: string): string {
   const path = address.startsWith('///') ? address.slice(2) : address
   if (path === '' || path.startsWith('//')) throw createUrlError('names no file')
   return path

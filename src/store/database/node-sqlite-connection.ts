@@ -34,7 +34,7 @@ const PRAGMAS = {
   read: 'pragma cache_size = -32000',
 }
 
-/** Without `whenever`, which the writer thread treats as `kill`. */
+/** Durability of a commit. The writer thread commits a `whenever` batch as `kill`. */
 type Durability = Exclude<WriteDurability, 'whenever'>
 
 /**
@@ -111,7 +111,9 @@ function retryWhileBusy(work: () => void): void {
 
 /** The error code SQLITE_BUSY. */
 const BUSY = 5
-/** No thread ever notifies this array, so `Atomics.wait` on it is a synchronous sleep. */
+/**
+ * An array for `Atomics.wait`, which is a synchronous sleep here, because no thread notifies it.
+ */
 const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4))
 
 /**

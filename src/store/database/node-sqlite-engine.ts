@@ -38,8 +38,8 @@ async function openFile(path: string): Promise<Engine> {
     read: async (queries) => queries.map(reader.read),
     write: writer.write,
     async close() {
-      // The last connection to close merges the write-ahead log into the file. A read-only
-      // connection cannot.
+      // Closes the writer last: the last connection to close merges the write-ahead log into the
+      // file, which a read-only connection cannot.
       reader.close()
       await writer.close()
     },

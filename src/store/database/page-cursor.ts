@@ -4,6 +4,6 @@
  * a prefix such as `fact_`. The letter `z` sorts after them in the collation C and in those of
  * languages; `~` would sort before digits in the latter.
  */
-export function startOfPage(after: string | null, order: 'asc' | 'desc'): string {
+export function resolvePageStart(after: string | null, order: 'asc' | 'desc'): string {
   return after ?? (order === 'asc' ? '' : 'z')
 }

@@ -12,7 +12,7 @@ export function openPostgres(url: string): Engine {
     keepAlive: true,
     connectionTimeoutMillis: 5_000,
     query_timeout: 30_000,
-    types: int8AsNumber(),
+    types: parseInt8AsNumber(),
   })
   // Ignores errors of idle connections: the pool removes a broken connection by itself.
   pool.on('error', ignore)
@@ -52,7 +52,7 @@ const DO_NOT_WAIT_FOR_DISK: SqlQuery = {
   parameters: [],
 }
 const BEGIN: SqlQuery = { name: null, sql: 'begin', parameters: [] }
-/** After a failed statement Postgres treats a commit as a rollback. */
+/** Ends a transaction. After a failed statement, Postgres treats a commit as a rollback. */
 const COMMIT: SqlQuery = { name: null, sql: 'commit', parameters: [] }
 
 async function runOnOneClient(
@@ -65,8 +65,7 @@ async function runOnOneClient(
   client.on('error', ignore)
   const results = await Promise.allSettled(queries.map((query) => run(client, query)))
   client.off('error', ignore)
-  // Reports the first error only: those of later queries say nothing but that the transaction is
-  // aborted.
+  // Throws the first error only: later queries fail because the transaction is aborted.
   const failed = results.find((result) => result.status === 'rejected')
   client.release(failed !== undefined && !isServerError(failed.reason))
   if (failed !== undefined) throw failed.reason
@@ -88,7 +87,7 @@ function isServerError(error: unknown): boolean {
  * Makes `pg` parse 64-bit integers as numbers instead of strings, because all counts and times are
  * below 2^53.
  */
-function int8AsNumber(): TypeOverrides {
+function parseInt8AsNumber(): TypeOverrides {
   const overrides = new TypeOverrides()
   overrides.setTypeParser(types.builtins.INT8, Number)
   return overrides

@@ -1,60 +1,79 @@
 /**
- * Defines the row types of the tables in `migrations/`, and lists the columns of each table in the
- * order in which they are written.
+ * Defines the row types and columns of the tables in `migrations/`. Statements write the columns in
+ * this order.
  */
-export interface TurnRow {
-  readonly id: string
-  readonly tenant: string
-  readonly user_id: string | null
-  readonly thread: string
-  readonly parent: string | null
-  readonly dialect: string
-  readonly wire: string
-  readonly account: string
-  readonly model: string
-  readonly prefix_hash: string | null
-  readonly state: string
-  readonly created_at: number
-  readonly ended_at: number | null
-  /** JSON, as are `failure` and `request`. */
-  readonly usage: string | null
-  readonly failure: string | null
-  readonly request: string
-  readonly depth: number
-  readonly conversation: string | null
-  /** JSON. */
-  readonly metadata: string | null
-  readonly background: number
-  readonly owner: string | null
-  readonly deleted_at: number | null
-  readonly finish: string | null
-  readonly served_model: string | null
-  /** JSON. */
-  readonly digests: string | null
-  readonly content_hash: string | null
-  readonly fingerprint: string | null
-  readonly reasoning_refused_by: string | null
-  readonly used_at: number
-  readonly short_lived: number
+interface ColumnTypes {
+  readonly text: string
+  readonly 'text?': string | null
+  readonly number: number
+  readonly 'number?': number | null
+  readonly side: 'in' | 'out'
+  readonly 'request part': 'about' | 'body' | 'copies' | 'items'
 }
 
-export interface ItemRow {
-  readonly turn_id: string
-  readonly tenant: string
-  readonly side: 'in' | 'out'
-  readonly position: number
-  readonly item_id: string | null
-  readonly type: string
-  readonly call_id: string | null
-  /** The item as JSON without its origin, which is in the row of its turn. */
-  readonly body: string
+type RowOf<Table extends Readonly<Record<string, keyof ColumnTypes>>> = {
+  readonly [Name in keyof Table]: ColumnTypes[Table[Name]]
 }
+
+function listColumns<Table extends object>(table: Table): readonly (keyof Table & string)[] {
+  return Object.keys(table) as (keyof Table & string)[]
+}
+
+/** The columns `usage`, `failure`, `request`, `metadata` and `digests` contain JSON. */
+const TURNS = {
+  id: 'text',
+  tenant: 'text',
+  user_id: 'text?',
+  thread: 'text',
+  parent: 'text?',
+  dialect: 'text',
+  wire: 'text',
+  account: 'text',
+  model: 'text',
+  prefix_hash: 'text?',
+  state: 'text',
+  created_at: 'number',
+  ended_at: 'number?',
+  usage: 'text?',
+  failure: 'text?',
+  request: 'text',
+  depth: 'number',
+  conversation: 'text?',
+  metadata: 'text?',
+  background: 'number',
+  owner: 'text?',
+  deleted_at: 'number?',
+  finish: 'text?',
+  served_model: 'text?',
+  digests: 'text?',
+  content_hash: 'text?',
+  fingerprint: 'text?',
+  reasoning_refused_by: 'text?',
+  used_at: 'number',
+  short_lived: 'number',
+} as const
+export type TurnRow = RowOf<typeof TURNS>
+export const TURN_COLUMNS = listColumns(TURNS)
+
+const ITEMS = {
+  turn_id: 'text',
+  tenant: 'text',
+  side: 'side',
+  position: 'number',
+  item_id: 'text?',
+  type: 'text',
+  call_id: 'text?',
+  /** The item as JSON without its origin, which is in the row of its turn. */
+  body: 'text',
+} as const
+export type ItemRow = RowOf<typeof ITEMS>
+export const ITEM_COLUMNS = listColumns(ITEMS)
 
 export interface ConversationRow {
   readonly id: string
   readonly tenant: string
   readonly user_id: string | null
-  /** JSON. */
+  /** The labels that a client has set, as JSON. */
   readonly metadata: string
   readonly created_at: number
   /** Id of the last turn. */
@@ -75,196 +94,96 @@ export interface ReplicaRow {
 }
 
 /** Consecutive events of a background run, as the text that clients receive. */
-export interface StreamEventRow {
-  readonly turn_id: string
-  readonly first_number: number
-  readonly last_number: number
-  readonly tenant: string
-  readonly text: string
-}
+const STREAM_EVENTS = {
+  turn_id: 'text',
+  first_number: 'number',
+  last_number: 'number',
+  tenant: 'text',
+  text: 'text',
+} as const
+export type StreamEventRow = RowOf<typeof STREAM_EVENTS>
+export const STREAM_EVENT_COLUMNS = listColumns(STREAM_EVENTS)
 
 /**
  * A part of a request that was sent to an upstream, or a piece of a long part. Stored as the
  * difference to the same part of an earlier request.
  */
-export interface RequestRow {
-  readonly turn_id: string
-  readonly tenant: string
-  readonly round: number
+const REQUESTS = {
+  turn_id: 'text',
+  tenant: 'text',
+  round: 'number',
   /** `copies` lists the strings of the body that are equal to strings of the turn's items. */
-  readonly part: 'about' | 'body' | 'copies' | 'items'
+  part: 'request part',
   /** Number of the piece, counted over all rounds of the turn for each part. */
-  readonly piece: number
-  readonly base: string | null
-  readonly base_round: number
-  readonly hops: number
-  readonly prefix: number
-  readonly suffix: number
-  readonly body: string
-}
+  piece: 'number',
+  base: 'text?',
+  base_round: 'number',
+  hops: 'number',
+  prefix: 'number',
+  suffix: 'number',
+  body: 'text',
+} as const
+export type RequestRow = RowOf<typeof REQUESTS>
+export const REQUEST_COLUMNS = listColumns(REQUESTS)
 
-export interface SummaryRow {
-  readonly id: string
-  readonly tenant: string
-  readonly user_id: string | null
-  readonly thread: string | null
-  readonly conversation: string | null
-  readonly prefix_hash: string
-  readonly turns: number
-  readonly items: number
-  /** JSON. */
-  readonly body: string
-  readonly tokens_before: number
-  readonly tokens_after: number
-  readonly model: string
-  readonly prompt_version: number
-  readonly made_from: string | null
-  readonly generation: number
-  readonly created_at: number
-  readonly used_at: number
-  readonly short_lived: number
-}
+const SUMMARIES = {
+  id: 'text',
+  tenant: 'text',
+  user_id: 'text?',
+  thread: 'text?',
+  conversation: 'text?',
+  prefix_hash: 'text',
+  turns: 'number',
+  items: 'number',
+  /** Encrypted JSON: the text of the summary and its facts. */
+  body: 'text',
+  tokens_before: 'number',
+  tokens_after: 'number',
+  model: 'text',
+  prompt_version: 'number',
+  made_from: 'text?',
+  generation: 'number',
+  created_at: 'number',
+  used_at: 'number',
+  short_lived: 'number',
+} as const
+export type SummaryRow = RowOf<typeof SUMMARIES>
+export const SUMMARY_COLUMNS = listColumns(SUMMARIES)
 
 /** One version of the content of a memory layer. */
-export interface LayerRow {
-  readonly id: string
-  readonly tenant: string
-  readonly user_id: string | null
-  readonly layer: string
-  readonly thread: string | null
-  readonly number: number
-  readonly round: number
-  /** JSON. */
-  readonly body: string
-  readonly created_at: number
-  readonly used_at: number
-  readonly short_lived: number
-}
+const LAYER_VERSIONS = {
+  id: 'text',
+  tenant: 'text',
+  user_id: 'text?',
+  layer: 'text',
+  thread: 'text?',
+  number: 'number',
+  round: 'number',
+  /** Encrypted JSON: the content of the layer. */
+  body: 'text',
+  created_at: 'number',
+  used_at: 'number',
+  short_lived: 'number',
+} as const
+export type LayerRow = RowOf<typeof LAYER_VERSIONS>
+export const LAYER_COLUMNS = listColumns(LAYER_VERSIONS)
 
-export interface FactRow {
-  readonly id: string
-  readonly tenant: string
-  readonly user_id: string | null
-  readonly scope: string
-  /** JSON. */
-  readonly body: string
-  readonly importance: number
-  readonly core: number
-  readonly words: string
-  readonly word_key: string
-  readonly valid_until: number | null
-  readonly created_at: number
-  readonly changed_at: number
-  readonly used_at: number
-  readonly use_count: number
-}
-
-export const TURN_COLUMNS = [
-  'id',
-  'tenant',
-  'user_id',
-  'thread',
-  'parent',
-  'dialect',
-  'wire',
-  'account',
-  'model',
-  'prefix_hash',
-  'state',
-  'created_at',
-  'ended_at',
-  'usage',
-  'failure',
-  'request',
-  'depth',
-  'conversation',
-  'metadata',
-  'background',
-  'owner',
-  'deleted_at',
-  'finish',
-  'served_model',
-  'digests',
-  'content_hash',
-  'fingerprint',
-  'reasoning_refused_by',
-  'used_at',
-  'short_lived',
-] as const satisfies readonly (keyof TurnRow)[]
-
-export const ITEM_COLUMNS = [
-  'turn_id',
-  'tenant',
-  'side',
-  'position',
-  'item_id',
-  'type',
-  'call_id',
-  'body',
-] as const satisfies readonly (keyof ItemRow)[]
-
-export const REQUEST_COLUMNS = [
-  'turn_id',
-  'tenant',
-  'round',
-  'part',
-  'piece',
-  'base',
-  'base_round',
-  'hops',
-  'prefix',
-  'suffix',
-  'body',
-] as const satisfies readonly (keyof RequestRow)[]
-
-export const SUMMARY_COLUMNS = [
-  'id',
-  'tenant',
-  'user_id',
-  'thread',
-  'conversation',
-  'prefix_hash',
-  'turns',
-  'items',
-  'body',
-  'tokens_before',
-  'tokens_after',
-  'model',
-  'prompt_version',
-  'made_from',
-  'generation',
-  'created_at',
-  'used_at',
-  'short_lived',
-] as const satisfies readonly (keyof SummaryRow)[]
-
-export const LAYER_COLUMNS = [
-  'id',
-  'tenant',
-  'user_id',
-  'layer',
-  'thread',
-  'number',
-  'round',
-  'body',
-  'created_at',
-  'used_at',
-  'short_lived',
-] as const satisfies readonly (keyof LayerRow)[]
-
-export const FACT_COLUMNS = [
-  'id',
-  'tenant',
-  'user_id',
-  'scope',
-  'body',
-  'importance',
-  'core',
-  'words',
-  'word_key',
-  'valid_until',
-  'created_at',
-  'changed_at',
-  'used_at',
-  'use_count',
-] as const satisfies readonly (keyof FactRow)[]
+const FACTS = {
+  id: 'text',
+  tenant: 'text',
+  user_id: 'text?',
+  scope: 'text',
+  /** Encrypted JSON: text, area and source of the fact. */
+  body: 'text',
+  importance: 'number',
+  core: 'number',
+  words: 'text',
+  word_key: 'text',
+  valid_until: 'number?',
+  created_at: 'number',
+  changed_at: 'number',
+  used_at: 'number',
+  use_count: 'number',
+} as const
+export type FactRow = RowOf<typeof FACTS>
+export const FACT_COLUMNS = listColumns(FACTS)

@@ -10,16 +10,16 @@ import type { ParameterSlot, SqlFragment } from '../database/compile-statement.t
 import type { TurnRow } from '../database/table-row-types.ts'
 
 /**
- * True if the deletion log has an entry for one of the names that is later than the start of the
- * job. Names may be null.
+ * Builds the condition that the deletion log has an entry for one of the names that is later than
+ * the start of the job. A name may be null.
  */
 export function isDeletedSince(
   tenant: SqlFragment,
   names: readonly SqlFragment[],
-  begunAtMs: number,
+  jobStartedAtMs: number,
 ): SqlFragment {
   return sql`exists (select 1 from forgotten where forgotten.tenant = ${tenant}
-    and forgotten.name in (${sql.join(names)}) and forgotten.forgotten_at >= ${begunAtMs})`
+    and forgotten.name in (${sql.join(names)}) and forgotten.forgotten_at >= ${jobStartedAtMs})`
 }
 
 /** Selects the name that the user of a row has in the deletion log; null without a user. */
@@ -39,8 +39,8 @@ export function formatUserDeletionName(user: string): string {
 }
 
 /**
- * Prefix of a log entry for a thread that was deleted at once: further turns of it are rejected. An
- * entry without the prefix means that all turns of the thread were deleted one by one, and a
- * further turn is allowed.
+ * Prefix of the deletion log entry of a thread that was deleted at once: no new turn may continue
+ * it. If the turns of a thread were deleted one by one, the entry has no prefix, and a new turn may
+ * continue the thread.
  */
 export const THREAD_DELETION_PREFIX = 'thread:'

@@ -11,20 +11,25 @@ import { createStatementCompiler } from '../database/compile-statement.ts'
 import type { Engine, SqlQuery, SqlRows, WriteDurability } from '../database/engine-interface.ts'
 
 /** Builds the queries that take a lock. These must be the first queries of a transaction. */
-export interface DeletionLocks {
-  /** For writes of derived data, e.g. summaries: they exclude deletions, but not each other. */
+export interface DeletionLockQueries {
+  /**
+   * Locks for a write of derived data, e.g. a summary: waits for deletions, but not for other such
+   * writes.
+   */
   readonly derivedDataWrite: (tenant: string) => readonly SqlQuery[]
   readonly deletion: (tenant: string) => readonly SqlQuery[]
-  /** For new turns: they exclude the writing of a deletion log entry, but not each other. */
+  /**
+   * Locks for a new turn: waits while a deletion log entry is written, but not for other new turns.
+   */
   readonly turnCreation: (tenant: string) => readonly SqlQuery[]
   readonly deletionLogEntry: (tenant: string) => readonly SqlQuery[]
 }
 
-export function getDeletionLocks(language: Engine['language']): DeletionLocks {
+export function getDeletionLocks(language: Engine['language']): DeletionLockQueries {
   return LOCKS[language]
 }
 
-function createLocks(language: Engine['language']): DeletionLocks {
+function createLocks(language: Engine['language']): DeletionLockQueries {
   const compile = createStatementCompiler(language)
   const compileLock = (name: string, lock: string, number: number) => {
     const statement = compile<{ readonly tenant: string }>(
@@ -49,7 +54,7 @@ const EXCLUSIVE = 'pg_advisory_xact_lock'
  */
 const [DERIVED_DATA_LOCK, TURN_LOCK] = [20_250_713, 20_250_714]
 
-const LOCKS: Readonly<Record<Engine['language'], DeletionLocks>> = {
+const LOCKS: Readonly<Record<Engine['language'], DeletionLockQueries>> = {
   sqlite: createLocks('sqlite'),
   postgres: createLocks('postgres'),
 }
@@ -60,7 +65,7 @@ const LOCKS: Readonly<Record<Engine['language'], DeletionLocks>> = {
  */
 export async function writeAfterLock(
   engine: Engine,
-  lock: keyof DeletionLocks,
+  lock: keyof DeletionLockQueries,
   tenant: string,
   queries: readonly SqlQuery[],
   survives?: WriteDurability,

@@ -7,7 +7,6 @@
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
-  type CompiledStatement,
   type ParameterSlot,
   type SqlFragment,
 } from '../database/compile-statement.ts'
@@ -26,26 +25,8 @@ import {
 import { isTurnOfOwner, type OwnerKey } from '../owner.ts'
 import type { FactRow } from '../database/table-row-types.ts'
 
-export interface DeletionLogStatements {
-  readonly logUser: CompiledStatement<DeletionLogEntry & { readonly user: string }>
-  /** Logs the thread and the conversation of a turn. Must run before the turn is deleted. */
-  readonly logThread: CompiledStatement<DeletionLogEntry & ThreadKey>
-  /** Logs the thread of a turn that is marked as deleted, unless the thread has other turns. */
-  readonly logThreadOfDeletedTurn: CompiledStatement<
-    DeletionLogEntry & OwnerKey & { readonly id: string }
-  >
-  /** Logs a deleted conversation, or nothing if the conversation still exists. */
-  readonly logConversation: CompiledStatement<DeletionLogEntry & { readonly id: string }>
-  /**
-   * Runs after a fact was written: if the source of the fact was deleted in the meantime, deletes the
-   * fact and returns a row.
-   */
-  readonly removeFact: CompiledStatement<DeletedFactKey>
-  readonly removeOldEntries: CompiledStatement<{ readonly nowMs: number }>
-}
-
 export interface DeletedFactKey extends Pick<FactRow, 'id' | 'user_id'> {
-  readonly begunAtMs: number
+  readonly jobStartedAtMs: number
   /** The thread or conversation that the fact was derived from. */
   readonly source: string | null
 }
@@ -55,16 +36,17 @@ export interface DeletionLogEntry {
   readonly nowMs: number
 }
 
-export function createDeletionLogStatements(language: Engine['language']): DeletionLogStatements {
+export function createDeletionLogStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
-    logUser: compile('log-deleted-user', (slot) =>
+    logUser: compile<DeletionLogEntry & { readonly user: string }>('log-deleted-user', (slot) =>
       insertEntries(
         slot,
         sql`select cast(${slot(({ user }) => formatUserDeletionName(user))} as text) as name where 1 = 1`,
       ),
     ),
-    logThread: compile('log-deleted-thread', (slot) => {
+    /** Logs the thread and the conversation of a turn. Must run before the turn is deleted. */
+    logThread: compile<DeletionLogEntry & ThreadKey>('log-deleted-thread', (slot) => {
       const selectName = (name: SqlFragment) => selectFromNamedTurn(slot, sql`${name} as name`)
       return insertEntries(
         slot,
@@ -72,32 +54,43 @@ export function createDeletionLogStatements(language: Engine['language']): Delet
           union ${selectName(sql`${sql.lit(THREAD_DELETION_PREFIX)} || turns.thread`)}`,
       )
     }),
-    logThreadOfDeletedTurn: compile('log-thread-of-deleted-turn', (slot) =>
-      insertEntries(
-        slot,
-        sql`select turns.thread as name from turns where turns.id = ${slot('id')}
+    /** Logs the thread of a turn that is marked as deleted, unless the thread has other turns. */
+    logThreadOfDeletedTurn: compile<DeletionLogEntry & OwnerKey & { readonly id: string }>(
+      'log-thread-of-deleted-turn',
+      (slot) =>
+        insertEntries(
+          slot,
+          sql`select turns.thread as name from turns where turns.id = ${slot('id')}
           and ${isTurnOfOwner(slot)}
           and ${hasNoTurnsLeft(sql`turns.thread`, slot('tenant'))}`,
-      ),
+        ),
     ),
-    logConversation: compile('log-deleted-conversation', (slot) => {
-      const id = sql`cast(${slot('id')} as text)`
-      return insertEntries(
-        slot,
-        sql`select ${id} as name
+    /** Logs a deleted conversation, or nothing if the conversation still exists. */
+    logConversation: compile<DeletionLogEntry & { readonly id: string }>(
+      'log-deleted-conversation',
+      (slot) => {
+        const id = sql`cast(${slot('id')} as text)`
+        return insertEntries(
+          slot,
+          sql`select ${id} as name
           where not exists (select 1 from conversations where conversations.id = ${id})`,
-      )
-    }),
-    removeFact: compile(
+        )
+      },
+    ),
+    /**
+     * Deletes a fact that was just written, and returns a row, if the source of the fact was deleted
+     * in the meantime.
+     */
+    removeFact: compile<DeletedFactKey>(
       'remove-fact-of-deleted-source',
       (slot) => sql`delete from facts where facts.id = ${slot('id')}
         and ${isDeletedSince(
           sql`facts.tenant`,
           [sql`facts.scope`, sql`cast(${slot('source')} as text)`, selectUserDeletionName(slot)],
-          slot('begunAtMs'),
+          slot('jobStartedAtMs'),
         )} returning facts.id`,
     ),
-    removeOldEntries: compile(
+    removeOldEntries: compile<{ readonly nowMs: number }>(
       'remove-old-log-entries',
       (slot) => sql`delete from forgotten
         where forgotten_at < ${slot(({ nowMs }) => nowMs - MAX_JOB_MS)}`,

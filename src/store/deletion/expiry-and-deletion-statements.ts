@@ -13,17 +13,6 @@ import type { Engine } from '../database/engine-interface.ts'
 import { releaseMedia } from '../media/media-statements.ts'
 import { isTurnOfOwner, TURN_TENANT, type OwnerKey } from '../owner.ts'
 
-export interface ExpiryAndDeletionStatements {
-  /** Returns a page of turns that were not used for a long time, the latest first. */
-  readonly unusedTurns: (lifetime: TurnLifetime) => CompiledStatement<ExpiryPage>
-  readonly deleteEventsOfUnused: (lifetime: TurnLifetime) => CompiledStatement<ExpiryPage>
-  readonly releaseMediaOfUnused: (lifetime: TurnLifetime) => CompiledStatement<ExpiryPage>
-  readonly removeUnused: (lifetime: TurnLifetime) => CompiledStatement<ExpiryPage>
-  readonly ofThread: DeletionSteps<ThreadKey>
-  readonly ofUser: DeletionSteps<UserKey>
-  readonly removeConversations: CompiledStatement<UserKey>
-}
-
 export type TurnLifetime = 'all' | 'temporary'
 
 export interface UnusedRowLimit {
@@ -49,8 +38,8 @@ export interface DeletionSteps<Key> {
 }
 
 /**
- * Identifies a thread by any of its turns. Without a user, the key matches the thread's data of all
- * users of the tenant.
+ * Identifies a thread by the id of any of its turns. Without a user, the key matches data of all
+ * users of the tenant in that thread.
  */
 export interface ThreadKey {
   readonly tenant: string
@@ -63,9 +52,7 @@ export interface UserKey {
   readonly user: string
 }
 
-export function createExpiryAndDeletionStatements(
-  language: Engine['language'],
-): ExpiryAndDeletionStatements {
+export function createExpiryAndDeletionStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   const compileByLifetime = (
     name: string,
@@ -94,9 +81,10 @@ export function createExpiryAndDeletionStatements(
     ),
   })
   return {
+    /** Returns a page of turns that were not used for a long time, the latest first. */
     unusedTurns: compileByLifetime(
       'unused-turns',
-      (slot, lifetime) => sql`select turns.used_at, turns.id ${pageOfUnused(slot, lifetime)}`,
+      (slot, lifetime) => sql`select turns.used_at, turns.id ${fromPageOfUnused(slot, lifetime)}`,
     ),
     deleteEventsOfUnused: compileByLifetime(
       'delete-events-of-unused',
@@ -118,7 +106,7 @@ export function createExpiryAndDeletionStatements(
     ),
     ofThread: compileDeletion('of-thread', isTurnOfThread),
     ofUser: compileDeletion('of-user', isTurnOfUser),
-    removeConversations: compile(
+    removeConversations: compile<UserKey>(
       'remove-conversations-of-user',
       (slot) => sql`delete from conversations where ${isOfUser('conversations', slot)}`,
     ),
@@ -130,7 +118,7 @@ function isUnused(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlF
   return lifetime === 'all' ? unused : sql`turns.short_lived = 1 and ${unused}`
 }
 
-function pageOfUnused(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlFragment {
+function fromPageOfUnused(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlFragment {
   return sql`from turns where ${isUnused(slot, lifetime)}
     and (turns.used_at, turns.id) < (${slot('afterMs')}, ${slot('afterId')})
     order by turns.used_at desc, turns.id desc limit ${slot('limit')}`
@@ -142,7 +130,7 @@ function pageOfUnused(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): 
  * used recently.
  */
 function withDeletableTurns(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlFragment {
-  return sql`with recursive page(id) as (select turns.id ${pageOfUnused(slot, lifetime)}),
+  return sql`with recursive page(id) as (select turns.id ${fromPageOfUnused(slot, lifetime)}),
     deletable(id, parent) as (
       select turns.id, turns.parent from page join turns on turns.id = page.id
       where ${isUnreferenced(slot)}
@@ -177,8 +165,8 @@ function isUnreferenced(slot: ParameterSlot<ExpiryPage>): SqlFragment {
 }
 
 /**
- * Removes the head and the lock of conversations whose head is deleted. They continue with an empty
- * history.
+ * Removes the head and the lock of conversations whose head is deleted, so that they continue with
+ * an empty history.
  */
 function detachConversations(isIncluded: SqlFragment, tenant: string): SqlFragment {
   const deletedTurns = sql`select turns.id from turns where ${isIncluded}`
@@ -209,8 +197,8 @@ export function selectFromNamedTurn(
 }
 
 /**
- * True for rows of a thread all of whose turns are deleted. Must run after the named turn is marked
- * as deleted and before its row is deleted.
+ * True for rows of the thread of the turn `id`, if all turns of that thread are deleted. Must run
+ * after the turn is marked as deleted and before its row is deleted.
  */
 export function isInDeletedThread(
   table: 'summaries' | 'media_addresses',
@@ -258,7 +246,10 @@ export function isOfUser(
     and ${sql.ref(`${table}.user_id`)} = ${slot('user')}`
 }
 
-/** Compiles a statement that deletes rows that were not used for a long time, the oldest first. */
+/**
+ * Compiles a statement that deletes up to `limit` rows that were not used since `unusedSinceMs`,
+ * those unused for longest first.
+ */
 export function compileDeleteUnused(
   language: Engine['language'],
   table: 'summaries' | 'layer_versions',

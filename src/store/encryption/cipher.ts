@@ -30,8 +30,8 @@ export interface StorageCipher {
   /** Prefixes of texts that the first key has encrypted, e.g. `s1:2027:`; empty without keys. */
   readonly currentPrefixes: readonly string[]
   /**
-   * Hashers of search terms: the hasher of the first key, those of the other keys, and last one
-   * without a key.
+   * Hashers of search terms: one for each key, in the order of the keys, and last one without a
+   * key.
    */
   readonly termHashers: readonly TermHasher[]
 }
@@ -48,7 +48,7 @@ export interface TermHasher {
 
 export interface StorageKey {
   readonly kid: string
-  /** 32 bytes. */
+  /** The key for AES-256, 32 bytes. */
   readonly key: Uint8Array
 }
 
@@ -140,11 +140,10 @@ function decodeBase64(base64: string): Buffer {
 }
 
 /**
- * Compresses a text, or returns `null` if that is not worthwhile. Short texts are not compressed:
- * inflating 2 KB takes several times as long as parsing it. (100 KB block the event loop for a
- * millisecond.) Plain texts are not compressed either, because compression only makes up for the
- * third that encryption adds. Tries the middle of the text first, so that an image of several
- * megabytes is not compressed in vain.
+ * Returns the compressed text, or `null` if compression is not worthwhile. Short texts are not
+ * compressed, because inflating 2 KB takes several times as long as parsing it. Only texts that
+ * will be encrypted are compressed, because encryption makes them a third longer. Tries the middle
+ * of the text first, so that an image of several megabytes is not compressed in vain.
  */
 function compressIfWorthwhile(text: string): Buffer | null {
   if (text.length < COMPRESSED_FROM_CHARS) return null

@@ -7,7 +7,6 @@
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
-  type CompiledStatement,
   type ParameterSlot,
   type SqlFragment,
 } from '../database/compile-statement.ts'
@@ -16,8 +15,8 @@ import { rekeyFactIndex } from '../facts/rekey-fact-index.ts'
 import type { RowLocation, StorageCipher } from './cipher.ts'
 
 export interface ReEncryptionProgress {
-  readonly resealed: number
-  readonly unreadable: number
+  readonly reEncryptedCount: number
+  readonly unreadableCount: number
 }
 
 /** Re-encrypts all rows. Calls `onProgress` with the totals after each batch. */
@@ -26,7 +25,7 @@ export async function reEncryptRows(
   cipher: StorageCipher,
   onProgress: (soFar: ReEncryptionProgress) => void,
 ): Promise<ReEncryptionProgress> {
-  let [resealed, unreadable] = [0, 0]
+  let [reEncryptedCount, unreadableCount] = [0, 0]
   for (const column of COLUMNS) {
     const { staleRows, replaceText } = createColumnStatements(engine, column, cipher)
     let after: RowKey | null = { id: '', side: '', position: -1 }
@@ -35,14 +34,14 @@ export async function reEncryptRows(
       const rows = found as readonly StaleRow[]
       const changes = rows.flatMap((row) => encryptAgain(row, column, cipher))
       const written = changes.length === 0 ? [] : await engine.write(changes.map(replaceText))
-      resealed += written.filter((changed) => changed.length > 0).length
-      unreadable += rows.length - changes.length
+      reEncryptedCount += written.filter((changed) => changed.length > 0).length
+      unreadableCount += rows.length - changes.length
       after = rows.at(-1) ?? null
-      if (after !== null) onProgress({ resealed, unreadable })
+      if (after !== null) onProgress({ reEncryptedCount, unreadableCount })
     }
   }
   await rekeyFactIndex(engine, cipher)
-  return { resealed, unreadable }
+  return { reEncryptedCount, unreadableCount }
 }
 
 interface RowKey {
@@ -103,16 +102,6 @@ function encryptAgain(
   return text === null ? [] : [{ ...row, encrypted: cipher.encrypt(text, location) }]
 }
 
-interface ColumnStatements {
-  /**
-   * Selects the next rows to re-encrypt after the row of the key: at most 200 rows and 4 MB of
-   * text.
-   */
-  readonly staleRows: CompiledStatement<RowKey>
-  /** Replaces a text, and returns a row, if the text has not changed since it was read. */
-  readonly replaceText: CompiledStatement<TextChange>
-}
-
 const BATCH_ROWS = 200
 const BATCH_CHARS = 4_000_000
 
@@ -120,27 +109,31 @@ function createColumnStatements(
   engine: Engine,
   column: EncryptedColumn,
   { currentPrefixes }: StorageCipher,
-): ColumnStatements {
+) {
   const compile = createStatementCompiler(engine.language)
   return {
-    staleRows: compile(null, (slot) => staleRows(column, slot, currentPrefixes)),
-    replaceText: compile(null, (slot) => replaceText(column, slot)),
+    staleRows: compile<RowKey>(null, (slot) => selectStaleRows(column, slot, currentPrefixes)),
+    replaceText: compile<TextChange>(null, (slot) => replaceText(column, slot)),
   }
 }
 
-function staleRows(
+/**
+ * Selects the next rows to re-encrypt, after the row with the given key: at most 200 rows and 4 MB of
+ * text.
+ */
+function selectStaleRows(
   column: EncryptedColumn,
   slot: ParameterSlot<RowKey>,
   currentPrefixes: readonly string[],
 ): SqlFragment {
   const text = sql.ref(column.name)
-  const key = sql.join(keyColumns(column))
+  const key = sql.join(listKeyColumns(column))
   const isStale = currentPrefixes.map(
     (head) => sql` and substr(${text}, 1, ${sql.lit(head.length)}) <> ${sql.lit(head)}`,
   )
   return sql`with page as (
       select ${key}, length(${text}) as size from ${sql.table(column.table)}
-      where (${key}) > (${sql.join(keyValues(column, slot))})
+      where (${key}) > (${sql.join(listKeyValues(column, slot))})
       and ${text} is not null${sql.join(isStale, sql``)}
       order by ${key} limit ${sql.lit(BATCH_ROWS)}
     ), summed as (
@@ -153,18 +146,19 @@ function staleRows(
     where size_before < ${sql.lit(BATCH_CHARS)} order by ${key}`
 }
 
+/** Replaces a text, and returns a row, if the text has not changed since it was read. */
 function replaceText(column: EncryptedColumn, slot: ParameterSlot<TextChange>): SqlFragment {
   const text = sql.ref(column.name)
   return sql`update ${sql.table(column.table)} set ${text} = ${slot('encrypted')}
-    where (${sql.join(keyColumns(column))}) = (${sql.join(keyValues(column, slot))})
+    where (${sql.join(listKeyColumns(column))}) = (${sql.join(listKeyValues(column, slot))})
     and ${text} = ${slot('text')} returning 1 as done`
 }
 
-function keyColumns({ id, side, position }: EncryptedColumn): readonly SqlFragment[] {
+function listKeyColumns({ id, side, position }: EncryptedColumn): readonly SqlFragment[] {
   return [id, side, position].filter((name) => name !== null).map((name) => sql.ref(name))
 }
 
-function keyValues<Input extends RowKey>(
+function listKeyValues<Input extends RowKey>(
   column: EncryptedColumn,
   slot: ParameterSlot<Input>,
 ): readonly unknown[] {

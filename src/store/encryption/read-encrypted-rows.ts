@@ -21,11 +21,11 @@ export const NO_ENCRYPTION: RowEncryption = {
  * counts the text as unreadable.
  */
 export interface RowReader {
-  readonly text: (column: string, location: LocationInTenant) => string | null
+  readonly decryptText: (column: string, location: LocationInTenant) => string | null
   /** Decrypts and parses a JSON object. */
-  readonly object: (column: string, location: LocationInTenant) => JsonObject | null
+  readonly decryptObject: (column: string, location: LocationInTenant) => JsonObject | null
   /** Parses a column that is never encrypted. */
-  readonly plain: (column: string | null) => JsonObject | null
+  readonly parsePlain: (column: string | null) => JsonObject | null
 }
 
 type LocationInTenant = Omit<RowLocation, 'tenant'>
@@ -44,9 +44,10 @@ export function readEncryptedRows<Result>(
   const decryptColumn = (column: string, { turnId, part, position }: LocationInTenant) =>
     cipher.decrypt(column, { tenant, turnId, part, position })
   const result = read({
-    text: (column, location) => countUnreadable(decryptColumn(column, location)),
-    object: (column, location) => countUnreadable(parseObject(decryptColumn(column, location))),
-    plain: (column) => (column === null ? null : countUnreadable(tryParseJsonObject(column))),
+    decryptText: (column, location) => countUnreadable(decryptColumn(column, location)),
+    decryptObject: (column, location) =>
+      countUnreadable(parseObject(decryptColumn(column, location))),
+    parsePlain: (column) => (column === null ? null : countUnreadable(tryParseJsonObject(column))),
   })
   if (unreadable > 0) onUnreadable(unreadable)
   return result

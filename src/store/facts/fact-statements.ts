@@ -5,7 +5,6 @@
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
-  type CompiledStatement,
   type ParameterSlot,
   type SqlFragment,
 } from '../database/compile-statement.ts'
@@ -17,38 +16,10 @@ import {
   selectFromNamedTurn,
   type ThreadKey,
   type UserKey,
+  type UnusedRowLimit,
 } from '../deletion/expiry-and-deletion-statements.ts'
-import { isOwned, isOwnedToo, type OwnedRowKey, type OwnerKey } from '../owner.ts'
+import { isRowOfOwner, isRowOfOwnerUnindexed, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import type { FactPage } from './fact-store-interface.ts'
-
-export interface FactStatements {
-  /** Inserts a fact, and returns a row, unless the owner has a fact with exactly the same terms. */
-  readonly insertFact: CompiledStatement<FactRow>
-  readonly updateFact: CompiledStatement<FactRow & OwnerKey>
-  /** Inserts the search terms of a fact, if the fact exists and has exactly these terms. */
-  readonly insertWords: CompiledStatement<FactWords>
-  readonly removeWords: CompiledStatement<FactWords>
-  readonly findFact: CompiledStatement<OwnedRowKey>
-  readonly factsEnding: CompiledStatement<OwnedRowKey>
-  readonly listFacts: (order: FactPage['order']) => CompiledStatement<FactPageKey>
-  readonly searchFacts: CompiledStatement<FactWordSearch>
-  /** Returns the number of facts that contain each term. */
-  readonly countWords: CompiledStatement<FactWordSearch>
-  readonly countFacts: CompiledStatement<FactWordSearch>
-  readonly coreFacts: CompiledStatement<Omit<FactWordSearch, 'words'>>
-  readonly touchFacts: CompiledStatement<FactTouch>
-  readonly deleteFact: CompiledStatement<OwnedRowKey>
-  readonly deleteFacts: CompiledStatement<OwnerKey>
-  /** This and the next statements are parts of larger deletions. */
-  readonly removeOfUser: CompiledStatement<UserKey>
-  readonly removeOfThread: CompiledStatement<ThreadKey>
-  readonly removeOfConversation: CompiledStatement<OwnedRowKey>
-  readonly removeUnused: CompiledStatement<{
-    readonly unusedSinceMs: number
-    readonly limit: number
-  }>
-  readonly removeExpired: CompiledStatement<{ readonly nowMs: number; readonly limit: number }>
-}
 
 export interface FactWords extends OwnedRowKey {
   readonly termHashes: string
@@ -75,84 +46,96 @@ export interface FactTouch extends OwnerKey {
 }
 
 /**
- * The facts with one term are counted up to this number. A term that reaches it is treated as if
+ * Maximum number of facts that are counted for a term. A term that reaches it is treated as if
  * every fact contained it.
  */
 const MAX_COUNTED_FACTS = 200
 
 const COLUMNS = sql.join(FACT_COLUMNS.map((name) => sql.ref(`facts.${name}`)))
 
-export function createFactStatements(language: Engine['language']): FactStatements {
+export function createFactStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   const pages = {
     asc: compile<FactPageKey>('list-facts-asc', (slot) => listFacts(slot, sql`>`, sql`asc`)),
     desc: compile<FactPageKey>('list-facts-desc', (slot) => listFacts(slot, sql`<`, sql`desc`)),
   }
   return {
+    /** Inserts a fact, and returns a row, unless the owner has a fact with exactly the same terms. */
     insertFact: compile('insert-fact', insertFact),
     updateFact: compile('update-fact', updateFact),
-    insertWords: compile('insert-fact-words', (slot) => insertWords(language, slot)),
-    removeWords: compile(
+    /** Inserts the search terms of a fact, if the fact exists and has exactly these terms. */
+    insertWords: compile<FactWords>('insert-fact-words', (slot) => insertWords(language, slot)),
+    removeWords: compile<FactWords>(
       'remove-fact-words',
       (slot) => sql`delete from fact_words where fact_words.fact_id in (
         select facts.id from facts
-        where ${isOne(slot)} and facts.words = ${slot('termsHash')})`,
+        where ${isFactWithId(slot)} and facts.words = ${slot('termsHash')})`,
     ),
-    findFact: compile(
+    findFact: compile<OwnedRowKey>(
       'find-fact',
-      (slot) => sql`select ${COLUMNS} from facts where ${isOne(slot)}`,
+      (slot) => sql`select ${COLUMNS} from facts where ${isFactWithId(slot)}`,
     ),
-    factsEnding: compile(
+    factsEnding: compile<OwnedRowKey>(
       'facts-ending',
       (slot) => sql`select ${COLUMNS} from facts
-        where ${isOwned('facts', slot)} and facts.id like '%' || ${slot('id')} limit 2`,
+        where ${isRowOfOwner('facts', slot)} and facts.id like '%' || ${slot('id')} limit 2`,
     ),
-    listFacts: (order) => pages[order],
-    searchFacts: compile('search-facts', (slot) => searchFacts(language, slot)),
-    countWords: compile(
+    listFacts: (order: FactPage['order']) => pages[order],
+    searchFacts: compile<FactWordSearch>('search-facts', (slot) => searchFacts(language, slot)),
+    /** Returns the number of facts that contain each term. */
+    countWords: compile<FactWordSearch>(
       'count-fact-words',
       (slot) => sql`with ${withHits(language, slot)}
         select word, count(*) as facts from hits group by word`,
     ),
-    countFacts: compile(
+    countFacts: compile<FactWordSearch>(
       'count-facts',
       (slot) => sql`select count(*) as facts from (
         select 1 as one from facts where ${isInScopes(language, slot)}
         limit ${sql.lit(MAX_COUNTED_FACTS)}) counted`,
     ),
-    coreFacts: compile('core-facts', (slot) => coreFacts(language, slot)),
-    touchFacts: compile('touch-facts', (slot) => touchFacts(language, slot)),
-    deleteFact: compile(
+    coreFacts: compile<Omit<FactWordSearch, 'words'>>('core-facts', (slot) =>
+      selectCoreFacts(language, slot),
+    ),
+    touchFacts: compile<FactTouch>('touch-facts', (slot) => touchFacts(language, slot)),
+    deleteFact: compile<OwnedRowKey>(
       'delete-fact',
-      (slot) => sql`delete from facts where ${isOne(slot)} returning id`,
+      (slot) => sql`delete from facts where ${isFactWithId(slot)} returning id`,
     ),
-    deleteFacts: compile(
+    deleteFacts: compile<OwnerKey>(
       'delete-facts',
-      (slot) => sql`delete from facts where ${isOwned('facts', slot)} returning id`,
+      (slot) => sql`delete from facts where ${isRowOfOwner('facts', slot)} returning id`,
     ),
-    removeOfUser: compile(
+    /**
+     * Deletes the facts of a user. This and the other statements `remove…` are parts of larger
+     * deletions.
+     */
+    removeOfUser: compile<UserKey>(
       'remove-facts-of-user',
-      (slot) => sql`delete from facts where ${isOwned('facts', slot)} and user_id is not null`,
+      (slot) => sql`delete from facts where ${isRowOfOwner('facts', slot)} and user_id is not null`,
     ),
     removeOfThread: compile('remove-facts-of-thread', removeOfThread),
     removeOfConversation: compile('remove-facts-of-conversation', removeOfConversation),
-    removeUnused: compile('remove-unused-facts', (slot) => {
+    removeUnused: compile<UnusedRowLimit>('remove-unused-facts', (slot) => {
       const since = slot('unusedSinceMs')
       return sql`delete from facts where used_at < ${since} and core = 0 and id in (
         select id from facts where core = 0 and used_at < ${since}
         order by used_at limit ${slot('limit')})`
     }),
-    removeExpired: compile('remove-expired-facts', (slot) => {
-      const now = slot('nowMs')
-      return sql`delete from facts where valid_until <= ${now} and id in (
+    removeExpired: compile<{ readonly nowMs: number; readonly limit: number }>(
+      'remove-expired-facts',
+      (slot) => {
+        const now = slot('nowMs')
+        return sql`delete from facts where valid_until <= ${now} and id in (
         select id from facts where valid_until is not null and valid_until <= ${now}
         order by valid_until limit ${slot('limit')})`
-    }),
+      },
+    ),
   }
 }
 
-function isOne(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  return sql`facts.id = ${slot('id')} and ${isOwnedToo('facts', slot)}`
+function isFactWithId(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  return sql`facts.id = ${slot('id')} and ${isRowOfOwnerUnindexed('facts', slot)}`
 }
 
 function isInScopes(
@@ -160,12 +143,13 @@ function isInScopes(
   slot: ParameterSlot<Omit<FactWordSearch, 'words'>>,
 ): SqlFragment {
   const scopes = slot('scopes')
-  return sql`${isOwned('facts', slot)} and ${isInJsonList(language, sql`facts.scope`, scopes)}`
+  return sql`${isRowOfOwner('facts', slot)} and ${isInJsonList(language, sql`facts.scope`, scopes)}`
 }
 
 /**
- * Selects the facts that contain the terms. Of a very frequent term, selects only the latest 200
- * facts, so that the duration of a search does not grow with the number of facts.
+ * Builds the subquery `hits`: which facts contain which of the terms. Of a very frequent term, it
+ * has only the latest 200 facts, so that the duration of a search does not grow with the number of
+ * facts.
  */
 function withHits(language: Engine['language'], slot: ParameterSlot<FactWordSearch>): SqlFragment {
   const [tenant, user] = [slot('tenant'), slot('user')]
@@ -224,7 +208,7 @@ const UPDATED_COLUMNS = [
 /** Updates a fact, unless another fact of the owner has the same terms. */
 function updateFact(slot: ParameterSlot<FactRow & OwnerKey>): SqlFragment {
   const values = UPDATED_COLUMNS.map((name) => sql`${sql.ref(name)} = ${slot(name)}`)
-  return sql`update facts set ${sql.join(values)} where ${isOne(slot)} and not exists (
+  return sql`update facts set ${sql.join(values)} where ${isFactWithId(slot)} and not exists (
     select 1 from facts other where other.tenant = facts.tenant
     and coalesce(other.user_id, '') = coalesce(facts.user_id, '') and other.scope = facts.scope
     and other.words = ${slot('words')} and other.id <> facts.id)`
@@ -234,7 +218,7 @@ function insertWords(language: Engine['language'], slot: ParameterSlot<FactWords
   return sql`insert into fact_words (tenant, user_key, scope, word, fact_id)
     select facts.tenant, coalesce(facts.user_id, ''), facts.scope, wanted.value, facts.id
     from facts, ${selectJsonList(language, slot('termHashes'))}
-    where ${isOne(slot)} and facts.words = ${slot('termsHash')} on conflict do nothing`
+    where ${isFactWithId(slot)} and facts.words = ${slot('termsHash')} on conflict do nothing`
 }
 
 function listFacts(
@@ -243,7 +227,7 @@ function listFacts(
   order: SqlFragment,
 ): SqlFragment {
   return sql`select ${COLUMNS} from facts
-    where ${isOwned('facts', slot)} and facts.id ${comparison} ${slot('after')}
+    where ${isRowOfOwner('facts', slot)} and facts.id ${comparison} ${slot('after')}
     order by facts.id ${order} limit ${slot('limit')}`
 }
 
@@ -264,7 +248,7 @@ function searchFacts(
     order by best.weight desc, facts.id desc`
 }
 
-function coreFacts(
+function selectCoreFacts(
   language: Engine['language'],
   slot: ParameterSlot<Omit<FactWordSearch, 'words'>>,
 ): SqlFragment {
@@ -276,11 +260,11 @@ function coreFacts(
 function touchFacts(language: Engine['language'], slot: ParameterSlot<FactTouch>): SqlFragment {
   const ids = slot('ids')
   return sql`update facts set used_at = ${slot('nowMs')}, use_count = use_count + 1
-    where ${isInJsonList(language, sql`facts.id`, ids)} and ${isOwnedToo('facts', slot)}
+    where ${isInJsonList(language, sql`facts.id`, ids)} and ${isRowOfOwnerUnindexed('facts', slot)}
     and facts.used_at + 0 < ${slot('beforeMs')}`
 }
 
-/** Deletes the facts of a deleted thread. Must run before the named turn is deleted. */
+/** Deletes the facts of a deleted thread. Must run before the turn `turnId` is deleted. */
 function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
   const thread = selectFromNamedTurn(slot, sql`turns.thread`)
   const conversation = selectFromNamedTurn(slot, sql`turns.conversation`)
@@ -294,6 +278,6 @@ function removeOfConversation(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   const id = slot('id')
   return sql`delete from facts where facts.scope <> 'user' and facts.scope in (
       select turns.thread from turns where turns.conversation = ${id} union all select ${id})
-    and ${isOwnedToo('facts', slot)}
+    and ${isRowOfOwnerUnindexed('facts', slot)}
     and not exists (select 1 from conversations where conversations.id = ${id})`
 }

@@ -3,14 +3,14 @@
  * facts by their words. If texts are encrypted, the words are hashed with the same keys.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import type { DerivedDataOrigin } from '../deletion/derived-data-origin.ts'
+import type { DerivedDataOrigin } from '../deletion/deletion-store-interface.ts'
 
 export interface FactStore {
   /**
    * Stores a fact. Resolves to `false` if the owner has a fact with exactly the same words, or if
-   * the source in `work` was deleted.
+   * `origin` was deleted.
    */
-  readonly saveFact: (fact: StoredFact, work?: DerivedDataOrigin) => Promise<boolean>
+  readonly saveFact: (fact: StoredFact, origin?: DerivedDataOrigin) => Promise<boolean>
   /** Replaces a fact. Does nothing if it was deleted in the meantime. */
   readonly replaceFact: (fact: StoredFact) => Promise<void>
   readonly findFact: (owner: Caller, id: string) => Promise<StoredFact | null>
@@ -18,7 +18,7 @@ export interface FactStore {
    * Returns facts whose id ends with `ending`, at most two: models refer to a fact by the ending of
    * its id, and two results mean that the ending is ambiguous.
    */
-  readonly factsEnding: (owner: Caller, ending: string) => Promise<readonly StoredFact[]>
+  readonly findFactsByIdEnding: (owner: Caller, ending: string) => Promise<readonly StoredFact[]>
   /** Returns a page of the owner's facts, ordered by id. */
   readonly listFacts: (owner: Caller, page: FactPage) => Promise<readonly StoredFact[]>
   /**
@@ -27,7 +27,7 @@ export interface FactStore {
    */
   readonly searchFacts: (owner: Caller, search: FactSearch) => Promise<FoundFacts>
   /** Returns the facts that every prompt includes, the most important first. */
-  readonly coreFacts: (owner: Caller, of: CoreFactSearch) => Promise<readonly StoredFact[]>
+  readonly listCoreFacts: (owner: Caller, search: CoreFactSearch) => Promise<readonly StoredFact[]>
   /** Sets the time of last use, at most once an hour for each fact. */
   readonly touchFacts: (owner: Caller, ids: readonly string[], nowMs: number) => Promise<void>
   /** Resolves to `false` if the owner has no such fact. */
@@ -96,8 +96,8 @@ export interface FactSearch {
 export interface FoundFacts {
   readonly facts: readonly StoredFact[]
   /** Returns the number of facts that contain a word, counted up to 200. */
-  readonly countOf: (word: string) => number
-  readonly total: number
+  readonly countFactsWith: (word: string) => number
+  readonly factCount: number
 }
 
 export interface CoreFactSearch {

@@ -11,14 +11,14 @@ import {
   encodeColumn,
   encodeNullableColumn,
 } from '../database/escape-column-text.ts'
-import { startOfPage } from '../database/page-cursor.ts'
+import { resolvePageStart } from '../database/page-cursor.ts'
 import type { FactRow } from '../database/table-row-types.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import {
   createDeletionLogStatements,
   type DeletedFactKey,
 } from '../deletion/deletion-log-statements.ts'
-import type { DerivedDataOrigin } from '../deletion/derived-data-origin.ts'
+import type { DerivedDataOrigin } from '../deletion/deletion-store-interface.ts'
 import { locateText, type TermHasher } from '../encryption/cipher.ts'
 import {
   NO_ENCRYPTION,
@@ -48,10 +48,10 @@ export function createFactStore(
       (rows as readonly FactRow[]).flatMap((row) => decodeFact(row, reader) ?? []),
     )
   return {
-    async saveFact(fact, work) {
+    async saveFact(fact, origin) {
       const [row, words] = encodeFact(fact, encryption, currentHasher)
       const inserts = [sql.insertFact(row), sql.insertWords(words)]
-      if (work === undefined) {
+      if (origin === undefined) {
         const [saved = []] = await engine.write(inserts)
         return saved.length > 0
       }
@@ -59,7 +59,7 @@ export function createFactStore(
         engine,
         'derivedDataWrite',
         row.tenant,
-        [...inserts, deletionLog.removeFact(deletedFactKey(row, work))],
+        [...inserts, deletionLog.removeFact(encodeDeletedFactKey(row, origin))],
       )
       return saved.length > 0 && deleted.length === 0
     },
@@ -76,7 +76,7 @@ export function createFactStore(
       const [rows = []] = await engine.read([sql.findFact(key)])
       return decodeFacts(rows, key)[0] ?? null
     },
-    async factsEnding(owner, ending) {
+    async findFactsByIdEnding(owner, ending) {
       if (!/^\w+$/.test(ending)) return []
       const key = encodeOwner(owner)
       const [rows = []] = await engine.read([sql.factsEnding({ ...key, id: ending })])
@@ -84,7 +84,7 @@ export function createFactStore(
     },
     async listFacts(owner, { after, order, limit }) {
       const key = encodeOwner(owner)
-      const page = { ...key, after: encodeColumn(startOfPage(after, order)), limit }
+      const page = { ...key, after: encodeColumn(resolvePageStart(after, order)), limit }
       const [rows = []] = await engine.read([sql.listFacts(order)(page)])
       return decodeFacts(rows, key)
     },
@@ -106,11 +106,11 @@ export function createFactStore(
       const counts = countByTerm(counted as readonly WordCount[], termsByHash)
       return {
         facts: decodeFacts(rows, key),
-        countOf: (word) => counts.get(word) ?? 0,
-        total: (all as { readonly facts: number } | undefined)?.facts ?? 0,
+        countFactsWith: (word) => counts.get(word) ?? 0,
+        factCount: (all as { readonly facts: number } | undefined)?.facts ?? 0,
       }
     },
-    async coreFacts(owner, { scopes, nowMs, limit }) {
+    async listCoreFacts(owner, { scopes, nowMs, limit }) {
       if (scopes.length === 0) return []
       const key = encodeOwner(owner)
       const search = { ...key, scopes: encodeList(scopes), nowMs, limit }
@@ -137,7 +137,7 @@ const HOUR_MS = 60 * 60 * 1000
 
 const PLAIN: TermHasher = { keyId: '', hash: (text) => text }
 
-const NO_FACTS = { facts: [], countOf: () => 0, total: 0 }
+const NO_FACTS = { facts: [], countFactsWith: () => 0, factCount: 0 }
 
 function encodeList(texts: readonly string[]): string {
   return JSON.stringify(texts.map(encodeColumn))
@@ -195,11 +195,11 @@ function encodeFact(
   return [row, { ...key, ...index, id }]
 }
 
-function deletedFactKey(
+function encodeDeletedFactKey(
   { id, user_id }: FactRow,
-  { begunAtMs, thread }: DerivedDataOrigin,
+  { jobStartedAtMs, thread }: DerivedDataOrigin,
 ): DeletedFactKey {
-  return { id, user_id, begunAtMs, source: encodeNullableColumn(thread) }
+  return { id, user_id, jobStartedAtMs, source: encodeNullableColumn(thread) }
 }
 
 /**
@@ -219,8 +219,8 @@ export function indexFactText(
 }
 
 /** Decodes a fact; returns `null` if it cannot be decrypted. */
-function decodeFact(row: FactRow, { object }: RowReader): StoredFact | null {
-  const body = object(row.body, locateText(row.tenant, row.id, 'fact'))
+function decodeFact(row: FactRow, { decryptObject }: RowReader): StoredFact | null {
+  const body = decryptObject(row.body, locateText(row.tenant, row.id, 'fact'))
   const { text, area, source } = body ?? {}
   if (typeof text !== 'string' || typeof area !== 'string') return null
   return {

@@ -10,8 +10,8 @@ import type { StorageCipher } from '../encryption/cipher.ts'
 import type { RowEncryption } from '../encryption/read-encrypted-rows.ts'
 
 /**
- * Fits into a row of D1, which is at most 2 MB long, because encryption makes a piece a third
- * longer.
+ * Maximum length of a piece. Encryption makes a piece a third longer, and a row of D1 is at most 2
+ * MB long.
  */
 const PIECE_CHARS = 1_000_000
 
@@ -65,7 +65,7 @@ export function decodeMediaPieces(
   { decrypt }: StorageCipher,
 ): ReadonlyMap<string, string> {
   const texts = new Map<string, string | null>()
-  for (const { media_id: id, position, body } of pieces.toSorted(byPosition)) {
+  for (const { media_id: id, position, body } of pieces.toSorted(compareByPosition)) {
     const piece = decrypt(body, { tenant, turnId: id, part: 'media', position })
     const textSoFar = texts.get(id) ?? (position === 0 ? '' : null)
     const text =
@@ -75,7 +75,7 @@ export function decodeMediaPieces(
   return new Map([...texts].filter((entry): entry is [string, string] => entry[1] !== null))
 }
 
-function byPosition(one: MediaPiece, other: MediaPiece): number {
+function compareByPosition(one: MediaPiece, other: MediaPiece): number {
   return one.position - other.position
 }
 
@@ -94,7 +94,7 @@ export async function restoreRowMedia<Row extends BodyRow>(
 ): Promise<readonly Row[]> {
   const mediaIds = new Set<string>()
   const texts = rows.map((row) => {
-    // Leaves out rows without a body, which an outer join without a match returns.
+    // Leaves out a row without a body, which an outer join returns for a turn without items.
     if (typeof row.body !== 'string') return null
     const { turn_id: turnId, side: part, position } = row
     const text = cipher.decrypt(row.body, { tenant, turnId, part, position })

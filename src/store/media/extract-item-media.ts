@@ -94,7 +94,7 @@ export function createMedium(tenant: string, text: string, source: string): Extr
 
 /** Computes the id of a medium from the tenant and the complete text. */
 export function createMediaId(tenant: string, text: string): string {
-  // In UTF-8 all unpaired surrogates look the same; in JSON they differ.
+  // Hashes the JSON of a text with unpaired surrogates, because UTF-8 cannot distinguish them.
   const wellFormed = text.isWellFormed() ? text : JSON.stringify(text)
   return digestText(`${digestText(tenant)}${wellFormed}`)
 }

@@ -6,10 +6,10 @@ import type { Caller } from '../../core/client/caller.ts'
 
 export interface FetchedMediaStore {
   /**
-   * Returns the stored media of the URLs; `null` for media that `hasRoom` rejects. Sets the time of
+   * Returns the stored media of the URLs; `null` for media that `fitsInMemory` rejects. Sets the time of
    * last use of all of them.
    */
-  readonly findLoaded: (
+  readonly findMedia: (
     owner: Caller,
     wanted: FetchedMediaLookup,
   ) => Promise<ReadonlyMap<string, StoredFetchedMedia | null>>
@@ -17,7 +17,7 @@ export interface FetchedMediaStore {
    * Stores the medium of a URL. If the URL has a stored medium already, that one stays, because
    * models have seen it.
    */
-  readonly keepLoaded: (
+  readonly saveMedium: (
     loadedFor: FetchedMediaOwner,
     url: string,
     medium: StoredFetchedMedia,
@@ -38,7 +38,7 @@ export interface FetchedMediaLookup {
    * Called with the length of each medium before it is read. If it returns false, the medium is not
    * read.
    */
-  readonly hasRoom: (chars: number) => boolean
+  readonly fitsInMemory: (chars: number) => boolean
   readonly nowMs: number
 }
 

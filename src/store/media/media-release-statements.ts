@@ -20,25 +20,9 @@ import {
   isTurnOfUser,
   selectFromNamedTurn,
   type ThreadKey,
-  type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
 import { isMediaUnused, releaseMedia, RELEASED_USED_AT } from './media-statements.ts'
 import { isTurnOfOwner, type OwnedRowKey } from '../owner.ts'
-
-export interface MediaReleaseStatements {
-  readonly ofThread: MediaReleaseSteps<ThreadKey>
-  readonly ofUser: MediaReleaseSteps<UserKey>
-  /** For turns that are marked as deleted. Must run before their rows are deleted. */
-  readonly ofDeleted: MediaReleaseSteps<OwnedRowKey>
-  readonly ofConversation: MediaReleaseSteps<OwnedRowKey>
-  readonly unused: Omit<MediaReleaseSteps<{ readonly unusedSinceMs: number }>, 'releaseUsed'>
-  /**
-   * This and the next statement run after turns are deleted: the first deletes released media that
-   * nothing uses, the second removes the mark from the others.
-   */
-  readonly removeReleased: CompiledStatement<null>
-  readonly unmarkOthers: CompiledStatement<null>
-}
 
 /**
  * Statements that mark media as released, in the order in which they run, before the statement that
@@ -69,7 +53,9 @@ export function buildSweepQueries({
   return [removeReleased(null), unmarkOthers(null)]
 }
 
-export function createMediaReleaseStatements(language: Engine['language']): MediaReleaseStatements {
+export type MediaReleaseStatements = ReturnType<typeof createMediaReleaseStatements>
+
+export function createMediaReleaseStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   const compileFetchedSteps = <Key>(
     name: string,
@@ -99,6 +85,10 @@ export function createMediaReleaseStatements(language: Engine['language']): Medi
   return {
     ofThread: compileSteps('of-thread', isTurnOfThread, isAddressOfThread),
     ofUser: compileSteps('of-user', isTurnOfUser, (slot) => isOfUser('media_addresses', slot)),
+    /**
+     * Releases media of turns that are marked as deleted. Must run before the rows of the turns are
+     * deleted.
+     */
     ofDeleted: compileSteps('of-deleted', isDeletedInThread, (slot) =>
       isInDeletedThread('media_addresses', slot),
     ),
@@ -107,16 +97,20 @@ export function createMediaReleaseStatements(language: Engine['language']): Medi
       isDeletedInConversation,
       isAddressOfConversation,
     ),
-    unused: compileFetchedSteps(
+    unused: compileFetchedSteps<{ readonly unusedSinceMs: number }>(
       'unused',
       (slot) => sql`media_addresses.used_at < ${slot('unusedSinceMs')}`,
     ),
-    removeReleased: compile(
+    /**
+     * Deletes released media that nothing uses. This and `unmarkOthers`, which removes the mark
+     * from the other media, run after turns are deleted.
+     */
+    removeReleased: compile<null>(
       'remove-released-media',
       () =>
         sql`delete from media where used_at <= ${sql.lit(RELEASED_USED_AT)} and ${isMediaUnused()}`,
     ),
-    unmarkOthers: compile(
+    unmarkOthers: compile<null>(
       'keep-released-media',
       () => sql`update media set used_at = 0 where used_at <= ${sql.lit(RELEASED_USED_AT)}`,
     ),
@@ -130,7 +124,7 @@ function isAddressOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
 }
 
 /**
- * True for turns that are marked as deleted and in the same thread as the named turn, because
+ * True for turns that are marked as deleted and in the same thread as the turn `id`, because
  * ancestors that were deleted earlier may be removed with it.
  */
 function isDeletedInThread(slot: ParameterSlot<OwnedRowKey>): SqlFragment {

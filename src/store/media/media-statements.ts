@@ -2,32 +2,11 @@
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
-  type CompiledStatement,
   type ParameterSlot,
   type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { isInJsonList } from '../database/json-list-parameter.ts'
-
-export interface MediaStatements {
-  /** Inserts a medium, unless the turn that contains it was deleted. */
-  readonly insertMediumOfTurn: CompiledStatement<MediaRow & UsingTurn>
-  readonly insertFetched: CompiledStatement<MediaRow & { readonly nowMs: number }>
-  readonly insertPiece: CompiledStatement<PieceRow>
-  readonly insertUse: CompiledStatement<UsingTurn & Pick<MediaRow, 'id'>>
-  readonly insertAddress: CompiledStatement<AddressRow>
-  /**
-   * Runs after `insertAddress`: marks the medium as released if the URL has another medium already
-   * and no turn contains this one.
-   */
-  readonly releaseIfUnused: CompiledStatement<Pick<MediaRow, 'id'>>
-  /** Returns the pieces of media, in any order. */
-  readonly selectPieces: CompiledStatement<MediaIdLookup>
-  readonly selectAddresses: CompiledStatement<MediaIdLookup>
-  readonly touchAddresses: CompiledStatement<
-    MediaIdLookup & { readonly nowMs: number; readonly dayAgoMs: number }
-  >
-}
 
 export interface MediaRow {
   readonly id: string
@@ -66,42 +45,48 @@ export interface MediaIdLookup {
   readonly ids: string
 }
 
-export function createMediaStatements(language: Engine['language']): MediaStatements {
+export type MediaStatements = ReturnType<typeof createMediaStatements>
+
+export function createMediaStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
-    insertMediumOfTurn: compile('insert-shown-medium', (slot) => {
+    /** Inserts a medium, unless the turn that contains it was deleted. */
+    insertMediumOfTurn: compile<MediaRow & UsingTurn>('insert-shown-medium', (slot) => {
       return sql`insert into media (id, tenant, mime, chars, created_at, used_at)
-        select ${text(slot('id'))}, ${text(slot('tenant'))},
-          ${text(slot('mime'))}, ${slot('chars')},
+        select ${castToText(slot('id'))}, ${castToText(slot('tenant'))},
+          ${castToText(slot('mime'))}, ${slot('chars')},
           turns.created_at, turns.created_at
         from turns where ${isUsingTurn(slot)}
         on conflict (id) do update set used_at = excluded.used_at`
     }),
-    insertFetched: compile('insert-loaded-medium', (slot) => {
-      const now = slot('nowMs')
-      return sql`insert into media (id, tenant, mime, chars, created_at, used_at)
+    insertFetched: compile<MediaRow & { readonly nowMs: number }>(
+      'insert-loaded-medium',
+      (slot) => {
+        const now = slot('nowMs')
+        return sql`insert into media (id, tenant, mime, chars, created_at, used_at)
         values (${slot('id')}, ${slot('tenant')},
           ${slot('mime')}, ${slot('chars')}, ${now}, ${now})
         on conflict (id) do update set used_at = excluded.used_at`
-    }),
+      },
+    ),
     // Replaces a piece that was encrypted with another key, because that key may be removed later.
-    insertPiece: compile('insert-medium-piece', (slot) => {
-      const head = integer(slot('headChars'))
+    insertPiece: compile<PieceRow>('insert-medium-piece', (slot) => {
+      const head = castToInteger(slot('headChars'))
       return sql`insert into media_pieces (media_id, position, tenant, body)
-        select media.id, ${integer(slot('position'))}, media.tenant,
-          ${text(slot('body'))}
+        select media.id, ${castToInteger(slot('position'))}, media.tenant,
+          ${castToText(slot('body'))}
         from media where media.id = ${slot('media_id')}
         and media.tenant || '' = ${slot('tenant')}
         on conflict (media_id, position) do update set body = excluded.body
         where substr(media_pieces.body, 1, ${head}) <> substr(excluded.body, 1, ${head})`
     }),
-    insertUse: compile('insert-medium-use', (slot) => {
+    insertUse: compile<UsingTurn & Pick<MediaRow, 'id'>>('insert-medium-use', (slot) => {
       return sql`insert into media_uses (media_id, turn_id)
         select media.id, turns.id from media, turns
         where media.id = ${slot('id')} and ${isUsingTurn(slot)}
         on conflict do nothing`
     }),
-    insertAddress: compile('insert-medium-address', (slot) => {
+    insertAddress: compile<AddressRow>('insert-medium-address', (slot) => {
       const now = slot('nowMs')
       return sql`insert into media_addresses
           (id, tenant, user_id, thread, media_id, mime, fetched_at, used_at)
@@ -110,28 +95,36 @@ export function createMediaStatements(language: Engine['language']): MediaStatem
           ${slot('mediaId')}, ${slot('mime')}, ${now}, ${now})
         on conflict do nothing`
     }),
-    releaseIfUnused: compile('release-unshown-medium', (slot) => {
+    /**
+     * Marks a fetched medium as released if its URL has another medium already and no turn contains
+     * this one. Runs after `insertAddress`.
+     */
+    releaseIfUnused: compile<Pick<MediaRow, 'id'>>('release-unshown-medium', (slot) => {
       return sql`update media set used_at = ${sql.lit(RELEASED_USED_AT)}
         where id = ${slot('id')} and ${isMediaUnused()}`
     }),
-    selectPieces: compile('medium-pieces', (slot) => {
+    /** Returns the pieces of media, in any order. */
+    selectPieces: compile<MediaIdLookup>('medium-pieces', (slot) => {
       return sql`select media_id, position, body from media_pieces
         where ${isInJsonList(language, sql.ref('media_pieces.media_id'), slot('ids'))}
         and tenant || '' = ${slot('tenant')}`
     }),
-    selectAddresses: compile('medium-addresses', (slot) => {
+    selectAddresses: compile<MediaIdLookup>('medium-addresses', (slot) => {
       return sql`select media_addresses.id as address, media_addresses.mime, media.chars,
           media_addresses.media_id, media_addresses.used_at
         from media_addresses join media on media.id = media_addresses.media_id
         where ${isInJsonList(language, sql.ref('media_addresses.id'), slot('ids'))}
         and media_addresses.tenant || '' = ${slot('tenant')}`
     }),
-    touchAddresses: compile('touch-medium-addresses', (slot) => {
-      return sql`update media_addresses set used_at = ${slot('nowMs')}
+    touchAddresses: compile<MediaIdLookup & { readonly nowMs: number; readonly dayAgoMs: number }>(
+      'touch-medium-addresses',
+      (slot) => {
+        return sql`update media_addresses set used_at = ${slot('nowMs')}
         where ${isInJsonList(language, sql.ref('media_addresses.id'), slot('ids'))}
         and tenant || '' = ${slot('tenant')}
         and used_at < ${slot('dayAgoMs')}`
-    }),
+      },
+    ),
   }
 }
 
@@ -154,11 +147,11 @@ export function isMediaUnused(): SqlFragment {
 }
 
 /** Casts a parameter, because Postgres cannot infer its type in a select list. */
-function text(value: string): SqlFragment {
+function castToText(value: string): SqlFragment {
   return sql`cast(${value} as text)`
 }
 
-function integer(value: number): SqlFragment {
+function castToInteger(value: number): SqlFragment {
   return sql`cast(${value} as integer)`
 }
 

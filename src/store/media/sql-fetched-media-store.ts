@@ -18,16 +18,16 @@ export function createFetchedMediaStore(
 ): FetchedMediaStore {
   const sql = createMediaStatements(engine.language)
   return {
-    async findLoaded(owner, { urls, hasRoom, nowMs }) {
+    async findMedia(owner, { urls, fitsInMemory, nowMs }) {
       const loaded = new Map<string, StoredFetchedMedia | null>()
       if (urls.length === 0) return loaded
       const tenant = encodeColumn(owner.tenant)
-      const byId = new Map(urls.map((url) => [addressId(owner, url), url]))
+      const byId = new Map(urls.map((url) => [createAddressId(owner, url), url]))
       const ids = JSON.stringify([...byId.keys()])
       const [addressRows = []] = await engine.read([sql.selectAddresses({ tenant, ids })])
       const rows = addressRows as readonly AddressRow[]
       if (rows.length === 0) return loaded
-      const readable = rows.filter(({ chars }) => hasRoom(chars))
+      const readable = rows.filter(({ chars }) => fitsInMemory(chars))
       const wanted = JSON.stringify([...new Set(readable.map(({ media_id }) => media_id))])
       const [pieces = []] = await engine.read([sql.selectPieces({ tenant, ids: wanted })])
       const texts = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], cipher)
@@ -44,7 +44,7 @@ export function createFetchedMediaStore(
       }
       return loaded
     },
-    async keepLoaded({ thread, ...owner }, url, { type: mime, base64: text }, nowMs) {
+    async saveMedium({ thread, ...owner }, url, { type: mime, base64: text }, nowMs) {
       const tenant = encodeColumn(owner.tenant)
       const id = createMediaId(tenant, text)
       const ownerColumns = {
@@ -52,7 +52,7 @@ export function createFetchedMediaStore(
         user: encodeNullableColumn(owner.user),
         thread: encodeNullableColumn(thread),
       }
-      const address = { ...ownerColumns, id: addressId(owner, url), mediaId: id, mime, nowMs }
+      const address = { ...ownerColumns, id: createAddressId(owner, url), mediaId: id, mime, nowMs }
       await engine.write(
         [
           sql.insertFetched({ id, tenant, mime, chars: text.length, nowMs }),
@@ -71,7 +71,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /**
  * Returns the id of a URL for one owner, so that other users of the tenant do not see its medium.
  */
-function addressId({ tenant, user }: Caller, url: string): string {
+function createAddressId({ tenant, user }: Caller, url: string): string {
   return createMediaId(encodeColumn(tenant), `at ${JSON.stringify([user, url])}`)
 }
 

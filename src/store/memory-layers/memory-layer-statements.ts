@@ -2,7 +2,6 @@
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
-  type CompiledStatement,
   type ParameterSlot,
   type SqlFragment,
 } from '../database/compile-statement.ts'
@@ -12,33 +11,12 @@ import {
   compileDeleteUnused,
   isOfUser,
   selectFromNamedTurn,
-  type TurnLifetime,
   type ThreadKey,
-  type UnusedRowLimit,
   type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
 import { isDeletedSince, selectUserDeletionName } from '../deletion/deleted-since-condition.ts'
-import { isOwned, isOwnedToo, type OwnedRowKey, type OwnerKey } from '../owner.ts'
+import { isRowOfOwner, isRowOfOwnerUnindexed, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import { LAYER_COLUMNS, type LayerRow } from '../database/table-row-types.ts'
-
-export interface LayerStatements {
-  readonly loadVersions: CompiledStatement<LayerVersionsKey & { readonly limit: number }>
-  /** Inserts a version, and returns a row, unless its number is used already. */
-  readonly insertVersion: CompiledStatement<NewLayerVersionRow>
-  /**
-   * Runs after `insertVersion`: if the source of the version was deleted in the meantime, deletes
-   * the version and returns a row.
-   */
-  readonly removeIfSourceDeleted: CompiledStatement<NewLayerVersionRow>
-  readonly removeOld: CompiledStatement<LayerVersionsKey & { readonly upTo: number }>
-  readonly deleteVersions: CompiledStatement<LayerVersionsKey>
-  readonly touchVersions: CompiledStatement<LayerVersionsKey & { readonly nowMs: number }>
-  /** This and the next statements are parts of larger deletions. */
-  readonly removeOfThread: CompiledStatement<ThreadKey>
-  readonly removeOfUser: CompiledStatement<UserKey>
-  readonly removeOfConversation: CompiledStatement<OwnedRowKey>
-  readonly removeUnused: (lifetime: TurnLifetime) => CompiledStatement<UnusedRowLimit>
-}
 
 /**
  * Identifies the versions of one layer. `thread` is empty for a layer that is shared by all
@@ -51,39 +29,51 @@ export interface LayerVersionsKey extends OwnerKey {
 
 export interface NewLayerVersionRow extends LayerRow {
   readonly parent: string | null
-  readonly begunAtMs: number
+  readonly jobStartedAtMs: number
   /** The thread or conversation that the version was derived from. */
   readonly source: string | null
 }
 
-export function createLayerStatements(language: Engine['language']): LayerStatements {
+export function createLayerStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
     loadVersions: compile('load-layer-versions', loadVersions),
-    insertVersion: compile(
+    /** Inserts a version, and returns a row, unless its number is used already. */
+    insertVersion: compile<NewLayerVersionRow>(
       'insert-layer-version',
       (slot) => sql`insert into layer_versions (${COLUMNS})
         values (${sql.join(LAYER_COLUMNS.map((name) => slot(name)))})
         on conflict do nothing returning id`,
     ),
+    /**
+     * Deletes a version that was just written, and returns a row, if its source was deleted in the
+     * meantime.
+     */
     removeIfSourceDeleted: compile('remove-forgotten-layer-version', removeIfSourceDeleted),
-    removeOld: compile(
+    removeOld: compile<LayerVersionsKey & { readonly upTo: number }>(
       'remove-old-layer-versions',
       (slot) => sql`delete from layer_versions where ${isOfLayer(slot)}
         and number <= ${slot('upTo')}`,
     ),
-    deleteVersions: compile(
+    deleteVersions: compile<LayerVersionsKey>(
       'delete-layer-versions',
       (slot) => sql`delete from layer_versions where ${isOfLayer(slot)} returning id`,
     ),
     // Only ever raises the time of last use, because the clock of a replica may be slow.
-    touchVersions: compile('touch-layer-versions', (slot) => {
-      const now = slot('nowMs')
-      return sql`update layer_versions set used_at = ${now}
+    touchVersions: compile<LayerVersionsKey & { readonly nowMs: number }>(
+      'touch-layer-versions',
+      (slot) => {
+        const now = slot('nowMs')
+        return sql`update layer_versions set used_at = ${now}
         where ${isOfLayer(slot)} and used_at + 0 < ${now}`
-    }),
+      },
+    ),
+    /**
+     * Deletes the versions of a thread. This and the other statements `remove…Of…` are parts of
+     * larger deletions.
+     */
     removeOfThread: compile('remove-layers-of-thread', removeOfThread),
-    removeOfUser: compile(
+    removeOfUser: compile<UserKey>(
       'remove-layers-of-user',
       (slot) => sql`delete from layer_versions where ${isOfUser('layer_versions', slot)}`,
     ),
@@ -95,7 +85,7 @@ export function createLayerStatements(language: Engine['language']): LayerStatem
 const COLUMNS = sql.join(LAYER_COLUMNS.map((name) => sql.ref(name)))
 
 function isOfLayer(slot: ParameterSlot<LayerVersionsKey>): SqlFragment {
-  return sql`${isOwned('layer_versions', slot)}
+  return sql`${isRowOfOwner('layer_versions', slot)}
     and layer = ${slot('layer')} and coalesce(thread, '') = ${slot('thread')}`
 }
 
@@ -116,7 +106,7 @@ function removeIfSourceDeleted(slot: ParameterSlot<NewLayerVersionRow>): SqlFrag
       sql`cast(${slot('source')} as text)`,
       selectUserDeletionName(slot),
     ],
-    slot('begunAtMs'),
+    slot('jobStartedAtMs'),
   )
   return sql`delete from layer_versions where layer_versions.id = ${slot('id')}
     and ((cast(${parent} as text) is not null
@@ -124,7 +114,7 @@ function removeIfSourceDeleted(slot: ParameterSlot<NewLayerVersionRow>): SqlFrag
     returning layer_versions.id`
 }
 
-/** Deletes the versions of a deleted thread. Must run before the named turn is deleted. */
+/** Deletes the versions of a deleted thread. Must run before the turn `turnId` is deleted. */
 function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
   const thread = selectFromNamedTurn(slot, sql`turns.thread`)
   const conversation = selectFromNamedTurn(slot, sql`turns.conversation`)
@@ -138,6 +128,6 @@ function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
 function removeOfConversation(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   const id = slot('id')
   return sql`delete from layer_versions where layer_versions.thread = ${id}
-    and ${isOwnedToo('layer_versions', slot)}
+    and ${isRowOfOwnerUnindexed('layer_versions', slot)}
     and not exists (select 1 from conversations where conversations.id = ${id})`
 }

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import type { DerivedDataOrigin } from '../deletion/derived-data-origin.ts'
+import type { DerivedDataOrigin } from '../deletion/deletion-store-interface.ts'
 
 export interface LayerStore {
   /** Returns the last version of each of the latest 48 rounds, the oldest first. */
@@ -42,12 +42,9 @@ export interface StoredLayerVersion {
 
 export interface NewLayerVersion extends StoredLayerVersion {
   readonly id: string
-  readonly place: LayerKey
-  /**
-   * Id of a stored turn. If that turn is deleted before the version is written, the version is not
-   * stored.
-   */
+  readonly key: LayerKey
+  /** Id of a stored turn. The version is not stored if that turn is deleted before. */
   readonly parent: string | null
-  readonly work: DerivedDataOrigin
+  readonly origin: DerivedDataOrigin
   readonly isTemporary: boolean
 }

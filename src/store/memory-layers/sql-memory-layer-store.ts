@@ -49,7 +49,7 @@ export function createLayerStore(
         [
           sql.insertVersion(row),
           sql.removeIfSourceDeleted(row),
-          ...(upTo > 0 ? [sql.removeOld({ ...encodeLayerKey(version.place), upTo })] : []),
+          ...(upTo > 0 ? [sql.removeOld({ ...encodeLayerKey(version.key), upTo })] : []),
         ],
       )
       return saved.length > 0 && deleted.length === 0
@@ -74,8 +74,8 @@ function encodeLayerKey({ owner, layer, thread }: LayerKey) {
 }
 
 function encodeVersion(version: NewLayerVersion, { encrypt }: StorageCipher): NewLayerVersionRow {
-  const { place, parent, number, round, work } = version
-  const { owner, layer, thread } = place
+  const { key, parent, number, round, origin } = version
+  const { owner, layer, thread } = key
   const [id, tenant] = [encodeColumn(version.id), encodeColumn(owner.tenant)]
   return {
     id,
@@ -90,14 +90,14 @@ function encodeVersion(version: NewLayerVersion, { encrypt }: StorageCipher): Ne
     used_at: version.usedAtMs,
     short_lived: version.isTemporary ? 1 : 0,
     parent: encodeNullableColumn(parent),
-    begunAtMs: work.begunAtMs,
-    source: encodeNullableColumn(work.thread),
+    jobStartedAtMs: origin.jobStartedAtMs,
+    source: encodeNullableColumn(origin.thread),
   }
 }
 
 /** Decodes a version; returns `null` if it cannot be decrypted. */
-function decodeVersion(row: LayerRow, { object }: RowReader): StoredLayerVersion | null {
-  const body = object(row.body, locateText(row.tenant, row.id, 'layer'))
+function decodeVersion(row: LayerRow, { decryptObject }: RowReader): StoredLayerVersion | null {
+  const body = decryptObject(row.body, locateText(row.tenant, row.id, 'layer'))
   if (body === null) return null
   const { number, round } = row
   return { number, round, body, createdAtMs: row.created_at, usedAtMs: row.used_at }

@@ -36,8 +36,8 @@ export const RECALLED_COLUMNS = [
 ] as const satisfies readonly (keyof TurnRow)[]
 
 /**
- * A row that a search returns: a turn as JSON, with its size in bytes in the column `position`; or
- * an item of a turn. All columns are null for a turn without items.
+ * A row that a search returns. It contains either a turn, as JSON in `body` and with its size in
+ * bytes in `position`, or an item of a turn. All columns are null for a turn without items.
  */
 export type FoundRow =
   | ItemBodyRow
@@ -89,7 +89,10 @@ export function decodeRecalledTurns(
   })
 }
 
-/** The items that the cache contained, and the cache, which decoded items are added to. */
+/**
+ * The recall cache, and the items that it had for this search. Decoded items are added to the
+ * cache.
+ */
 interface CachedItems {
   readonly cache: RecallCache
   readonly cachedItems: ReadonlyMap<string, RecalledItems>

@@ -6,7 +6,11 @@
  * begins with the same turn in many requests. A single turn that is larger than the limit is left
  * out, and the others stay.
  */
-import { MAX_RECALLED_BYTES, MAX_RECALLED_TURNS, BOUND_STEPS } from './recall-store-interface.ts'
+import {
+  MAX_RECALLED_BYTES,
+  MAX_RECALLED_TURNS,
+  STEPS_PER_LIMIT,
+} from './recall-store-interface.ts'
 
 export interface SizedTurn {
   readonly id: string
@@ -20,9 +24,9 @@ export function limitRecalledTurns<Turn extends SizedTurn>(
   // Sorts by time, because turn ids begin with the time.
   const sorted = turns.toSorted((one, other) => (one.id < other.id ? -1 : 1))
   const latest = sorted
-    .slice(excludedAmount(turns.length, MAX_RECALLED_TURNS))
+    .slice(countExcluded(turns.length, MAX_RECALLED_TURNS))
     .filter(({ bytes }) => bytes <= MAX_RECALLED_BYTES)
-  const from = excludedAmount(sumBytes(latest), MAX_RECALLED_BYTES)
+  const from = countExcluded(sumBytes(latest), MAX_RECALLED_BYTES)
   let bytesSoFar = 0
   return latest.filter(({ bytes }) => {
     bytesSoFar += bytes
@@ -36,8 +40,11 @@ function sumBytes(turns: readonly SizedTurn[]): number {
   return sum
 }
 
-/** Returns the amount to exclude: the fewest steps after which the rest is within the limit. */
-function excludedAmount(total: number, limit: number): number {
-  const step = limit / BOUND_STEPS
+/**
+ * Returns the number of turns or bytes to exclude, a multiple of a quarter of the limit. For
+ * example, of 2,100 turns at a limit of 2,000, the oldest 500 are excluded.
+ */
+function countExcluded(total: number, limit: number): number {
+  const step = limit / STEPS_PER_LIMIT
   return total <= limit ? 0 : Math.ceil((total - limit) / step) * step
 }

@@ -6,7 +6,6 @@
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
-  type CompiledStatement,
   type ParameterSlot,
   type SqlFragment,
 } from '../database/compile-statement.ts'
@@ -20,13 +19,6 @@ import {
   MAX_RECALLED_BYTES,
   MAX_RECALLED_TURNS,
 } from './recall-store-interface.ts'
-
-export interface RecallStatements {
-  /** Returns a `FoundRow` for each turn, and one for each of its items. */
-  readonly searchTurns: CompiledStatement<RecallSearch>
-  readonly selectItems: CompiledStatement<RecalledItemLookup>
-  readonly touchTurns: CompiledStatement<TurnTouch>
-}
 
 /** The keys of a search, encoded as JSON lists. */
 export interface RecallSearch extends OwnerKey {
@@ -49,19 +41,22 @@ export interface TurnTouch {
   readonly nowMs: number
 }
 
-export function createRecallStatements(language: Engine['language']): RecallStatements {
+export function createRecallStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
-    searchTurns: compile('recalled', (slot) => searchTurns(language, slot)),
-    selectItems: compile('recalled-items', (slot) => selectItems(language, slot)),
-    touchTurns: compile('touch-turns', (slot) => touchTurns(language, slot)),
+    /** Returns a `FoundRow` for each turn, and one for each of its items. */
+    searchTurns: compile<RecallSearch>('recalled', (slot) => searchTurns(language, slot)),
+    selectItems: compile<RecalledItemLookup>('recalled-items', (slot) =>
+      selectItems(language, slot),
+    ),
+    touchTurns: compile<TurnTouch>('touch-turns', (slot) => touchTurns(language, slot)),
   }
 }
 
 /**
- * Selects turns and items in one statement, because finding the turns is most of the work. Selects
- * no items if the turns exceed a limit. Outer joins force planners to start with the found turns; a
- * turn without items returns a row of nulls.
+ * Selects turns and their items in one statement, because finding the turns is most of the work.
+ * Selects no items if the turns exceed a limit. Outer joins make planners start with the found
+ * turns. A turn without items returns a row of nulls.
  */
 function searchTurns(language: Engine['language'], slot: ParameterSlot<RecallSearch>): SqlFragment {
   return sql`with recursive named(id) as (
@@ -91,8 +86,8 @@ function searchTurns(language: Engine['language'], slot: ParameterSlot<RecallSea
 
 /**
  * True if the turn has no new input, so that it continues the answer of its parent. The client then
- * has both answers as one segment with one fingerprint, and the parent may have no marker. Written
- * as a lookup of one row, for the same reason as `isFindable`.
+ * shows both answers as one message, with one fingerprint and perhaps without a marker of the
+ * parent. Looks up one row, like `isFindable`.
  */
 function continuesParent(id: SqlFragment, slot: ParameterSlot<RecallSearch>): SqlFragment {
   return sql`1 = (select 1 from turns later where later.id = ${id}

@@ -2,8 +2,6 @@
  * Interface of the store that finds the turns of a chat by markers, call ids and fingerprints, for
  * clients that do not name a turn. A search finds only turns of its tenant and user. Turns of other
  * owners do not even change how long a search takes.
- *
- * Also deletes turns: turns that were not used for a long time, and all turns of a thread or user.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 
@@ -15,28 +13,15 @@ export interface RecallStore {
   readonly findTurns: (keys: RecallKeys) => Promise<FoundTurns>
   /** Sets the turns' time of last use, on which expiry depends. */
   readonly touchTurns: (tenant: string, turnIds: readonly string[], nowMs: number) => Promise<void>
-  /**
-   * Deletes the expired turns of one page, beginning with the latest. Skips turns that a later
-   * turn, a conversation or an unfinished run needs. Also deletes the expired ancestors of a deleted
-   * turn, if no other turn needs them.
-   */
-  readonly expireTurns: (expiry: Expiry) => Promise<ExpiryResult>
-  /**
-   * Deletes all turns of a thread, including unfinished turns. A conversation with such turns is
-   * empty afterwards. Resolves to the number of deleted turns.
-   */
-  readonly deleteThread: (thread: ThreadDeletion) => Promise<number>
-  /** Deletes all data of a user. Resolves to the number of deleted turns. */
-  readonly deleteUser: (tenant: string, user: string, nowMs: number) => Promise<number>
 }
 
 export interface FoundTurns {
   readonly turns: readonly RecordedTurn[]
   /** Ids of turns that match a key but are left out, because a limit was reached. */
-  readonly beyond: ReadonlySet<string>
+  readonly excludedTurnIds: ReadonlySet<string>
 }
 
-export const NO_TURNS_FOUND: FoundTurns = { turns: [], beyond: new Set() }
+export const NO_TURNS_FOUND: FoundTurns = { turns: [], excludedTurnIds: new Set() }
 
 export interface RecallKeys {
   readonly tenant: string
@@ -67,43 +52,8 @@ export const MAX_RECALLED_BYTES = 64_000_000
 export const ITEM_OVERHEAD_BYTES = 3_200
 
 /**
- * Old turns are excluded in steps of a quarter of a limit, e.g. 500 turns at once. If each new turn
- * excluded one old turn, every prompt of the chat would begin differently, and no provider could
- * reuse its prompt cache.
+ * Number of steps in a limit: old turns are excluded in steps of a quarter of a limit, e.g. 500
+ * turns at once. If each new turn excluded one old turn, every prompt of the chat would begin
+ * differently, and no provider could reuse its prompt cache.
  */
-export const BOUND_STEPS = 4
-
-export interface Expiry {
-  /** The turns that expire: all, or only those of temporary chats. */
-  readonly of: 'all' | 'temporary'
-  readonly unusedSinceMs: number
-  readonly nowMs: number
-  /** Start of the page; `null` for the first page. */
-  readonly after: ExpiryCursor | null
-  /** Maximum number of turns that the page contains. Not all of them are deleted. */
-  readonly limit: number
-}
-
-export interface ExpiryCursor {
-  readonly usedAtMs: number
-  readonly turnId: string
-}
-
-export interface ExpiryResult {
-  readonly removed: number
-  /** Start of the next page, or `null` after the last. */
-  readonly next: ExpiryCursor | null
-}
-
-export interface ThreadDeletion {
-  readonly tenant: string
-  /** Only data of this user; `null` for all users of the tenant. */
-  readonly user: string | null
-  /** Any turn of the thread. */
-  readonly turnId: string
-  /**
-   * Time of the deletion. A job that began earlier, e.g. a summary of the thread, cannot store its
-   * result afterwards.
-   */
-  readonly nowMs: number
-}
+export const STEPS_PER_LIMIT = 4

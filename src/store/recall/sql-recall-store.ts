@@ -1,11 +1,9 @@
 /**
  * SQL implementation of `RecallStore` for any engine. A search takes one round trip, or two if it
- * exceeds a limit or its items contain media. Expiry and deletion are in
- * `store/deletion/sql-expiry-and-deletion.ts`.
+ * exceeds a limit or its items contain media.
  */
 import { decodeColumn, encodeColumn, encodeKeyColumn } from '../database/escape-column-text.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
-import { createExpiryAndDeletion } from '../deletion/sql-expiry-and-deletion.ts'
 import { restoreRowMedia } from '../media/encode-and-restore-media-rows.ts'
 import { createMediaStatements } from '../media/media-statements.ts'
 import { createRecallCache } from './recall-cache.ts'
@@ -13,7 +11,7 @@ import { createRecallStatements, type RecallSearch } from './recall-statements.t
 import {
   MAX_RECALL_KEYS,
   NO_TURNS_FOUND,
-  BOUND_STEPS,
+  STEPS_PER_LIMIT,
   type RecallKeys,
   type RecallStore,
 } from './recall-store-interface.ts'
@@ -34,7 +32,10 @@ export function createRecallStore(
   const cache = createRecallCache(MAX_CACHED_CHARS)
   const readRows = async (query: SqlQuery): Promise<readonly FoundRow[]> =>
     ((await engine.read([query]))[0] ?? []) as readonly FoundRow[]
-  /** Reads the items in a second query, if a limit has excluded some of the turns. */
+  /**
+   * Reads the items of turns in a second query. Used if a limit has excluded turns, because the
+   * search then returns no items.
+   */
   const readItems = async (turnIds: readonly string[]) =>
     splitFoundRows(await readRows(sql.selectItems({ turnIds: encodeKeyList(turnIds) }))).items
   return {
@@ -56,7 +57,7 @@ export function createRecallStore(
       const decodedTurns = readEncryptedRows(encryption, search.tenant, (reader) =>
         decodeRecalledTurns(turns, restoredItems, { cache, cachedItems }, reader),
       )
-      return { turns: decodedTurns, beyond: findExcludedIds(keys, found.turns, turns) }
+      return { turns: decodedTurns, excludedTurnIds: findExcludedIds(keys, found.turns, turns) }
     },
     async touchTurns(tenant, turnIds, nowMs) {
       if (turnIds.length === 0) return
@@ -67,7 +68,6 @@ export function createRecallStore(
       }
       await engine.write([sql.touchTurns(touch)], 'kill')
     },
-    ...createExpiryAndDeletion(engine),
   }
 }
 
@@ -85,8 +85,8 @@ function findExcludedIds(
 }
 
 /**
- * Enough for about a hundred long chats, and small compared with the 128 MB that a Worker has in
- * total.
+ * Maximum size of the recall cache. Enough for about a hundred long chats, and small compared with
+ * the 128 MB that a Worker has in total.
  */
 const MAX_CACHED_CHARS = 16_000_000
 
@@ -105,10 +105,11 @@ function encodeSearch(
 }
 
 /**
- * Returns the last keys, at most `MAX_RECALL_KEYS`. Drops the first keys in steps, as turns are.
+ * Returns the last keys, at most `MAX_RECALL_KEYS`. Excludes the first keys in steps of a quarter
+ * of that limit.
  */
 function limitKeys(keys: readonly string[]): readonly string[] {
-  const step = MAX_RECALL_KEYS / BOUND_STEPS
+  const step = MAX_RECALL_KEYS / STEPS_PER_LIMIT
   return keys.length <= MAX_RECALL_KEYS
     ? keys
     : keys.slice(Math.ceil(keys.length / step) * step - MAX_RECALL_KEYS)

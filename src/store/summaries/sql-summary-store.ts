@@ -83,13 +83,13 @@ function encodeSummary(summary: NewSummary, { encrypt }: StorageCipher): NewSumm
     created_at: summary.createdAtMs,
     used_at: summary.usedAtMs,
     short_lived: summary.isTemporary ? 1 : 0,
-    begunAtMs: summary.begunAtMs,
+    jobStartedAtMs: summary.jobStartedAtMs,
   }
 }
 
 /** Decodes a summary; returns `null` if it cannot be decrypted. */
-function decodeSummary(row: SummaryRow, { object }: RowReader): StoredSummary | null {
-  const body = object(row.body, locateText(row.tenant, row.id, 'summary'))
+function decodeSummary(row: SummaryRow, { decryptObject }: RowReader): StoredSummary | null {
+  const body = decryptObject(row.body, locateText(row.tenant, row.id, 'summary'))
   if (body === null) return null
   const { text, facts } = body
   if (typeof text !== 'string') return null

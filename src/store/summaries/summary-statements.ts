@@ -4,7 +4,6 @@
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
-  type CompiledStatement,
   type ParameterSlot,
   type SqlFragment,
 } from '../database/compile-statement.ts'
@@ -15,36 +14,13 @@ import {
   isInDeletedThread,
   isOfUser,
   selectFromNamedTurn,
-  type TurnLifetime,
   type ThreadKey,
-  type UnusedRowLimit,
   type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
 import { isDeletedSince, selectUserDeletionName } from '../deletion/deleted-since-condition.ts'
 import { isInJsonList } from '../database/json-list-parameter.ts'
-import { isOwned, isOwnedToo, type OwnedRowKey, type OwnerKey } from '../owner.ts'
+import { isRowOfOwner, isRowOfOwnerUnindexed, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import { SUMMARY_COLUMNS, type SummaryRow } from '../database/table-row-types.ts'
-
-export interface SummaryStatements {
-  readonly findSummaries: CompiledStatement<SummarySearch>
-  /** This and the next statement return a row if a summary was written. */
-  readonly insertSummary: CompiledStatement<NewSummaryRow>
-  readonly replaceSummary: CompiledStatement<NewSummaryRow>
-  /**
-   * Runs after the previous two statements: if the source of the summary was deleted in the
-   * meantime, deletes the summary and returns a row.
-   */
-  readonly removeIfSourceDeleted: CompiledStatement<NewSummaryRow>
-  readonly deleteSummary: CompiledStatement<OwnedRowKey>
-  readonly touchSummary: CompiledStatement<OwnedRowKey & { readonly nowMs: number }>
-  /** This and the next statements are parts of larger deletions. */
-  readonly removeOfThread: CompiledStatement<ThreadKey>
-  /** Must run after a turn is marked as deleted and before its row is deleted. */
-  readonly removeOfDeleted: CompiledStatement<OwnedRowKey>
-  readonly removeOfUser: CompiledStatement<UserKey>
-  readonly removeOfConversation: CompiledStatement<OwnedRowKey>
-  readonly removeUnused: (lifetime: TurnLifetime) => CompiledStatement<UnusedRowLimit>
-}
 
 /** `hashes` is a JSON list of the prefix hashes to look for. */
 export interface SummarySearch extends OwnerKey {
@@ -56,40 +32,52 @@ export interface SummarySearch extends OwnerKey {
 export interface NewSummaryRow extends Omit<SummaryRow, 'thread'> {
   readonly turn: string | null
   readonly parent: string | null
-  readonly begunAtMs: number
+  readonly jobStartedAtMs: number
 }
 
-export function createSummaryStatements(language: Engine['language']): SummaryStatements {
+export function createSummaryStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
-    findSummaries: compile('find-summaries', (slot) => findSummaries(language, slot)),
-    insertSummary: compile(
+    findSummaries: compile<SummarySearch>('find-summaries', (slot) =>
+      findSummaries(language, slot),
+    ),
+    /** This and the next statement return a row if a summary was written. */
+    insertSummary: compile<NewSummaryRow>(
       'insert-summary',
       (slot) => sql`${buildInsert(slot)} on conflict do nothing returning id`,
     ),
-    replaceSummary: compile(
+    replaceSummary: compile<NewSummaryRow>(
       'replace-summary',
       (slot) => sql`${buildInsert(slot)}
         on conflict (tenant, coalesce(user_id, ''), prefix_hash) do update set ${sql.join(
           SUMMARY_COLUMNS.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`),
         )} returning id`,
     ),
+    /**
+     * Deletes a summary that was just written, and returns a row, if its source was deleted in the
+     * meantime.
+     */
     removeIfSourceDeleted: compile('remove-forgotten-summary', removeIfSourceDeleted),
-    deleteSummary: compile(
+    deleteSummary: compile<OwnedRowKey>(
       'delete-summary',
-      (slot) => sql`delete from summaries where ${isOne(slot)} returning id`,
+      (slot) => sql`delete from summaries where ${isSummaryWithId(slot)} returning id`,
     ),
     // Only ever raises the time of last use, because the clock of a replica may be slow.
-    touchSummary: compile('touch-summary', (slot) => {
+    touchSummary: compile<OwnedRowKey & { readonly nowMs: number }>('touch-summary', (slot) => {
       const now = slot('nowMs')
-      return sql`update summaries set used_at = ${now} where ${isOne(slot)} and used_at + 0 < ${now}`
+      return sql`update summaries set used_at = ${now} where ${isSummaryWithId(slot)} and used_at + 0 < ${now}`
     }),
+    /**
+     * Deletes the summaries of a thread. This and the other statements `remove…Of…` are parts of
+     * larger deletions.
+     */
     removeOfThread: compile('remove-summaries-of-thread', removeOfThread),
-    removeOfDeleted: compile(
+    /** Must run after a turn is marked as deleted and before its row is deleted. */
+    removeOfDeleted: compile<OwnedRowKey>(
       'remove-summaries-of-deleted',
       (slot) => sql`delete from summaries where ${isInDeletedThread('summaries', slot)}`,
     ),
-    removeOfUser: compile(
+    removeOfUser: compile<UserKey>(
       'remove-summaries-of-user',
       (slot) => sql`delete from summaries where ${isOfUser('summaries', slot)}`,
     ),
@@ -104,7 +92,7 @@ function findSummaries(
 ): SqlFragment {
   const hashes = slot('hashes')
   return sql`select ${sql.join(SUMMARY_COLUMNS.map((name) => sql.ref(name)))} from summaries
-    where ${isOwned('summaries', slot)}
+    where ${isRowOfOwner('summaries', slot)}
     and ${isInJsonList(language, sql`prefix_hash`, hashes)}
     order by turns desc, id desc limit ${slot('limit')}`
 }
@@ -136,15 +124,15 @@ function removeIfSourceDeleted(slot: ParameterSlot<NewSummaryRow>): SqlFragment 
         sql`cast(${slot('turn')} as text)`,
         selectUserDeletionName(slot),
       ],
-      slot('begunAtMs'),
+      slot('jobStartedAtMs'),
     )}) returning summaries.id`
 }
 
-function isOne(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  return sql`summaries.id = ${slot('id')} and ${isOwnedToo('summaries', slot)}`
+function isSummaryWithId(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  return sql`summaries.id = ${slot('id')} and ${isRowOfOwnerUnindexed('summaries', slot)}`
 }
 
-/** Deletes the summaries of a deleted thread. Must run before the named turn is deleted. */
+/** Deletes the summaries of a deleted thread. Must run before the turn `turnId` is deleted. */
 function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
   return sql`delete from summaries where summaries.tenant || '' = ${slot('tenant')}
     and summaries.thread = (${selectFromNamedTurn(slot, sql`turns.thread`)})
@@ -155,6 +143,6 @@ function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
 function removeOfConversation(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   const id = slot('id')
   return sql`delete from summaries where summaries.conversation = ${id}
-    and ${isOwnedToo('summaries', slot)}
+    and ${isRowOfOwnerUnindexed('summaries', slot)}
     and not exists (select 1 from conversations where conversations.id = ${id})`
 }

@@ -6,7 +6,10 @@
 import type { Caller } from '../../core/client/caller.ts'
 
 export interface SummaryStore {
-  /** Returns the summaries for these beginnings, the longest beginning first, at most `limit`. */
+  /**
+   * Returns at most `limit` summaries whose `prefixHash` is in the list, that of the longest
+   * beginning first.
+   */
   readonly findSummaries: (
     owner: Caller,
     prefixHashes: readonly string[],
@@ -60,11 +63,11 @@ export interface NewSummary extends StoredSummary {
    * deleted with the thread of the turn.
    */
   readonly turn: string | null
-  /** Id of a stored turn before `turn`. */
+  /** Id of the stored turn that the turn continues. */
   readonly parent: string | null
   /**
    * Start of the job that wrote the summary. If its source was deleted after that, the summary is
    * not stored.
    */
-  readonly begunAtMs: number
+  readonly jobStartedAtMs: number
 }

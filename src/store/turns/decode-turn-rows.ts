@@ -45,7 +45,7 @@ export function decodeTurnChain(
 }
 
 function decodeRequest(row: TurnRow, parentRequest: JsonObject, reader: RowReader): JsonObject {
-  const request = reader.object(row.request, locateText(row.tenant, row.id, 'request'))
+  const request = reader.decryptObject(row.request, locateText(row.tenant, row.id, 'request'))
   if (request === null) return {}
   if (row.digests === null) return request
   const inherited = Object.keys(decodeDigests(row, reader)).filter(
@@ -57,9 +57,9 @@ function decodeRequest(row: TurnRow, parentRequest: JsonObject, reader: RowReade
 
 export function decodeDigests(
   { digests }: Pick<TurnRow, 'digests'>,
-  { plain }: RowReader,
+  { parsePlain }: RowReader,
 ): FieldDigests {
-  return (plain(digests) ?? {}) as FieldDigests
+  return (parsePlain(digests) ?? {}) as FieldDigests
 }
 
 /**
@@ -107,7 +107,7 @@ function decodeTurn(
   const failure =
     row.failure === null
       ? null
-      : reader.object(row.failure, locateText(row.tenant, row.id, 'failure'))
+      : reader.decryptObject(row.failure, locateText(row.tenant, row.id, 'failure'))
   const unreadable = sides.in.length + sides.out.length - input.length - output.length
   return {
     ...(unreadable > 0 ? { unreadable } : {}),
@@ -123,13 +123,13 @@ function decodeTurn(
     digests: decodeDigests(row, reader),
     depth: row.depth,
     conversation: decodeNullableColumn(row.conversation),
-    metadata: reader.plain(row.metadata),
+    metadata: reader.parsePlain(row.metadata),
     background: row.background === 1,
     owner: row.owner,
     deletedAtMs: row.deleted_at,
     state: row.state as TurnState,
     endedAtMs: row.ended_at,
-    usage: reader.plain(row.usage) as TokenUsage | null,
+    usage: reader.parsePlain(row.usage) as TokenUsage | null,
     failure: failure as Failure | null,
     finish: row.finish as AnswerFinishReason | null,
     servedModel: decodeNullableColumn(row.served_model),
@@ -166,10 +166,10 @@ export function decodeItems(
 ): Item[] {
   const shareOrigin = shareEqualOrigins()
   const items: Item[] = []
-  for (const row of rows.toSorted(byPosition)) {
+  for (const row of rows.toSorted(compareByPosition)) {
     const { turn_id: turnId, side: part, position } = row
     // The object was just parsed, so changing it affects no other code.
-    const item = reader.object(row.body, { turnId, part, position }) as Writable<Item> | null
+    const item = reader.decryptObject(row.body, { turnId, part, position }) as Writable<Item> | null
     if (item === null) continue
     const itemOrigin = origin ?? shareOrigin(item.origin)
     if (itemOrigin !== undefined) item.origin = itemOrigin
@@ -179,7 +179,7 @@ export function decodeItems(
   return items
 }
 
-function byPosition(one: ItemBodyRow, other: ItemBodyRow): number {
+function compareByPosition(one: ItemBodyRow, other: ItemBodyRow): number {
   return one.position - other.position
 }
 

@@ -36,13 +36,13 @@ export function encodeTurn(turn: NewTurn, { encrypt }: StorageCipher): TurnRow {
     request: encrypt(JSON.stringify(turn.request), locateText(tenant, id, 'request')),
     depth: turn.depth,
     conversation: encodeNullableColumn(turn.conversation),
-    metadata: jsonOrNull(turn.metadata),
+    metadata: encodeJsonOrNull(turn.metadata),
     background: turn.background ? 1 : 0,
     owner: turn.owner,
     deleted_at: null,
     finish: null,
     served_model: null,
-    digests: jsonOrNull(turn.digests),
+    digests: encodeJsonOrNull(turn.digests),
     content_hash: null,
     fingerprint: null,
     reasoning_refused_by: null,
@@ -51,7 +51,7 @@ export function encodeTurn(turn: NewTurn, { encrypt }: StorageCipher): TurnRow {
   }
 }
 
-function jsonOrNull(value: object | null | undefined): string | null {
+function encodeJsonOrNull(value: object | null | undefined): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value)
 }
 
@@ -77,7 +77,7 @@ export type TurnRowEnding = Pick<
 export function encodeTurnEnding(ending: TurnEnding, { encrypt }: StorageCipher): TurnRowEnding {
   const [id, tenant] = [encodeColumn(ending.turnId), encodeColumn(ending.tenant)]
   // Encrypts the failure too, because a provider that rejects a text may quote it.
-  const failure = jsonOrNull(ending.failure)
+  const failure = encodeJsonOrNull(ending.failure)
   return {
     id,
     tenant,
@@ -86,7 +86,7 @@ export function encodeTurnEnding(ending: TurnEnding, { encrypt }: StorageCipher)
     account: encodeColumn(ending.origin.account),
     model: encodeColumn(ending.origin.model),
     ended_at: ending.endedAtMs,
-    usage: jsonOrNull(ending.usage),
+    usage: encodeJsonOrNull(ending.usage),
     failure: failure === null ? null : encrypt(failure, locateText(tenant, id, 'failure')),
     finish: ending.finish ?? null,
     served_model: encodeNullableColumn(ending.servedModel),

@@ -2,41 +2,24 @@
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
-  type CompiledStatement,
   type ParameterSlot,
   type SqlFragment,
 } from '../database/compile-statement.ts'
+import type { ItemPosition } from '../../core/turn-derived-ids.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { isTurnOfOwner, TURN_USER, type OwnerKey } from '../owner.ts'
-
-export interface ItemLookupStatements {
-  /** This and the next statement accept up to `MAX_ITEMS_PER_QUERY` keys. */
-  readonly itemsById: CompiledStatement<ItemIdLookup>
-  readonly itemsByPosition: CompiledStatement<ItemPositionLookup>
-}
-
-export interface ItemIdLookup extends OwnerKey {
-  readonly ids: readonly string[]
-}
-
-export interface ItemPositionLookup extends OwnerKey {
-  readonly positions: readonly ItemPosition[]
-}
-
-export interface ItemPosition {
-  readonly turnId: string
-  readonly side: string
-  readonly index: number
-}
 
 /** Each position takes three parameters, and D1 allows 100 parameters in a statement. */
 export const MAX_ITEMS_PER_QUERY = 32
 
-export function createItemLookupStatements(language: Engine['language']): ItemLookupStatements {
+export type ItemLookupStatements = ReturnType<typeof createItemLookupStatements>
+
+export function createItemLookupStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
-    itemsById: compile('items-by-id', itemsById),
-    itemsByPosition: compile('items-by-place', itemsByPosition),
+    /** This and the next statement accept up to `MAX_ITEMS_PER_QUERY` keys. */
+    itemsById: compile('items-by-id', selectItemsById),
+    itemsByPosition: compile('items-by-place', selectItemsByPosition),
   }
 }
 
@@ -48,7 +31,9 @@ const FOUND_COLUMNS = sql`items.item_id, items.turn_id, items.side, items.positi
  * begin with the time. Outer joins force planners to start with the requested ids, even without
  * statistics. An id without an item returns a row of nulls.
  */
-function itemsById(slot: ParameterSlot<ItemIdLookup>): SqlFragment {
+function selectItemsById(
+  slot: ParameterSlot<OwnerKey & { readonly ids: readonly string[] }>,
+): SqlFragment {
   const ids = Array.from(
     { length: MAX_ITEMS_PER_QUERY },
     (_, index) => sql`(${slot(({ ids }) => ids[index] ?? '')})`,
@@ -66,7 +51,9 @@ function itemsById(slot: ParameterSlot<ItemIdLookup>): SqlFragment {
     left join turns on turns.id = items.turn_id`
 }
 
-function itemsByPosition(slot: ParameterSlot<ItemPositionLookup>): SqlFragment {
+function selectItemsByPosition(
+  slot: ParameterSlot<OwnerKey & { readonly positions: readonly ItemPosition[] }>,
+): SqlFragment {
   const positions = Array.from({ length: MAX_ITEMS_PER_QUERY }, (_, index) => {
     const turnId = slot((lookup) => lookup.positions[index]?.turnId ?? '')
     const side = slot((lookup) => lookup.positions[index]?.side ?? '')

@@ -9,12 +9,12 @@ import {
 } from './turn-management-statements.ts'
 import type {
   TurnManagementStore,
-  ContentTurn,
+  TurnFoundByContent,
   TurnDeletionResult,
   TurnPage,
 } from './turn-management-store-interface.ts'
 import { decodeColumn, encodeColumn } from '../database/escape-column-text.ts'
-import { startOfPage } from '../database/page-cursor.ts'
+import { resolvePageStart } from '../database/page-cursor.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { createDeletionLogStatements } from '../deletion/deletion-log-statements.ts'
@@ -81,9 +81,9 @@ export function createTurnManagementStore(
         sql.deleteTurns(key),
         ...buildSweepQueries(mediaRelease),
       ])
-      return deletionResult(before, dialect)
+      return chooseDeletionResult(before, dialect)
     },
-    async relabelTurn({ turnId, dialect, metadata, ...owner }) {
+    async replaceMetadata({ turnId, dialect, metadata, ...owner }) {
       const labels = {
         ...encodeOwnedRowKey(owner, turnId),
         dialect,
@@ -112,7 +112,7 @@ export function createTurnManagementStore(
         decodeFoundItems(wanted, restoredItems, rows),
       )
     },
-    async findContent({ hashes, ...owner }) {
+    async findTurnByContent({ hashes, ...owner }) {
       if (hashes.length === 0) return null
       const search = { ...encodeOwner(owner), hashes }
       const [turns = []] = await engine.read([sql.findTurnsByContent(search)])
@@ -123,7 +123,7 @@ export function createTurnManagementStore(
   }
 }
 
-function deletionResult(before: SqlRows, dialect: string): TurnDeletionResult {
+function chooseDeletionResult(before: SqlRows, dialect: string): TurnDeletionResult {
   const [turn] = before as readonly Pick<TurnRow, 'state' | 'dialect' | 'deleted_at'>[]
   if (turn === undefined || turn.dialect !== dialect || turn.deleted_at !== null) return 'unknown'
   return turn.state === 'queued' || turn.state === 'open' ? 'running' : 'deleted'
@@ -133,10 +133,10 @@ function buildListQueries(sql: TurnManagementStatements, page: TurnPage): readon
   const labels = Object.entries(page.metadata).map(
     ([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`,
   )
-  const shape: TurnPageShape = { order: page.order, labels: labels.length }
+  const shape: TurnPageShape = { order: page.order, labelCount: labels.length }
   const values: TurnListQuery = {
     ...encodeOwner(page),
-    after: startOfPage(page.after, page.order),
+    after: resolvePageStart(page.after, page.order),
     limit: page.limit,
     model: page.model === null ? '' : encodeColumn(page.model),
     labels,
@@ -185,7 +185,7 @@ function decodeFoundItems(
   const rows = found.filter(({ hidden, deleted_at }) => hidden === 0 && deleted_at === null)
   const byId = new Map(rows.map((row) => [row.item_id, row]))
   const byPosition = new Map(
-    rows.map((row) => [positionKey(row.turn_id, row.side, row.position), row]),
+    rows.map((row) => [formatPositionKey(row.turn_id, row.side, row.position), row]),
   )
   const items = new Map<string, Item>()
   for (const id of wanted) {
@@ -193,7 +193,7 @@ function decodeFoundItems(
     const row =
       (position === null
         ? undefined
-        : byPosition.get(positionKey(position.turnId, position.side, position.index))) ??
+        : byPosition.get(formatPositionKey(position.turnId, position.side, position.index))) ??
       byId.get(encodeColumn(id))
     const item = row === undefined ? null : decodeItem(row, reader)
     if (item !== null) items.set(id, item)
@@ -201,13 +201,13 @@ function decodeFoundItems(
   return items
 }
 
-function positionKey(turnId: string, side: string, index: number): string {
+function formatPositionKey(turnId: string, side: string, index: number): string {
   return `${turnId} ${side} ${index}`
 }
 
 function decodeItem(row: FoundRow, reader: RowReader): Item | null {
   const { turn_id: turnId, side: part, position } = row
-  const item = reader.object(row.body, { turnId, part, position }) as Item | null
+  const item = reader.decryptObject(row.body, { turnId, part, position }) as Item | null
   return item !== null && part === 'out' ? { ...item, origin: decodeOrigin(row) } : item
 }
 
@@ -219,7 +219,7 @@ function decodeFirstMatch(
   hashes: readonly string[],
   rows: readonly ContentRow[],
   reader: RowReader,
-): ContentTurn | null {
+): TurnFoundByContent | null {
   for (const hash of hashes) {
     const row = rows.find((row) => row.content_hash === hash)
     if (row === undefined) continue

@@ -74,7 +74,7 @@ export function createTurnStore(
       const [turns = [], items = []] = await engine.read([sql.chainTurns(key), sql.chainItems(key)])
       if (turns.length === 0) return null
       if (turns.length > MAX_CHAIN_TURNS || items.length > MAX_CHAIN_ITEMS)
-        throw chainTooLongError()
+        throw createChainTooLongError()
       const itemRows = items as readonly ItemBodyRow[]
       const restoredItems = await restoreRowMedia(
         engine,
@@ -129,7 +129,7 @@ export async function writeNewTurn(
   ).catch(ignoreDeletedTurn)
   if (inserted.length > 0) return
   const [existing = []] = await engine.read([sql.hasTurn(row)])
-  if (existing.length === 0) throw sourceDeletedError()
+  if (existing.length === 0) throw createSourceDeletedError()
 }
 
 export function buildItemInserts(
@@ -169,14 +169,14 @@ const FOREIGN_KEY_VIOLATION = '23503'
  */
 export function buildHeadMoves(
   sql: Pick<ConversationStatements, 'moveHead'>,
-  { turnId, tenant, holdsConversation = false }: TurnEnding,
+  { turnId, tenant, hasConversationLock = false }: TurnEnding,
 ): readonly SqlQuery[] {
-  return holdsConversation
+  return hasConversationLock
     ? [sql.moveHead({ id: encodeColumn(turnId), tenant: encodeColumn(tenant) })]
     : []
 }
 
-function sourceDeletedError(): GatewayError {
+function createSourceDeletedError(): GatewayError {
   return new GatewayError(
     'store_unavailable',
     'The response cannot be stored, because what it belongs to was forgotten after it was asked for. Ask again.',
@@ -184,7 +184,7 @@ function sourceDeletedError(): GatewayError {
   )
 }
 
-function chainTooLongError(): GatewayError {
+function createChainTooLongError(): GatewayError {
   return new GatewayError(
     'context_length_exceeded',
     `The conversation has more than ${MAX_CHAIN_TURNS} turns or ${MAX_CHAIN_ITEMS} items, which is more than can be loaded. Start a new one.`,

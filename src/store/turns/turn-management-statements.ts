@@ -11,34 +11,11 @@ import type { Engine } from '../database/engine-interface.ts'
 import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import { TURN_COLUMNS } from '../database/table-row-types.ts'
 
-export interface TurnManagementStatements {
-  readonly turnState: CompiledStatement<OwnedRowKey>
-  readonly turnItems: CompiledStatement<OwnedRowKey>
-  readonly markDeleted: CompiledStatement<TurnDeletionMark>
-  readonly deleteEvents: CompiledStatement<OwnedRowKey>
-  readonly deleteTurns: CompiledStatement<OwnedRowKey>
-  /** Replaces the metadata, and returns a row, if the turn exists. */
-  readonly updateMetadata: CompiledStatement<TurnMetadataUpdate>
-  readonly findTurnsByContent: CompiledStatement<ContentHashSearch>
-  readonly listTurns: (shape: TurnPageShape) => CompiledStatement<TurnListQuery>
-  readonly listItems: (shape: TurnPageShape) => CompiledStatement<TurnListQuery>
-}
-
-export interface TurnDeletionMark extends OwnedRowKey {
+interface TurnOfDialectKey extends OwnedRowKey {
   readonly dialect: string
-  readonly nowMs: number
 }
 
-export interface TurnMetadataUpdate extends OwnedRowKey {
-  readonly dialect: string
-  readonly metadata: string
-}
-
-export interface ContentHashSearch extends OwnerKey {
-  readonly hashes: readonly string[]
-}
-
-export type TurnPageShape = Pick<TurnPage, 'order'> & { readonly labels: number }
+export type TurnPageShape = Pick<TurnPage, 'order'> & { readonly labelCount: number }
 
 export interface TurnListQuery extends OwnerKey {
   readonly after: string
@@ -49,9 +26,9 @@ export interface TurnListQuery extends OwnerKey {
   readonly labels: readonly string[]
 }
 
-export function createTurnManagementStatements(
-  language: Engine['language'],
-): TurnManagementStatements {
+export type TurnManagementStatements = ReturnType<typeof createTurnManagementStatements>
+
+export function createTurnManagementStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   const listings = new Map<string, CompiledStatement<TurnListQuery>>()
   const compileListing = (
@@ -59,44 +36,45 @@ export function createTurnManagementStatements(
     shape: TurnPageShape,
     build: (page: SqlFragment) => SqlFragment,
   ): CompiledStatement<TurnListQuery> => {
-    const key = `${name}-${shape.order}-${shape.labels}`
+    const key = `${name}-${shape.order}-${shape.labelCount}`
     const known = listings.get(key)
     if (known !== undefined) return known
     const compiled = compile<TurnListQuery>(key, (slot) =>
-      build(pageOfTurns(slot, shape, language)),
+      build(fromPageOfTurns(slot, shape, language)),
     )
     listings.set(key, compiled)
     return compiled
   }
   return {
     turnState: compile('turn-state', selectTurnState),
-    turnItems: compile(
+    turnItems: compile<OwnedRowKey>(
       'turn-items',
       (slot) => sql`select turn_id, side, position, body, hidden from items
         where turn_id = ${slot('id')} and tenant = ${slot('tenant')}
         and exists (${selectTurnState(slot)})`,
     ),
-    markDeleted: compile(
+    markDeleted: compile<TurnOfDialectKey & { readonly nowMs: number }>(
       'mark-deleted',
       (slot) => sql`update turns set deleted_at = ${slot('nowMs')}
-        where ${isTheirs(slot)} and state not in ('queued', 'open')`,
+        where ${isTurnOfDialect(slot)} and state not in ('queued', 'open')`,
     ),
     deleteEvents: compile('delete-events', deleteEvents),
     deleteTurns: compile('remove-turns', deleteTurns),
-    updateMetadata: compile(
+    /** Replaces the metadata, and returns a row, if the turn exists. */
+    updateMetadata: compile<TurnOfDialectKey & { readonly metadata: string }>(
       'relabel-turn',
       (slot) => sql`update turns set metadata = ${slot('metadata')}
-        where ${isTheirs(slot)} and state in ('complete', 'incomplete') returning id`,
+        where ${isTurnOfDialect(slot)} and state in ('complete', 'incomplete') returning id`,
     ),
     findTurnsByContent: compile('content-turns', selectTurnsByContent),
-    listTurns: (shape) =>
+    listTurns: (shape: TurnPageShape) =>
       compileListing(
         'listed-turns',
         shape,
         (page) => sql`select ${sql.join(TURN_COLUMNS.map((name) => sql.ref(`turns.${name}`)))}
           from turns ${page}`,
       ),
-    listItems: (shape) =>
+    listItems: (shape: TurnPageShape) =>
       compileListing(
         'listed-items',
         shape,
@@ -114,7 +92,7 @@ function selectTurnState(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
 /**
  * True for the turn with this id if it belongs to the owner, has this dialect and is not deleted.
  */
-function isTheirs(slot: ParameterSlot<OwnedRowKey & { readonly dialect: string }>): SqlFragment {
+function isTurnOfDialect(slot: ParameterSlot<TurnOfDialectKey>): SqlFragment {
   return sql`turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
     and turns.dialect = ${slot('dialect')} and turns.deleted_at is null`
 }
@@ -152,7 +130,9 @@ function deleteTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
  * Selects the latest turns with a hash. Many turns may have the same hash, if a client repeats a
  * request.
  */
-function selectTurnsByContent(slot: ParameterSlot<ContentHashSearch>): SqlFragment {
+function selectTurnsByContent(
+  slot: ParameterSlot<OwnerKey & { readonly hashes: readonly string[] }>,
+): SqlFragment {
   const hashes = Array.from({ length: MAX_CONTENT_HASHES }, (_, index) =>
     slot(({ hashes }) => hashes[index] ?? ''),
   )
@@ -166,15 +146,15 @@ function selectTurnsByContent(slot: ParameterSlot<ContentHashSearch>): SqlFragme
  * strings are escaped. Turns without a content hash are not listed, because they were recorded for
  * recall only.
  */
-function pageOfTurns(
+function fromPageOfTurns(
   slot: ParameterSlot<TurnListQuery>,
-  { order, labels }: TurnPageShape,
+  { order, labelCount }: TurnPageShape,
   language: Engine['language'],
 ): SqlFragment {
   const findText = sql.raw(language === 'postgres' ? 'strpos' : 'instr')
   const after = slot('after')
   const model = slot('model')
-  const hasLabels = Array.from({ length: labels }, (_, index) => {
+  const hasLabels = Array.from({ length: labelCount }, (_, index) => {
     const label = slot((listing) => listing.labels[index] ?? '')
     return sql` and ${findText}(',' || substr(turns.metadata, 2), ${label}) > 0`
   })

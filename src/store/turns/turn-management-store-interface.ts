@@ -16,7 +16,7 @@ export interface TurnManagementStore {
    */
   readonly deleteTurn: (deletion: TurnDeletion) => Promise<TurnDeletionResult>
   /** Replaces the metadata of a turn. Resolves to `false` if the owner has no such turn. */
-  readonly relabelTurn: (labels: TurnMetadata) => Promise<boolean>
+  readonly replaceMetadata: (labels: TurnMetadata) => Promise<boolean>
   /** Returns a page of completed turns with their output items, without input items. */
   readonly listTurns: (page: TurnPage) => Promise<readonly StoredTurn[]>
   /**
@@ -26,7 +26,7 @@ export interface TurnManagementStore {
    */
   readonly findItems: (owner: Caller, ids: readonly string[]) => Promise<ReadonlyMap<string, Item>>
   /** Returns a turn with the first of these content hashes that any turn has. */
-  readonly findContent: (key: ContentKey) => Promise<ContentTurn | null>
+  readonly findTurnByContent: (key: ContentLookup) => Promise<TurnFoundByContent | null>
 }
 
 /** `running` means that the turn was not deleted, because it is unfinished. */
@@ -55,7 +55,7 @@ export interface TurnPage extends Caller {
   readonly order: 'asc' | 'desc'
 }
 
-export interface ContentKey extends Caller {
+export interface ContentLookup extends Caller {
   /** At most `MAX_CONTENT_HASHES`, the preferred hash first. */
   readonly hashes: readonly string[]
 }
@@ -63,7 +63,7 @@ export interface ContentKey extends Caller {
 export const MAX_CONTENT_HASHES = 32
 
 /** The fields of a found turn that are needed to create a turn after it. */
-export interface ContentTurn {
+export interface TurnFoundByContent {
   readonly id: string
   readonly thread: string
   readonly depth: number

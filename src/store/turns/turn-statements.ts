@@ -21,26 +21,10 @@ import {
   selectUserDeletionName,
   THREAD_DELETION_PREFIX,
 } from '../deletion/deleted-since-condition.ts'
-import { createMediaStatements, type MediaStatements } from '../media/media-statements.ts'
+import { createMediaStatements } from '../media/media-statements.ts'
 import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey } from '../owner.ts'
 import { ITEM_OVERHEAD_BYTES } from '../recall/recall-store-interface.ts'
 import type { TurnRowEnding } from './encode-turn-rows.ts'
-
-export interface TurnStatements {
-  /**
-   * Inserts a turn. Inserts nothing, and returns no row, if the turn exists already, or if its
-   * thread or user was deleted after the turn began.
-   */
-  readonly insertTurn: CompiledStatement<TurnRow>
-  readonly hasTurn: CompiledStatement<Pick<TurnRow, 'id' | 'tenant'>>
-  /** Returns the statement that inserts exactly `count` rows, at most `MAX_ITEM_ROWS`. */
-  readonly insertItems: (count: number) => CompiledStatement<readonly ItemRow[]>
-  readonly endTurn: CompiledStatement<TurnRowEnding>
-  readonly chainTurns: CompiledStatement<OwnedRowKey>
-  readonly chainItems: CompiledStatement<OwnedRowKey>
-  readonly ping: CompiledStatement<null>
-  readonly media: MediaStatements
-}
 
 /**
  * Maximum number of rows in one insert: D1 binds at most 100 parameters in a statement, and each
@@ -65,23 +49,30 @@ export const TURN_SIZE_BYTES = sql`(
     select coalesce(sum(media.chars), 0) from media_uses
     join media on media.id = media_uses.media_id where media_uses.turn_id = turns.id)`
 
-export function createTurnStatements(language: Engine['language']): TurnStatements {
+export type TurnStatements = ReturnType<typeof createTurnStatements>
+
+export function createTurnStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   const itemInserts: CompiledStatement<readonly ItemRow[]>[] = []
   return {
+    /**
+     * Inserts a turn. Inserts nothing, and returns no row, if the turn exists already, or if its
+     * thread or user was deleted after the turn began.
+     */
     insertTurn: compile('insert-turn', insertTurn),
-    hasTurn: compile(
+    hasTurn: compile<Pick<TurnRow, 'id' | 'tenant'>>(
       'has-turn',
       (slot) => sql`select 1 from turns where turns.id = ${slot('id')}
         and ${TURN_TENANT} = ${slot('tenant')}`,
     ),
-    insertItems: (count) =>
+    /** Returns the statement that inserts exactly `count` rows, at most `MAX_ITEM_ROWS`. */
+    insertItems: (count: number) =>
       (itemInserts[count] ??= compile(`insert-items-${count}`, (slot) => insertItems(slot, count))),
     endTurn: compile('end-turn', endTurn),
     chainTurns: compile('chain-turns', selectChainTurns),
     chainItems: compile('chain-items', selectChainItems),
     media: createMediaStatements(language),
-    ping: compile('ping', () => sql`select 1 as pong`),
+    ping: compile<null>('ping', () => sql`select 1 as pong`),
   }
 }
 

@@ -23,10 +23,10 @@ export interface TurnStore {
     items: readonly PlacedItem[],
   ) => Promise<void>
   /**
-   * True if the store collects items in memory instead of writing them: it is then sent each item as
-   * soon as the item is finished.
+   * True if the store collects items in memory instead of writing them. The recorder then passes
+   * each item as soon as it is finished.
    */
-  readonly gathersItems?: boolean
+  readonly collectsItems?: boolean
   /**
    * Adds the remaining output items and ends the turn, in one transaction. Resolves to true if this
    * call ended the turn, and to false if the turn had ended before or was deleted.
@@ -107,7 +107,7 @@ export interface TurnEnding {
    * True if the turn has locked its conversation. Closing the turn releases the lock, and makes a
    * successful turn the head.
    */
-  readonly holdsConversation?: boolean
+  readonly hasConversationLock?: boolean
   /** The upstream that answered, which may differ from the one that the turn was opened for. */
   readonly origin: Origin
   /** The output items. Items that are already stored are skipped. */

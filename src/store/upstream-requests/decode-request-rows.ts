@@ -46,16 +46,16 @@ export function decodeRequestRows(
     next = base === null ? null : formatKey(base, baseRound)
   }
   const hops = chain[0]?.[0]?.hops ?? 0
-  return readEncryptedRows(encryption, tenant, ({ text }) => {
+  return readEncryptedRows(encryption, tenant, ({ decryptText }) => {
     const readItem: ReadItemText = (turnId, position) => {
       const body = itemBodies.get(formatKey(turnId, position))
-      return body === undefined ? null : text(body, { turnId, part: 'in', position })
+      return body === undefined ? null : decryptText(body, { turnId, part: 'in', position })
     }
     let sent: SentRequest | null = EMPTY_REQUEST
     for (const roundRows of chain.toReversed()) {
-      sent = sent === null ? null : applyDifference(sent, roundRows, { text, readItem })
+      sent = sent === null ? null : applyDifference(sent, roundRows, { decryptText, readItem })
     }
-    return sent === null ? null : { sent, round: requestedRound, rounds, hops }
+    return sent === null ? null : { sent, round: requestedRound, roundCount: rounds, hops }
   })
 }
 
@@ -71,7 +71,7 @@ export function findTurnsWithCopies(rows: readonly RequestChainRow[]): readonly 
   return [...new Set(rows.flatMap((row) => (row.part === 'copies' ? row.turn_id : [])))]
 }
 
-interface Sources extends Pick<RowReader, 'text'> {
+interface Sources extends Pick<RowReader, 'decryptText'> {
   readonly readItem: ReadItemText
 }
 
@@ -80,12 +80,12 @@ type ReadItemText = (turnId: string, position: number) => string | null
 function applyDifference(
   base: SentRequest,
   rows: readonly RequestChainRow[],
-  { text, readItem }: Sources,
+  { decryptText, readItem }: Sources,
 ): SentRequest | null {
   const byPart = Map.groupBy(rows, ({ part }) => part)
   const decryptPieces = (pieces: readonly RequestChainRow[]): string | null => {
     const texts = pieces.map(({ body, turn_id: turnId, part, piece }) =>
-      text(body, { turnId, part, position: piece }),
+      decryptText(body, { turnId, part, position: piece }),
     )
     return texts.includes(null) ? null : texts.join('')
   }
@@ -96,20 +96,13 @@ function applyDifference(
     if (first === undefined || remaining === null) return null
     const copies = decryptPieces(part === 'body' ? (byPart.get('copies') ?? []) : [])
     const readOwnItem = (position: number) => readItem(first.turn_id, position)
-    const middle = copies === null ? null : restoreText(remaining, copies, readOwnItem)
+    const middle =
+      copies === null
+        ? null
+        : restoreFromItems({ remaining, copies: decodeCopies(copies) }, readOwnItem)
     if (middle === null) return null
     const { prefix, suffix } = first
     parts[part] = applyTextDiff(base[part], { prefix, suffix, middle })
   }
   return { ...base, ...parts }
-}
-
-function restoreText(
-  remaining: string,
-  copies: string,
-  readOwnItem: (position: number) => string | null,
-): string | null {
-  return copies === ''
-    ? remaining
-    : restoreFromItems({ remaining, copies: decodeCopies(copies) }, readOwnItem)
 }

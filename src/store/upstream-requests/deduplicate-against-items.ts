@@ -94,8 +94,9 @@ export function encodeCopies(copies: readonly ItemTextCopy[]): string {
   )
 }
 
+/** Decodes copies; an empty text contains none. */
 export function decodeCopies(encoded: string): readonly ItemTextCopy[] {
-  const numbers = JSON.parse(encoded) as readonly number[]
+  const numbers = JSON.parse(encoded === '' ? '[]' : encoded) as readonly number[]
   return Array.from({ length: numbers.length / 4 }, (_, copy) => {
     const fields = numbers.slice(4 * copy, 4 * copy + 4)
     const [insertAt = 0, itemPosition = 0, itemOffset = 0, length = 0] = fields
@@ -105,7 +106,7 @@ export function decodeCopies(encoded: string): readonly ItemTextCopy[] {
 
 /** Shorter strings stay in the body, because describing a copy would take as much space. */
 const MIN_COPY_CHARS = 64
-/** The body is searched for this many first characters of an item's string. */
+/** Number of characters at the start of an item's string that are searched for in the body. */
 const PROBE_CHARS = 48
 const MAX_MISSES = 8
 

@@ -18,7 +18,7 @@ import { MIN_DEDUPLICATED_CHARS } from './item-text-cache.ts'
 export interface DeltaChainRequest {
   readonly sent: SentRequest
   readonly round: number
-  readonly rounds: number
+  readonly roundCount: number
   /**
    * Number of differences that must be applied to a complete request to restore this one; 0 if this
    * one is stored completely.
@@ -66,7 +66,7 @@ export function encodeRequestRows(
     const chained = {
       sent: { ...request, body: extracted.text },
       round,
-      rounds: requests.length,
+      roundCount: requests.length,
       hops: from === null ? 0 : from.hops + 1,
     }
     for (const row of encodeRound(chained, { base: from, itemTexts }, turn)) {
@@ -79,7 +79,7 @@ export function encodeRequestRows(
     }
     base = { ...chained, turnId: turn.turnId }
   }
-  if (base === null) throw new Error('There is no request to keep.')
+  if (base === null) throw new Error('There is no request to store.')
   return { rows, media, last: base }
 }
 

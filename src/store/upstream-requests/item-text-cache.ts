@@ -23,12 +23,11 @@ export function createItemTextCache(): ItemTextCache {
 }
 
 /**
- * Caches nothing. For gateways that do not store requests, so that no code takes the texts out
- * again.
+ * A cache that stays empty, for gateways that do not store requests and so never take texts out.
  */
 export const NO_ITEM_TEXTS: ItemTextCache = { add: () => undefined, take: () => NONE }
 
-/** Enough for the items of about a dozen long requests at a time. */
+/** Maximum size of the cache: enough for the items of about a dozen long requests. */
 const MAX_CACHED_CHARS = 8_000_000
 /**
  * Items and bodies that are shorter are not compared, because the comparison costs more than it

@@ -38,8 +38,8 @@ export function createUpstreamRequestStore(
   const cache = createLruCache(MAX_CACHED_CHARS, countChars)
   const pending = new Map<string, Promise<void>>()
   /**
-   * Reports no unreadable rows: if the earlier request cannot be read, the new request is stored
-   * completely instead of as a difference.
+   * Encryption that does not report unreadable rows: if the earlier request cannot be read, the new
+   * one is stored completely instead of as a difference.
    */
   const silentEncryption: RowEncryption = { ...encryption, onUnreadable: () => {} }
 
@@ -72,7 +72,7 @@ export function createUpstreamRequestStore(
     const [found = []] = await engine.read([sql.selectRequestChain(key)])
     const rows = found as readonly RequestChainRow[]
     const request = decodeRequestRows(read, key, rows, await readItemTexts(key.tenant, rows))
-    if (request !== null && request.round === request.rounds - 1) cache.put(name, request)
+    if (request !== null && request.round === request.roundCount - 1) cache.put(name, request)
     return request
   }
   /**
@@ -85,27 +85,27 @@ export function createUpstreamRequestStore(
   }
   /** Replaces the references in the body by the media that they refer to. */
   const addMedia = async (
-    { sent, round, rounds }: DeltaChainRequest,
+    { sent, round, roundCount }: DeltaChainRequest,
     tenant: string,
   ): Promise<RoundRequest | null> => {
     const wanted = listMediaReferences(sent.body)
-    if (wanted.length === 0) return { ...sent, round, rounds }
+    if (wanted.length === 0) return { ...sent, round, roundCount }
     const ids = JSON.stringify([...new Set(wanted)])
     const [pieces = []] = await engine.read([media.selectPieces({ tenant, ids })])
     const mediaTexts = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], encryption.cipher)
     const body = restoreTextMedia(sent.body, mediaTexts)
     if (body === null) encryption.onUnreadable(1)
-    return body === null ? null : { ...sent, body, round, rounds }
+    return body === null ? null : { ...sent, body, round, roundCount }
   }
   return {
-    keepRequest({ tenant, user }, turnId, collect) {
+    saveRequests({ tenant, user }, turnId, collect) {
       if (pending.size >= MAX_PENDING_WRITES) return Promise.reject(new Error(TOO_MANY))
       const owner = { tenant, user }
       const turn = { tenant: encodeColumn(tenant), turnId: encodeColumn(turnId) }
       const write = async (): Promise<void> => {
         const request = await collect()
         if (request === null) return
-        const base = await loadBase(owner, request.base)
+        const base = await loadBase(owner, request.baseTurnId)
         const itemTexts = texts.take(turn.tenant, turn.turnId)
         const encoded = encodeRequestRows(request.rounds, { base, itemTexts }, turn, encryption)
         const queries: SqlQuery[] = [
@@ -127,7 +127,7 @@ export function createUpstreamRequestStore(
       const request = await load(owner, turnId, { round: round ?? null })
       return request === null ? null : addMedia(request, encodeColumn(owner.tenant))
     },
-    async allKept() {
+    async waitForPendingWrites() {
       await Promise.allSettled(pending.values())
     },
   }
@@ -138,9 +138,9 @@ export function createUpstreamRequestStore(
  * some requests are not stored, and `explain` cannot show them.
  */
 const MAX_PENDING_WRITES = 1_000
-const TOO_MANY = 'Too many wait to be kept already.'
+const TOO_MANY = 'Too many requests wait to be stored already.'
 
-/** Enough for about a dozen long requests. */
+/** Maximum size of the cache of recent requests: enough for about a dozen long ones. */
 const MAX_CACHED_CHARS = 8_000_000
 
 function formatKey({ tenant, user }: Caller, turnId: string): string {

@@ -11,18 +11,6 @@ import { isTurnOfOwner, type OwnedRowKey } from '../owner.ts'
 import { selectJsonList } from '../database/json-list-parameter.ts'
 import { REQUEST_COLUMNS, type ItemRow, type RequestRow } from '../database/table-row-types.ts'
 
-export interface UpstreamRequestStatements {
-  /** Returns the statement that inserts exactly `count` rows, at most `MAX_REQUEST_ROWS`. */
-  readonly insertRequests: (count: number) => CompiledStatement<readonly RequestRow[]>
-  /**
-   * Returns the rows of one round's request, and of the earlier requests that are needed to restore
-   * it, because it is stored as the difference to them.
-   */
-  readonly selectRequestChain: CompiledStatement<RequestRoundKey>
-  /** Returns the input items of turns whose requests contain copies of them. */
-  readonly selectInputItems: CompiledStatement<TurnItemsKey>
-}
-
 export interface TurnItemsKey {
   readonly tenant: string
   /** A JSON list of ids. */
@@ -45,18 +33,24 @@ export interface RequestChainRow extends RequestRow {
 /** Maximum number of rows in one insert: D1 binds at most 100 parameters in a statement. */
 export const MAX_REQUEST_ROWS = Math.floor(100 / REQUEST_COLUMNS.length)
 
-export function createUpstreamRequestStatements(
-  language: Engine['language'],
-): UpstreamRequestStatements {
+export function createUpstreamRequestStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   const inserts: CompiledStatement<readonly RequestRow[]>[] = []
   return {
-    insertRequests: (count) =>
+    /** Returns the statement that inserts exactly `count` rows, at most `MAX_REQUEST_ROWS`. */
+    insertRequests: (count: number) =>
       (inserts[count] ??= compile(`insert-requests-${count}`, (slot) =>
         insertRequests(slot, count),
       )),
+    /**
+     * Returns the rows of one round's request, and of the earlier requests that are needed to restore
+     * it, because it is stored as the difference to them.
+     */
     selectRequestChain: compile('request-chain', selectRequestChain),
-    selectInputItems: compile('items-beside-requests', (slot) => selectInputItems(language, slot)),
+    /** Returns the input items of turns whose requests contain copies of them. */
+    selectInputItems: compile<TurnItemsKey>('items-beside-requests', (slot) =>
+      selectInputItems(language, slot),
+    ),
   }
 }
 

@@ -12,7 +12,7 @@ export interface UpstreamRequestStore {
    * for the requests; `null` means that there are none. Rejects if too many writes are pending.
    * Reads in the same process wait for the pending write of their turn.
    */
-  readonly keepRequest: (
+  readonly saveRequests: (
     owner: Caller,
     turnId: string,
     collect: () => Promise<NewRequestRecord | null>,
@@ -27,7 +27,7 @@ export interface UpstreamRequestStore {
     round?: number,
   ) => Promise<RoundRequest | null>
   /** Resolves when no write is pending. Called before the database is closed. */
-  readonly allKept: () => Promise<void>
+  readonly waitForPendingWrites: () => Promise<void>
 }
 
 export interface SentRequest {
@@ -47,7 +47,7 @@ export interface RoundRequest extends SentRequest {
   /** Counted from 0. */
   readonly round: number
   /** Number of rounds of the turn. */
-  readonly rounds: number
+  readonly roundCount: number
 }
 
 export interface NewRequestRecord {
@@ -57,5 +57,5 @@ export interface NewRequestRecord {
    * Id of the turn whose last request the first one is compared with; `null` if that request is not
    * stored.
    */
-  readonly base: string | null
+  readonly baseTurnId: string | null
 }

@@ -8,7 +8,7 @@ import { createRunLog, type RunLog } from '../../../src/background/event-log/run
 import type { OwnedRun } from '../../../src/store/background-runs/run-store-interface.ts'
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
 import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
-import { ending } from '../../store/turns.ts'
+import { createEnding } from '../../store/turns.ts'
 import {
   aMoment,
   group,
@@ -48,7 +48,7 @@ async function logged(count: number, size: number, isOver = true): Promise<NewTu
     const last = Math.min(at + size, count) - 1
     await world.runs.recordRun(holdOf(turn), group(at, last), [])
   }
-  if (isOver) await world.runs.endRun(holdOf(turn), ending(turn), null)
+  if (isOver) await world.runs.endRun(holdOf(turn), createEnding(turn), null)
   return turn
 }
 
@@ -97,7 +97,7 @@ describe('the log of a run in this process', () => {
     const turn = await logged(first, 5, false)
     const log = createRunLog(holdOf(turn), first, 1_000, world)
     const end = async (): Promise<void> => {
-      await log.turnStore.closeTurn(ending(turn))
+      await log.turnStore.closeTurn(createEnding(turn))
       log.client.end('')
       await log.whenOver
     }
@@ -165,7 +165,7 @@ describe('the log of a run in this process', () => {
     await aMoment()
     await log.stopWriting()
     await world.runs.recordRun(holdOf(turn), group(2, 3), [])
-    await world.runs.endRun(holdOf(turn), ending(turn), group(4, 4))
+    await world.runs.endRun(holdOf(turn), createEnding(turn), group(4, 4))
     await over
     expect(seen.text).toBe(textFrom(0, 4) + DONE)
   })
@@ -194,7 +194,7 @@ describe('the log of a run on another replica', () => {
     await world.runs.recordRun(holdOf(turn), group(2, 3), [])
     await aMoment(250)
     expect(seen.text).toBe(textFrom(0, 3))
-    await world.runs.endRun(holdOf(turn), ending(turn), group(4, 4))
+    await world.runs.endRun(holdOf(turn), createEnding(turn), group(4, 4))
     await over
     expect(seen.text).toBe(textFrom(0, 4) + DONE)
   })
@@ -203,7 +203,7 @@ describe('the log of a run on another replica', () => {
     const turn = await openRun(world, { owner: 'nobody' })
     const rescue = vi.fn(async () => {
       const hold = { ...holdOf(turn), owner: 'nobody' }
-      await world.runs.endRun(hold, ending(turn, { state: 'failed' }), group(0, 0))
+      await world.runs.endRun(hold, createEnding(turn, { state: 'failed' }), group(0, 0))
     })
     const { client, seen } = testClient()
     await writeLogToClient({ ...following(turn), recover: rescue }, client, world)

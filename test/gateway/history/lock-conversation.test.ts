@@ -19,15 +19,15 @@ function recordCalls(
   const record = <Value>(
     verb: string,
     value: Value,
-    { by, untilMs }: Partial<ConversationLockRequest>,
+    { turnId, untilMs }: Partial<ConversationLockRequest>,
   ) => {
     const until = untilMs === undefined ? '' : ` +${untilMs - Date.now()}`
-    calls.push(`${verb} ${by}${until}`)
+    calls.push(`${verb} ${turnId}${until}`)
     return fails ? Promise.reject(new Error('away')) : Promise.resolve(value)
   }
   const conversations = {
     lockConversation: (hold: ConversationLockRequest) => {
-      calls.push(`hold ${hold.by}`)
+      calls.push(`hold ${hold.turnId}`)
       return Promise.resolve(result)
     },
     renewLock: (hold: ConversationLockRequest) => record('renew', true, hold),
@@ -48,9 +48,9 @@ const NO_SETTINGS = { context: null, resetAfterTurnId: null }
 
 describe('renewing and releasing the lock of a conversation', () => {
   test("a conversation's lock is renewed every 20 s until it is released", async () => {
-    const { calls, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, head: 'H' })
+    const { calls, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, headTurnId: 'H' })
     const locked = await lock()
-    expect(locked.head).toBe('H')
+    expect(locked.headTurnId).toBe('H')
     await vi.advanceTimersByTimeAsync(LOCK_LEASE_MS)
     expect(calls).toEqual(['hold T1', ...Array<string>(3).fill(`renew T1 +${LOCK_LEASE_MS}`)])
     await locked.release()
@@ -59,7 +59,7 @@ describe('renewing and releasing the lock of a conversation', () => {
   })
 
   test("a conversation's lock is not renewed after `stopRenewing`", async () => {
-    const { calls, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, head: null })
+    const { calls, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, headTurnId: null })
     const locked = await lock()
     locked.stopRenewing()
     await vi.advanceTimersByTimeAsync(10 * LOCK_LEASE_MS)
@@ -67,7 +67,7 @@ describe('renewing and releasing the lock of a conversation', () => {
   })
 
   test('a lock that cannot be renewed or released is logged, and nothing is thrown', async () => {
-    const { logged, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, head: null }, true)
+    const { logged, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, headTurnId: null }, true)
     const locked = await lock()
     await vi.advanceTimersByTimeAsync(LOCK_LEASE_MS / 3)
     await locked.release()

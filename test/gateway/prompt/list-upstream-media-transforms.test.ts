@@ -14,7 +14,7 @@ import type { Account, WireName } from '../../../src/providers/provider-interfac
 import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import { expectNotesMatchChanges, expectIdempotent, expectPure } from '../../support/laws.ts'
-import { inlineOf, KINDS } from '../../media/pictures.ts'
+import { createDataUrl, KINDS } from '../../media/pictures.ts'
 
 const URL_A = 'https://a.example/a.png'
 
@@ -106,20 +106,20 @@ describe('correcting the types of media (C85)', () => {
   const correct = (...items: readonly Item[]) => correctMediaTypes().run(items)
 
   test('an image with a wrong type gets the type of its content', () => {
-    const step = correct(user(image(inlineOf('image/jpeg', 'image/png'))))
-    expect(step.items).toEqual([user(image(inlineOf('image/jpeg')))])
+    const step = correct(user(image(createDataUrl('image/jpeg', 'image/png'))))
+    expect(step.items).toEqual([user(image(createDataUrl('image/jpeg')))])
     expect(step.notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-type-corrected' }])
   })
 
   test('media with the right type stay the same objects', () => {
     const items = [
       ...KINDS.filter((kind) => kind.startsWith('image/')).map((kind) =>
-        user(image(inlineOf(kind))),
+        user(image(createDataUrl(kind))),
       ),
-      user(image(inlineOf('image/jpeg', 'image/jpg'))),
+      user(image(createDataUrl('image/jpeg', 'image/jpg'))),
       // The content of an unknown type is not checked.
       user(image('data:image/x-unheard-of;base64,notReallyOne')),
-      user({ type: 'input_file', file_data: inlineOf('application/pdf'), filename: 'a.pdf' }),
+      user({ type: 'input_file', file_data: createDataUrl('application/pdf'), filename: 'a.pdf' }),
       user({ type: 'input_audio', input_audio: { data: dataOf('audio/wav'), format: 'wav' } }),
     ]
     expect(correctMediaTypes().run(items)).toEqual({ items, notes: [] })
@@ -128,7 +128,7 @@ describe('correcting the types of media (C85)', () => {
 
   test('a medium whose content is HTML or of another kind becomes a notice', () => {
     const page = `data:image/png;base64,${btoa('<!doctype html><title>404</title>')}`
-    const step = correct(user(image(page), image(inlineOf('audio/wav', 'image/png'))))
+    const step = correct(user(image(page), image(createDataUrl('audio/wav', 'image/png'))))
     expect(textsIn(step.items)).toEqual([
       expect.stringMatching(/image.*not shown/),
       expect.stringMatching(/image.*not shown/),
@@ -143,7 +143,7 @@ describe('correcting the types of media (C85)', () => {
 
   test('a base64 text in place of a URL becomes a data URL with the right type', () => {
     const step = correct(user(image(dataOf('image/png'))))
-    expect(step.items).toEqual([user(image(inlineOf('image/png')))])
+    expect(step.items).toEqual([user(image(createDataUrl('image/png')))])
     expect(step.notes.map(({ why }) => why)).toEqual(['media-type-corrected'])
   })
 
@@ -174,7 +174,7 @@ describe('correcting the types of media (C85)', () => {
 })
 
 function dataOf(kind: (typeof KINDS)[number]): string {
-  return inlineOf(kind).slice(`data:${kind};base64,`.length)
+  return createDataUrl(kind).slice(`data:${kind};base64,`.length)
 }
 
 describe('the media size limits of an upstream (C99)', () => {
@@ -188,7 +188,10 @@ describe('the media size limits of an upstream (C99)', () => {
     expect(step.notes).toMatchObject([{ at: 0, why: 'media-oversized' }])
     expect(findOversizedMedia(step.items, limits)).toBeNull()
     const refused = findOversizedMedia([user(sized(40)), answer, user(sized(404))], limits)
-    expect(refused).toMatchObject({ at: 2, sentence: expect.stringContaining('takes') as string })
+    expect(refused).toMatchObject({
+      itemIndex: 2,
+      message: expect.stringContaining('takes') as string,
+    })
   })
 
   test('over the total size limit, the oldest images are hidden in steps, but never those of the latest question', () => {
@@ -233,7 +236,7 @@ describe('the media size limits of an upstream (C99)', () => {
 const part = fc.oneof(
   fc
     .constantFrom(...KINDS)
-    .chain((kind) => fc.constantFrom(...KINDS).map((type) => image(inlineOf(kind, type)))),
+    .chain((kind) => fc.constantFrom(...KINDS).map((type) => image(createDataUrl(kind, type)))),
   fc.constantFrom(
     image(URL_A),
     image('https://a.example/lost.png'),

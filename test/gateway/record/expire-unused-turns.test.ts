@@ -9,7 +9,7 @@ import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
 import { openD1, type D1Binding } from '../../../src/store/database/d1-engine.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 import { openEngine } from '../../../src/store/database/open-engine.ts'
-import type { RecallStore } from '../../../src/store/recall/recall-store-interface.ts'
+import type { DeletionStore } from '../../../src/store/deletion/deletion-store-interface.ts'
 import { createStores, type Stores } from '../../../src/store/create-stores.ts'
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
 import { newTurn, nextTurn } from '../../store/turns.ts'
@@ -18,8 +18,8 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const NOW = 1_000 * DAY_MS
 
 const logged: unknown[] = []
-const createPorts = (recall: RecallStore, RETENTION_DAYS: string): ExpiryDependencies => ({
-  recall,
+const createPorts = (deletion: DeletionStore, RETENTION_DAYS: string): ExpiryDependencies => ({
+  deletion,
   settings: readSettings({ RETENTION_DAYS }),
   nowMs: () => NOW,
   log: (level, event, fields) => void logged.push([level, event, fields]),
@@ -40,7 +40,7 @@ describe('the deletion of unused turns', () => {
   const isStored = async ({ id, tenant }: NewTurn) =>
     (await stores.store.loadChain({ tenant, user: null }, id)) !== null
   const expire = (days: string) =>
-    expireUnusedTurns(createPorts(stores.recall, days), { pauseMs: 0 })
+    expireUnusedTurns(createPorts(stores.deletion, days), { pauseMs: 0 })
 
   test('an unused turn is deleted after RETENTION_DAYS, and logged once', async () => {
     const [old, young] = [await openTurnDaysAgo(31), await openTurnDaysAgo(29)]
@@ -78,11 +78,11 @@ describe('the deletion of unused turns', () => {
 
 describe('the batches in which unused turns are deleted', () => {
   const always = { usedAtMs: 1, turnId: 'X' }
-  const createPortsWith = (expireTurns: RecallStore['expireTurns']) =>
-    createPorts({ expireTurns } as RecallStore, '30')
+  const createPortsWith = (expireTurns: DeletionStore['expireTurns']) =>
+    createPorts({ expireTurns } as DeletionStore, '30')
 
   test('the deletion stops at the maximum of batches and leaves the rest for the next hour', async () => {
-    const expireTurns = vi.fn(async () => ({ removed: 500, next: always }))
+    const expireTurns = vi.fn(async () => ({ deletedCount: 500, next: always }))
     const limits = { maxBatches: 7, pauseMs: 0 }
     expect(await expireUnusedTurns(createPortsWith(expireTurns), limits)).toBe(3_500)
     expect(expireTurns).toHaveBeenCalledTimes(7)
@@ -90,7 +90,7 @@ describe('the batches in which unused turns are deleted', () => {
 
   test('the deletion pauses between two batches', async () => {
     vi.useFakeTimers()
-    const expireTurns = vi.fn(async () => ({ removed: 0, next: always }))
+    const expireTurns = vi.fn(async () => ({ deletedCount: 0, next: always }))
     const ended = expireUnusedTurns(createPortsWith(expireTurns), { maxBatches: 4, pauseMs: 20 })
     for (let batches = 1; batches <= 4; batches += 1) {
       await vi.advanceTimersByTimeAsync(19)
@@ -114,8 +114,8 @@ describe('the schedule of expireTurnsHourly', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
   const MINUTE = 60_000
-  const createPortsWith = (expireTurns: () => Promise<{ removed: number; next: null }>) =>
-    createPorts({ expireTurns } as unknown as RecallStore, 'off')
+  const createPortsWith = (expireTurns: () => Promise<{ deletedCount: number; next: null }>) =>
+    createPorts({ expireTurns } as unknown as DeletionStore, 'off')
 
   test('expireTurnsHourly runs a few minutes after the start and then hourly, even after a failure', async () => {
     let runs = 0
@@ -124,7 +124,7 @@ describe('the schedule of expireTurnsHourly', () => {
         runs += 1
         return runs === 1
           ? Promise.reject(new Error())
-          : Promise.resolve({ removed: 0, next: null })
+          : Promise.resolve({ deletedCount: 0, next: null })
       }),
     )
     await vi.advanceTimersByTimeAsync(3 * MINUTE)
@@ -139,7 +139,7 @@ describe('the schedule of expireTurnsHourly', () => {
   })
 
   test('expireTurnsHourly starts no run after it is stopped, and logs no failure of the last one', async () => {
-    const batch = Promise.withResolvers<{ removed: number; next: null }>()
+    const batch = Promise.withResolvers<{ deletedCount: number; next: null }>()
     const expireTurns = vi.fn(() => batch.promise)
     const stop = expireTurnsHourly(createPortsWith(expireTurns))
     await vi.advanceTimersByTimeAsync(7 * MINUTE)

@@ -12,7 +12,7 @@ import {
 } from '../../../src/gateway/summaries/decide-when-to-summarize.ts'
 import { hashSummaryPrefixes } from '../../../src/gateway/summaries/hash-summary-prefixes.ts'
 import { buildActiveSummary } from '../../../src/gateway/summaries/load-summary.ts'
-import { asStored, newSummary } from '../../store/contract-summaries.ts'
+import { toStoredSummary, newSummary } from '../../store/contract-summaries.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -128,7 +128,7 @@ describe('consecutive summaries with different limits', () => {
       made.push(count)
       history = {
         ...NO_HISTORY,
-        summary: buildActiveSummary(content, border, asStored(newSummary())),
+        summary: buildActiveSummary(content, border, toStoredSummary(newSummary())),
       }
     }
     return made
@@ -177,7 +177,7 @@ test('a summary that includes a hidden author is not used', () => {
   const { prepared, content } = prepareTurns(6, { trigger: 'manual' })
   const [border] = hashSummaryPrefixes(content)
   if (border === undefined) throw new Error('There is a border.')
-  const summary = buildActiveSummary(content, border, asStored(newSummary()))
+  const summary = buildActiveSummary(content, border, toStoredSummary(newSummary()))
   const history = { ...NO_HISTORY, summary }
   const { policy } = prepared
   expect(selectSummary(policy, history)).toBe(summary)

@@ -16,7 +16,7 @@ import type { LayerPorts } from '../../../src/memory/memory-layer-interface.ts'
 const ALICE = { tenant: 't', user: 'alice' }
 const FACTS_POLICY: PolicyOverrides = { layers: { facts: true, scope: 'user' } }
 const NOW = 1_795_000_000_000
-const MEMORY = { thread: 'T', parent: null, isTemporary: false, begunAtMs: 1 }
+const MEMORY = { thread: 'T', parent: null, isTemporary: false, jobStartedAtMs: 1 }
 
 let facts: FactStore
 let count: number
@@ -87,7 +87,7 @@ describe('the gateway tool `remember`', () => {
   })
 
   test('remember stores nothing of a temporary chat, or without a thread and a user', async () => {
-    const temporary = context({ memoryThread: { ...MEMORY, isTemporary: true, begunAtMs: 1 } })
+    const temporary = context({ memoryThread: { ...MEMORY, isTemporary: true, jobStartedAtMs: 1 } })
     expect(await rememberFactTool.run({ text: CAT }, temporary)).toMatch(/temporary/)
     const withoutScope = context({
       caller: { tenant: 't', user: null },

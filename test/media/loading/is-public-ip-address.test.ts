@@ -54,8 +54,8 @@ const written = fc
     return { value, text: ways.map((write, at) => write(groups[at] ?? 0)).join('.') }
   })
 
-describe('IPv4 addresses (C84)', () => {
-  test('are public unless a registry reserves them', () => {
+describe('IPv4 addresses that count as public (C84)', () => {
+  test('an IPv4 address is public unless a registry reserves it', () => {
     fc.assert(
       fc.property(address, (value) => {
         expect(isPublicIpAddress(dotted(value))).toBe(!refused.check(dotted(value)))
@@ -64,7 +64,7 @@ describe('IPv4 addresses (C84)', () => {
     )
   })
 
-  test('are recognized in every notation: decimal, octal, hexadecimal, mixed, short', () => {
+  test('a private IPv4 address is recognized in every notation: decimal, octal, hexadecimal, mixed, short', () => {
     fc.assert(
       fc.property(written, fc.constantFrom('', '.'), ({ value, text }, dot) => {
         const isFetched = parseFetchableUrl(`http://${text}${dot}/a.png`, []) !== null
@@ -74,7 +74,7 @@ describe('IPv4 addresses (C84)', () => {
     )
   })
 
-  test('stay private inside an IPv6 address', () => {
+  test('a private IPv4 address stays private inside an IPv6 address', () => {
     const wraps: readonly ((value: number) => string)[] = [
       (value) => `::ffff:${dotted(value)}`,
       (value) => `0:0:0:0:0:FFFF:${dotted(value)}`,
@@ -103,7 +103,7 @@ function hex(value: number): string {
   return `${a.toString(16)}:${b.toString(16)}`
 }
 
-describe('IPv6 addresses (C84)', () => {
+describe('IPv6 addresses that count as public (C84)', () => {
   test.each([
     '::',
     '::1',
@@ -122,12 +122,12 @@ describe('IPv6 addresses (C84)', () => {
     'fe80::1%eth0',
     'not an address',
     '',
-  ])('%s is not public', (text) => {
+  ])('the IPv6 address %s is not public', (text) => {
     expect(isPublicIpAddress(text)).toBe(false)
   })
 
   test.each(['2606:4700:4700::1111', '2a00:1450:4001:81b::200e', '2620:fe::fe', '2001:4860::8888'])(
-    '%s is public',
+    'the IPv6 address %s is public',
     (text) => {
       expect(isPublicIpAddress(text)).toBe(true)
     },
@@ -158,18 +158,18 @@ describe('URLs that the gateway may load (C146)', () => {
     'https://',
     'nonsense',
     `https://example.com/${'a'.repeat(9000)}`,
-  ])('rejects %s', (text) => {
+  ])('the gateway must not load %s', (text) => {
     expect(parseFetchableUrl(text, [])).toBeNull()
   })
 
   test.each(['https://example.com/a.png', 'http://example.com:80/a', 'https://8.8.8.8/a.png'])(
-    'accepts %s',
+    'the gateway may load %s',
     (text) => {
       expect(parseFetchableUrl(text, [])?.href).toBe(new URL(text).href)
     },
   )
 
-  test('accepts a private host on the port that the operator allows', () => {
+  test('the gateway may load from a private host on the port that the operator allows', () => {
     const allowed = [
       { host: '127.0.0.1', port: '9000' },
       { host: 'files.intranet', port: null },

@@ -13,9 +13,9 @@ import type {
   InlineMedia,
   RemoteMediaKind,
 } from '../../../src/media/find-and-embed-remote-media.ts'
-import { fileOf } from '../pictures.ts'
+import { createFileBytes } from '../pictures.ts'
 
-const png: FetchedMedia = { bytes: fileOf('image/png', 100), type: 'image/png' }
+const png: FetchedMedia = { bytes: createFileBytes('image/png', 100), type: 'image/png' }
 
 /** Checks all bytes at once; a real fetcher checks each chunk. */
 const giving =
@@ -45,15 +45,15 @@ function faultsIn(loaded: LoadedMedia): readonly string[] {
   return [...loaded.values()].map((one) => ('fault' in one ? one.fault : 'loaded'))
 }
 
-describe('the media loader', () => {
-  test('returns media or a fault for each URL', async () => {
+describe('loading of media URLs by the media loader', () => {
+  test('the media loader returns media or a fault for each URL', async () => {
     const fetchMedia: FetchMedia = async (url, limits) =>
       url === 'bad' ? { fault: 'media-gone' } : giving(png)(url, limits)
     const { loaded } = await loaderWith({ fetchMedia }).load(planOf('a', 'bad'), NOTHING_KEPT)
     expect(faultsIn(loaded).toSorted()).toEqual(['loaded', 'media-gone'])
   })
 
-  test('loads a few URLs at once, and limits their number', async () => {
+  test('the media loader loads a few URLs at once, and limits their number', async () => {
     let [running, most, asked] = [0, 0, 0]
     const fetchMedia: FetchMedia = async () => {
       most = Math.max(most, ++running)
@@ -68,7 +68,7 @@ describe('the media loader', () => {
     expect(faultsIn(loaded).filter((fault) => fault === 'media-too-many')).toHaveLength(8)
   })
 
-  test('drops the oldest URLs several at a time, so that most turns send the same media', async () => {
+  test('the media loader drops the oldest URLs several at a time, so that most turns send the same media', async () => {
     const left = async (count: number): Promise<number> => {
       const urls = Array.from({ length: count }, (_, at) => String(at))
       const { loaded } = await loaderWith({ memory: createLoadedBytesLimit(1e6) }).load(
@@ -84,7 +84,7 @@ describe('the media loader', () => {
     ])
   })
 
-  test('ends at the timeout, however many requests hang', async () => {
+  test('the media loader ends at the timeout, however many requests hang', async () => {
     const waited = new Set<AbortSignal>()
     const fetchMedia: FetchMedia = (_, { signal }) => {
       // The timeout covers all URLs together; after it, no further URL is requested.
@@ -101,7 +101,7 @@ describe('the media loader', () => {
     expect(new Set(faultsIn(loaded))).toEqual(new Set(['media-late']))
   })
 
-  test('takes stored media from the cache, and saves newly loaded media', async () => {
+  test('the media loader takes stored media from the cache, and saves newly loaded media', async () => {
     const kept: string[] = []
     const asked: string[] = []
     const memory: LoadedMediaCache = {
@@ -115,7 +115,7 @@ describe('the media loader', () => {
     expect([asked, kept]).toEqual([['b'], ['b']])
   })
 
-  test('retries a failed URL only after a while', async () => {
+  test('the media loader retries a failed URL only after 5 minutes', async () => {
     let [now, asked] = [0, 0]
     const fetchMedia: FetchMedia = async () => ((asked += 1), { fault: 'media-unreachable' })
     const loader = loaderWith({ fetchMedia, nowMs: () => now })
@@ -131,7 +131,7 @@ describe('the media loader', () => {
     }
   })
 
-  test('reports each fault', async () => {
+  test('the media loader reports each fault', async () => {
     const told: string[] = []
     const fetchMedia: FetchMedia = async () => ({ fault: 'media-blocked' })
     const loader = loaderWith({ fetchMedia, onFault: (fault) => told.push(fault) })
@@ -140,8 +140,8 @@ describe('the media loader', () => {
   })
 })
 
-describe('when the memory limit is reached (C83)', () => {
-  test('media is missing, and loads again after other requests release their bytes', async () => {
+describe('memory limit of the media loader (C83)', () => {
+  test('media above the memory limit is missing, and loads after other requests release their bytes', async () => {
     const memory = createLoadedBytesLimit(250)
     const loader = loaderWith({ memory })
     const first = await loader.load(planOf('a', 'b'), NOTHING_KEPT)
@@ -156,7 +156,7 @@ describe('when the memory limit is reached (C83)', () => {
     expect(faultsIn(third.loaded)).toEqual(['loaded'])
   })
 
-  test('a failed URL reserves no bytes', async () => {
+  test('a failed media URL reserves no memory', async () => {
     const memory = createLoadedBytesLimit(250)
     const html = { bytes: new TextEncoder().encode('<!doctype html>'), type: 'image/png' }
     const { loaded } = await loaderWith({ memory, fetchMedia: giving(html) }).load(
@@ -167,7 +167,7 @@ describe('when the memory limit is reached (C83)', () => {
     expect(memory.countHeldBytes()).toBe(0)
   })
 
-  test('media above the size limit reserves no bytes', async () => {
+  test('media above the size limit reserves no memory', async () => {
     const memory = createLoadedBytesLimit(1000)
     const { loaded } = await loaderWith({ memory, maxBytes: 50 }).load(planOf('a'), NOTHING_KEPT)
     expect(faultsIn(loaded)).toEqual(['media-oversized'])
@@ -175,25 +175,28 @@ describe('when the memory limit is reached (C83)', () => {
   })
 })
 
-describe('fetched media (C85)', () => {
+describe('type of fetched media (C85)', () => {
   const text = (body: string) => new TextEncoder().encode(body)
   const typeOf = (kind: RemoteMediaKind, url: string, fetched: FetchedMedia) => {
     const medium = verifyFetchedMedia(kind, url, fetched)
     return 'fault' in medium ? medium.fault : medium.type
   }
 
-  test('has the type of its bytes', () => {
-    const lying = { bytes: fileOf('image/webp'), type: 'image/png' }
+  test('fetched media gets the type that its bytes show', () => {
+    const lying = { bytes: createFileBytes('image/webp'), type: 'image/png' }
     expect(typeOf('image', 'https://a.example/a.png', lying)).toBe('image/webp')
     expect(
-      typeOf('file', 'https://a.example/a', { ...lying, bytes: fileOf('application/pdf') }),
+      typeOf('file', 'https://a.example/a', {
+        ...lying,
+        bytes: createFileBytes('application/pdf'),
+      }),
     ).toBe('application/pdf')
-    expect(typeOf('video', 'https://a.example/a', { ...lying, bytes: fileOf('video/mp4') })).toBe(
-      'video/mp4',
-    )
+    expect(
+      typeOf('video', 'https://a.example/a', { ...lying, bytes: createFileBytes('video/mp4') }),
+    ).toBe('video/mp4')
   })
 
-  test('is rejected if it is of another kind', () => {
+  test('fetched media is rejected if it is not of the expected kind', () => {
     const page = { bytes: text('<html>404</html>'), type: 'text/html; charset=utf-8' }
     expect(typeOf('image', 'https://a.example/a.png', page)).toBe('media-mislabelled')
     expect(typeOf('image', 'https://a.example/a', { ...page, type: 'image/png' })).toBe(
@@ -209,7 +212,7 @@ describe('fetched media (C85)', () => {
     )
   })
 
-  test('may be text, which has no recognizable first bytes', () => {
+  test('a fetched file may be text, which has no recognizable first bytes', () => {
     const csv = { bytes: text('a,b\n'), type: 'text/csv; charset=utf-8' }
     expect(typeOf('file', 'https://a.example/a.csv', csv)).toBe('text/csv')
   })

@@ -10,7 +10,7 @@ import type { AllowedHost } from '../../../src/media/loading/check-url-safety.ts
 import type { WireName } from '../../../src/providers/provider-interface.ts'
 import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { expectNotesMatchChanges, expectIdempotent, expectPure } from '../../support/laws.ts'
-import { inlineOf, KINDS } from '../pictures.ts'
+import { createDataUrl, KINDS } from '../pictures.ts'
 import { resolveMediaSupport } from '../../../src/media/resolve-upstream-media-support.ts'
 
 const WIRES: readonly WireName[] = ['chat', 'responses', 'anthropic', 'gemini', 'demo']
@@ -65,10 +65,10 @@ const FINE = [
   'https://8.8.8.8/x.png',
 ]
 
-describe.each(WIRES)('for the provider API %s', (wire) => {
+describe.each(WIRES)('URLs and embedded media in prompts for the provider API %s', (wire) => {
   const run = stepsOf(wire)
 
-  test.each(BAD)('%s becomes a notice with a note', (_, url) => {
+  test.each(BAD)('a part with %s becomes a notice, and a note is written', (_, url) => {
     for (const holder of [user(image(url)), output(image(url))]) {
       const { items, notes } = run([holder])
       const [part] = listContentParts(items[0] ?? holder)
@@ -97,12 +97,12 @@ describe.each(WIRES)('for the provider API %s', (wire) => {
 
   test.each([
     ['HTML', `data:image/png;base64,${btoa('<html>Please log in</html>')}`],
-    ['nothing', 'data:image/png;base64,'],
-    ['nothing in other words', 'data:,'],
-    ['what is no base64', 'data:image/png;base64,@@@@'],
-    ['what does not begin like it', 'data:image/png;base64,AAAA'],
-    ['a sound', inlineOf('audio/wav', 'image/png')],
-  ])('an image that is %s becomes a notice with a note', (_, url) => {
+    ['an empty data URL', 'data:image/png;base64,'],
+    ['an empty data URL without a type', 'data:,'],
+    ['not base64', 'data:image/png;base64,@@@@'],
+    ['base64 without the first bytes of an image', 'data:image/png;base64,AAAA'],
+    ['a sound', createDataUrl('audio/wav', 'image/png')],
+  ])('an image that is %s becomes a notice, and a note is written', (_, url) => {
     const step = run([user(image(url))])
     expect(step.items).toMatchObject([{ content: [{ type: 'input_text' }] }])
     expect(step.notes).toMatchObject([{ at: 0, why: 'media-mislabelled', by: 'media' }])
@@ -110,28 +110,28 @@ describe.each(WIRES)('for the provider API %s', (wire) => {
 
   test('an image with a wrong type is sent with its real type', () => {
     for (const said of ['image/png', 'application/octet-stream', '']) {
-      const step = run([user(image(inlineOf('image/jpeg', said)))])
-      expect(step.items).toEqual([user(image(inlineOf('image/jpeg')))])
+      const step = run([user(image(createDataUrl('image/jpeg', said)))])
+      expect(step.items).toEqual([user(image(createDataUrl('image/jpeg')))])
       expect(step.notes).toMatchObject([{ at: 0, why: 'media-type-corrected', by: 'media' }])
     }
-    const shouted = inlineOf('image/png').replace('data:', 'DATA:')
-    expect(run([user(image(shouted))]).items).toEqual([user(image(inlineOf('image/png')))])
+    const shouted = createDataUrl('image/png').replace('data:', 'DATA:')
+    expect(run([user(image(shouted))]).items).toEqual([user(image(createDataUrl('image/png')))])
   })
 
-  test('a list without faulty media is returned as the same object', () => {
+  test('a list of items without faulty media is returned as the same object', () => {
     const words = user({ type: 'input_text', text: 'http://127.0.0.1/' })
-    const shown = [...FINE, inlineOf('image/png'), inlineOf('image/webp')].map((url) =>
+    const shown = [...FINE, createDataUrl('image/png'), createDataUrl('image/webp')].map((url) =>
       user(image(url), { type: 'input_file', file_id: 'file-1', file_url: '', file_data: '' }),
     )
     for (const items of [[], [words], [words, ...shown]]) expect(run(items).items).toBe(items)
   })
 
-  test('every part is unchanged, corrected or hidden, and a second run changes nothing', () => {
+  test('every media part is unchanged, corrected or hidden, and a second run changes nothing', () => {
     const url = fc.oneof(
       fc.constantFrom(...INSIDE, ...NOT_OF_THE_WEB, ...FINE, 'data:,', 'data:image/png;base64,@'),
       fc
         .tuple(fc.constantFrom(...KINDS), fc.constantFrom(...KINDS, ''))
-        .map(([kind, said]) => inlineOf(kind, said)),
+        .map(([kind, said]) => createDataUrl(kind, said)),
       fc.webUrl(),
       fc.string(),
     )
@@ -157,7 +157,7 @@ describe.each(WIRES)('for the provider API %s', (wire) => {
   })
 })
 
-test('hosts that the operator allows are sent with the allowed port', () => {
+test('a URL on a private host is sent if the operator allows the host and the port', () => {
   const run = stepsOf('chat', [{ host: '127.0.0.1', port: '9000' }])
   const [fine, blocked] = ['http://127.0.0.1:9000/a.png', 'http://127.0.0.1:9001/a.png'].map(
     (url) => [user(image(url))],
@@ -166,7 +166,7 @@ test('hosts that the operator allows are sent with the allowed port', () => {
   expect(run(blocked ?? []).notes).toMatchObject([{ why: 'media-blocked' }])
 })
 
-test('only Gemini gets URLs of Google Cloud Storage', () => {
+test('a URL of Google Cloud Storage is sent to Gemini only', () => {
   const items = [user(image('gs://bucket/a.png'))]
   expect(stepsOf('gemini')(items).items).toBe(items)
   for (const wire of ['chat', 'responses', 'anthropic'] as const) {
@@ -189,7 +189,7 @@ test.each([
   { type: 'file', file: { file_id: 'file-1', file_url: 'http://10.0.0.5/' } },
   { type: 'image', image: 'http://10.0.0.5/a.png' },
   { type: 'video', video: { url: 'http://10.0.0.5/a.mp4' } },
-])('finds a URL in every field that Chat Completions clients use (%j)', (part) => {
+])('a private URL is found in every field that Chat Completions clients use (%j)', (part) => {
   const items = parseMessages([{ role: 'user', content: [{ type: 'text', text: 'See' }, part] }])
   const step = stepsOf('chat')(items)
   expect(step.notes).toMatchObject([{ why: 'media-blocked' }])

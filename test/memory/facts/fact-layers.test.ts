@@ -50,7 +50,7 @@ function asked(question: string, fields: Partial<LayerContext> = {}): LayerConte
     thread: THREAD,
     parent: null,
     isTemporary: false,
-    begunAtMs: 1,
+    jobStartedAtMs: 1,
     items,
     round: 1,
     question,

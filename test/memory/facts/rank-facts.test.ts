@@ -12,7 +12,10 @@ function ranked(question: string, facts: readonly StoredFact[], most = 10, total
   const words = extractSearchTerms(question)
   const countOf = (word: string) =>
     facts.filter(({ text }) => extractSearchTerms(text).includes(word)).length
-  return rankFacts({ facts, countOf, total }, { searchTerms: words, nowMs: NOW, maxFacts: most })
+  return rankFacts(
+    { facts, countFactsWith: countOf, factCount: total },
+    { searchTerms: words, nowMs: NOW, maxFacts: most },
+  )
 }
 const fact = (text: string, fields: Partial<StoredFact> = {}) =>
   newFact({ text, usedAtMs: NOW, importance: 0.5, ...fields })

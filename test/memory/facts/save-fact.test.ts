@@ -122,7 +122,7 @@ describe('saving the facts of a summary (C60)', () => {
     facts: ['The server listens on port 8080', 'short', '🙂'.repeat(20), 'x '.repeat(400)],
     scope: 'user' as const,
     thread: 'T',
-    begunAtMs: 1,
+    jobStartedAtMs: 1,
     afterResponseId: null,
     itemCount: 12,
   }

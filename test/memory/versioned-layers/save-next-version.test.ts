@@ -24,7 +24,7 @@ const writingTo = (thread: string, round = 1) => ({
   round,
   parent: null,
   isTemporary: false,
-  begunAtMs: 1,
+  jobStartedAtMs: 1,
   thread: null,
 })
 

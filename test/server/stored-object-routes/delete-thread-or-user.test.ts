@@ -6,7 +6,7 @@ import type { AuthenticatedRequest } from '../../../src/server/authenticated-req
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
 import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
 import { startGateway } from '../../support/gateway.ts'
-import { ending, newTurn, nextTurn } from '../../store/turns.ts'
+import { createEnding, newTurn, nextTurn } from '../../store/turns.ts'
 import { DEMO } from './databases.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -39,7 +39,7 @@ async function saveTurn(fields: Partial<NewTurn> = {}): Promise<NewTurn> {
     createdAtMs,
   })
   await gateway.dependencies.store.openTurn(turn)
-  await gateway.dependencies.store.closeTurn(ending(turn))
+  await gateway.dependencies.store.closeTurn(createEnding(turn))
   return turn
 }
 

@@ -10,7 +10,7 @@ import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.t
 import type { SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { openTurnStore } from '../../../src/store/database/open-engine.ts'
 import type { TurnStore } from '../../../src/store/turns/turn-store-interface.ts'
-import { assistant, bytes, newId, newTurn, OWNER, user } from '../turns.ts'
+import { assistant, serializeItems, newId, newTurn, OWNER, user } from '../turns.ts'
 
 let folder: string
 let path: string
@@ -37,10 +37,12 @@ async function expectKept(store: TurnStore, lines: readonly string[]): Promise<v
   for (const line of lines) {
     const [promise, id = ''] = line.split(' ')
     const [turn] = (await store.loadChain(OWNER, id)) ?? []
-    expect(bytes(turn?.input ?? [])).toEqual(bytes([user(`asked in ${id}`)]))
+    expect(serializeItems(turn?.input ?? [])).toEqual(serializeItems([user(`asked in ${id}`)]))
     if (promise === 'opened') continue
     expect(turn?.state).toBe('complete')
-    expect(bytes(turn?.output ?? [])).toEqual(bytes([assistant('one'), assistant('two')]))
+    expect(serializeItems(turn?.output ?? [])).toEqual(
+      serializeItems([assistant('one'), assistant('two')]),
+    )
   }
 }
 
@@ -118,7 +120,7 @@ test('writes with `whenever` are committed soon, in order, and before the file i
   file.close()
 })
 
-test('a closed file rejects writes, and its write-ahead log is gone', async () => {
+test('a closed SQLite file rejects writes, and its write-ahead log is gone', async () => {
   const engine = await openNodeSqlite(path)
   await engine.write([one('create table t (n integer)')])
   await engine.close()
@@ -150,7 +152,7 @@ test('a write is on the disk when it is confirmed', async () => {
   await engine.close()
 })
 
-test('a batch that fails writes nothing, and the others of its group are written once', () => {
+test('a failed batch writes nothing, and the other batches of its transaction are written once', () => {
   const database = openSqliteConnection(path, 'write')
   const insert = (n: number): SqlQuery => one(`insert into t values (${n})`)
   database.commit([[one('create table t (n integer primary key)')]])
@@ -164,7 +166,7 @@ test('a batch that fails writes nothing, and the others of its group are written
   database.close()
 })
 
-test('a full disk fails only batches that are too large, and confirmed ones are stored', () => {
+test('on a full disk only batches that are too large fail, and confirmed batches are stored', () => {
   const database = openSqliteConnection(path, 'write')
   const insert = (bytes: number): SqlQuery => one(`insert into t values (zeroblob(${bytes}))`)
   expect(database.commit([[one('create table t (b blob)')]])).toEqual([[[]]])

@@ -12,7 +12,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('a path names a file, which is created with its folders and opened again', async () => {
+test('a database file is created with its folders, and can be opened again', async () => {
   const turn = newTurn()
   for (const url of [`sqlite:${folder}/a/b/turns.db`, `sqlite://${folder}/a/b/turns.db`]) {
     const store = await openTurnStore(url)
@@ -22,7 +22,7 @@ test('a path names a file, which is created with its folders and opened again', 
   }
 })
 
-test('a database in memory starts empty', async () => {
+test('an SQLite database in memory starts empty', async () => {
   const turn = newTurn()
   const store = await openTurnStore('sqlite::memory:')
   await store.openTurn(turn)
@@ -32,7 +32,7 @@ test('a database in memory starts empty', async () => {
   await another.close()
 })
 
-test('an empty Postgres is migrated', async () => {
+test('an empty Postgres database gets all tables when it is opened', async () => {
   const { url, drop } = await createDatabase('empty')
   const store = await openTurnStore(url.replace('postgres:', 'postgresql:'))
   await store.ping()
@@ -47,14 +47,17 @@ test.each([
   ['sqlite:', 'names no file'],
   ['sqlite://turns.db', 'names no file'],
   ['postgres://user:secret@:x:y/db', 'is not a URL that can be read'],
-])('%j is rejected with the reason and without the password', async (url, fault) => {
-  const error: unknown = await openTurnStore(url).catch((refusal: unknown) => refusal)
-  expect(error).toMatchObject({
-    message: expect.stringContaining(`DATABASE_URL ${fault}`) as string,
-  })
-  expect(error).toMatchObject({ message: expect.stringContaining('sqlite:./data') as string })
-  expect(String(error)).not.toContain('secret')
-})
+])(
+  'the database URL %j is rejected with the reason and without the password',
+  async (url, fault) => {
+    const error: unknown = await openTurnStore(url).catch((refusal: unknown) => refusal)
+    expect(error).toMatchObject({
+      message: expect.stringContaining(`DATABASE_URL ${fault}`) as string,
+    })
+    expect(error).toMatchObject({ message: expect.stringContaining('sqlite:./data') as string })
+    expect(String(error)).not.toContain('secret')
+  },
+)
 
 test('the error names the reason if a database cannot be opened', async () => {
   const file = join(folder, 'not-a-database')

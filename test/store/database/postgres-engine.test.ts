@@ -19,14 +19,14 @@ afterEach(async () => {
 
 const once = (sql: string, ...parameters: SqlValue[]): SqlQuery => ({ name: null, sql, parameters })
 
-test('64-bit integers are numbers', async () => {
+test('the Postgres engine returns 64-bit integers as numbers', async () => {
   const [rows] = await engine.read([
     once('select 1795000000123::bigint as time, count(*) from turns'),
   ])
   expect(rows).toEqual([{ time: 1_795_000_000_123, count: 0 }])
 })
 
-test('a failed batch reports its cause, and its connection stays usable', async () => {
+test('the Postgres engine throws the cause of a failed batch, and the connection stays usable', async () => {
   const name = { name: 'same', sql: 'insert into migrations (name) values ($1)' }
   const query = (value: string): SqlQuery => ({ ...name, parameters: [value] })
   for (let round = 0; round < 15; round++) {
@@ -39,7 +39,7 @@ test('a failed batch reports its cause, and its connection stays usable', async 
   expect(rows).toHaveLength(2)
 })
 
-test('the next query connects again after the server has dropped every connection', async () => {
+test('the Postgres engine connects again after the server has dropped every connection', async () => {
   await Promise.all(Array.from({ length: 5 }, () => engine.read([once('select pg_sleep(0.05)')])))
   const sleeping = engine.read([once('select pg_sleep(10)')])
   const refused = expect(sleeping).rejects.toThrow()
@@ -57,7 +57,7 @@ test('the next query connects again after the server has dropped every connectio
   await expect(engine.read([once('select 1 as one')])).resolves.toEqual([[{ one: 1 }]])
 })
 
-test('a chain is read by its ids, whether the planner sees no rows or has no statistics', async () => {
+test('Postgres reads a chain by its ids, whether the planner sees no rows or has no statistics', async () => {
   const { chainTurns, chainItems } = createTurnStatements('postgres')
   const expectIds = async (): Promise<void> => {
     for (const { sql, parameters } of [chainTurns, chainItems].map((by) =>
@@ -85,7 +85,7 @@ test('a chain is read by its ids, whether the planner sees no rows or has no sta
   await expectIds()
 })
 
-test('several processes can start at once on an empty database', async () => {
+test('several processes can start at once on an empty Postgres database', async () => {
   const empty = await createDatabase('empty')
   const stores = await Promise.all(Array.from({ length: 6 }, () => openTurnStore(empty.url)))
   const turn = newTurn()

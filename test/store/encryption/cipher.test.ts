@@ -18,11 +18,11 @@ const RINGS: readonly (readonly [string, readonly StorageKey[]])[] = [
   ['with several keys', [NEW, OLD]],
 ]
 
-describe.each(RINGS)('storage cipher %s', (_, keys) => {
+describe.each(RINGS)('texts that a storage cipher %s encrypts and decrypts', (_, keys) => {
   const { encrypt, decrypt } = createStorageCipher(keys)
   const again = (text: string) => decrypt(encrypt(text, PLACE), PLACE)
 
-  test('any JSON is decrypted to the original text', () => {
+  test('any JSON text is decrypted to the original', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(again(json)).toBe(json)
@@ -88,7 +88,7 @@ describe('storage cipher with a key', () => {
     }
   })
 
-  test('with a key, a long text is compressed, unless that is no gain', () => {
+  test('with a key, a long text is compressed unless that makes it hardly shorter', () => {
     expect(encrypt(LONG, PLACE).length).toBeLessThan(0.1 * LONG.length)
     const picture = JSON.stringify(Buffer.from(noise(60_000)).toString('base64'))
     expect(encrypt(picture, PLACE)).toMatch(/^s1:/)

@@ -11,7 +11,7 @@ import {
 } from '../../../src/store/encryption/cipher.ts'
 import { createStores, type Stores } from '../../../src/store/create-stores.ts'
 import { ENGINES } from '../engines.ts'
-import { assistant, ending, newTurn, placed, user } from '../turns.ts'
+import { assistant, createEnding, newTurn, numberItems, user } from '../turns.ts'
 
 const OLD: StorageKey = { kid: 'old', key: new Uint8Array(32).fill(1) }
 const NEW: StorageKey = { kid: 'n_w', key: new Uint8Array(32).fill(2) }
@@ -45,7 +45,11 @@ describe.each(ENGINES.slice(1))('re-encryption of stored texts on %s', (_, open)
     })
     const hold = { turnId: turn.id, tenant: turn.tenant, user: turn.user, owner: 'R1' }
     await runs.openRun(turn, { first: 0, last: 2, text: `data: ${words}\n\n` })
-    await runs.endRun(hold, ending(turn, { items: placed([assistant(words)]), failure }), null)
+    await runs.endRun(
+      hold,
+      createEnding(turn, { items: numberItems([assistant(words)]), failure }),
+      null,
+    )
     return turn
   }
   async function loadTexts({ store, runs }: Stores, turn: ReturnType<typeof newTurn>) {
@@ -62,7 +66,7 @@ describe.each(ENGINES.slice(1))('re-encryption of stored texts on %s', (_, open)
   const areNew = async () =>
     (await texts()).filter((text) => RING.currentPrefixes.some((head) => text.startsWith(head)))
 
-  test('every text is encrypted once with the first key, and stays readable', async () => {
+  test('re-encryption encrypts every text once with the first key, and the texts stay readable', async () => {
     const plain = await storeTexts(storesWith(createStorageCipher([])))
     const long = await storeTexts(storesWith(createStorageCipher([])), 'said '.repeat(8_000))
     const old = await storeTexts(storesWith(createStorageCipher([OLD])))
@@ -70,40 +74,49 @@ describe.each(ENGINES.slice(1))('re-encryption of stored texts on %s', (_, open)
     const turns = [plain, long, old, recent]
     const before = await Promise.all(turns.map((turn) => loadTexts(storesWith(RING), turn)))
 
-    expect(await reEncryptRows(engine, RING, QUIET)).toEqual({ resealed: 15, unreadable: 0 })
+    expect(await reEncryptRows(engine, RING, QUIET)).toEqual({
+      reEncryptedCount: 15,
+      unreadableCount: 0,
+    })
     const encryptedTexts = await texts()
     expect(await areNew()).toHaveLength(20)
     expect(encryptedTexts).toHaveLength(20)
     const after = turns.map((turn) => loadTexts(storesWith(createStorageCipher([NEW])), turn))
     expect(await Promise.all(after)).toEqual(before)
 
-    expect(await reEncryptRows(engine, RING, QUIET)).toEqual({ resealed: 0, unreadable: 0 })
+    expect(await reEncryptRows(engine, RING, QUIET)).toEqual({
+      reEncryptedCount: 0,
+      unreadableCount: 0,
+    })
     expect((await texts()).toSorted()).toEqual(encryptedTexts.toSorted())
   })
 
-  test('a text that no key decrypts is counted and stays unchanged', async () => {
+  test('re-encryption counts texts that no key decrypts, and leaves them unchanged', async () => {
     const turn = await storeTexts(storesWith(createStorageCipher([GONE])))
-    expect(await reEncryptRows(engine, RING, QUIET)).toEqual({ resealed: 0, unreadable: 5 })
+    expect(await reEncryptRows(engine, RING, QUIET)).toEqual({
+      reEncryptedCount: 0,
+      unreadableCount: 5,
+    })
     expect(await loadTexts(storesWith(createStorageCipher([GONE, NEW])), turn)).toContain('said')
   })
 
-  test('more than one batch of rows is encrypted, even if the run is interrupted', async () => {
+  test('re-encryption of several batches of rows can be interrupted and started again', async () => {
     const turn = newTurn({ input: Array.from({ length: 450 }, (_, at) => user(`word ${at}`)) })
     await storesWith(createStorageCipher([])).store.openTurn(turn)
     const batches: ReEncryptionProgress[] = []
     const interrupted = reEncryptRows(engine, RING, (soFar) => {
       batches.push(soFar)
-      if (soFar.resealed > 200) throw new Error('enough')
+      if (soFar.reEncryptedCount > 200) throw new Error('enough')
     })
     await expect(interrupted).rejects.toThrow('enough')
     expect(await reEncryptRows(engine, RING, QUIET)).toMatchObject({
-      resealed: 451 - (batches.at(-1)?.resealed ?? 0),
+      reEncryptedCount: 451 - (batches.at(-1)?.reEncryptedCount ?? 0),
     })
     const [stored] = (await storesWith(RING).store.loadChain(turn, turn.id)) ?? []
     expect(stored?.input).toEqual(turn.input)
   })
 
-  test('a text that changes meanwhile keeps its new value', async () => {
+  test('re-encryption keeps the new value of a text that changes meanwhile', async () => {
     const plain = storesWith(createStorageCipher([]))
     const turn = newTurn({ background: true, owner: 'R1' })
     const hold = { turnId: turn.id, tenant: turn.tenant, user: turn.user, owner: 'R1' }
@@ -121,7 +134,7 @@ describe.each(ENGINES.slice(1))('re-encryption of stored texts on %s', (_, open)
   })
 })
 
-test('rows of many megabytes are read in several batches', async () => {
+test('re-encryption reads rows of many megabytes in several batches', async () => {
   const [, [, open]] = ENGINES as readonly [unknown, (typeof ENGINES)[number]]
   const engine = await open()
   const { store } = createStores(engine)
@@ -136,7 +149,10 @@ test('rows of many megabytes are read in several batches', async () => {
       return rows
     },
   }
-  expect(await reEncryptRows(watched, RING, QUIET)).toEqual({ resealed: 5, unreadable: 0 })
+  expect(await reEncryptRows(watched, RING, QUIET)).toEqual({
+    reEncryptedCount: 5,
+    unreadableCount: 0,
+  })
   expect(Math.max(...sizes)).toBe(2)
   await engine.close()
 })

@@ -5,7 +5,7 @@ import type { Engine } from '../../../src/store/database/engine-interface.ts'
 import { openEngine } from '../../../src/store/database/open-engine.ts'
 import { createStorageCipher, type StorageKey } from '../../../src/store/encryption/cipher.ts'
 import { createStores, type Stores } from '../../../src/store/create-stores.ts'
-import { assistant, ending, newTurn, nextTurn, OWNER, placed, user } from '../turns.ts'
+import { assistant, createEnding, newTurn, nextTurn, OWNER, numberItems, user } from '../turns.ts'
 
 const OLD: StorageKey = { kid: 'old', key: new Uint8Array(32).fill(1) }
 const NEW: StorageKey = { kid: 'new', key: new Uint8Array(32).fill(2) }
@@ -36,9 +36,9 @@ const failure = { status: 500, type: 'server_error', code: null, message: 'two?'
 
 async function storeTurn(stores: Stores, turn: typeof first, words: string): Promise<void> {
   await stores.store.openTurn(turn)
-  const items = placed([assistant(words), assistant(`${words}!`)])
+  const items = numberItems([assistant(words), assistant(`${words}!`)])
   await stores.store.closeTurn(
-    ending(turn, { items, contentHash: turn.id, failure: turn === second ? failure : null }),
+    createEnding(turn, { items, contentHash: turn.id, failure: turn === second ? failure : null }),
   )
 }
 
@@ -53,7 +53,7 @@ const keysOf = (...turnIds: readonly string[]) => ({
   fingerprints: [],
 })
 
-describe('texts whose key is missing', () => {
+describe('reading of texts whose key is missing', () => {
   beforeEach(async () => {
     await storeTurn(storesWith(OLD), first, 'a')
     await storeTurn(storesWith(NEW, OLD), second, 'b')
@@ -69,7 +69,7 @@ describe('texts whose key is missing', () => {
     expect(counts).toEqual([4])
   })
 
-  test('texts of a missing key do not prevent turns from being found', async () => {
+  test('turns are found although the key of their texts is missing', async () => {
     const { recall, archive } = storesWith(NEW)
     const found = (await recall.findTurns(keysOf(first.id, second.id))).turns
     expect(found.map(({ id }) => id)).toEqual([second.id])
@@ -89,7 +89,7 @@ describe('texts whose key is missing', () => {
     expect(counts).toEqual([3, 1, 3])
   })
 
-  test('all encrypted texts are unreadable if there is no key at all', async () => {
+  test('without any key, all encrypted texts are left out', async () => {
     const { store, archive } = storesWith()
     expect(await store.loadChain(OWNER, second.id)).toMatchObject([
       { input: [], output: [] },
@@ -98,7 +98,7 @@ describe('texts whose key is missing', () => {
     expect(await archive.loadTurn(OWNER, second.id)).toMatchObject({ id: second.id, output: [] })
   })
 
-  test('texts of a missing key are readable again when the key is back, even by a process that has read without it', async () => {
+  test('texts are readable again when their missing key is back, even by a process that has read without it', async () => {
     const { recall } = storesWith(NEW, OLD)
     await storesWith(NEW).recall.findTurns(keysOf(first.id))
     const [found] = (await recall.findTurns(keysOf(first.id))).turns
@@ -129,7 +129,7 @@ test('a row that was moved to another position is not read', async () => {
   expect(counts).toEqual([1])
 })
 
-test('unreadable events are skipped without a gap in their numbers', async () => {
+test('unreadable events of a run become empty, and the numbers of the other events stay', async () => {
   const group = (first: number) => ({ first, last: first, text: `data: ${first}\n\n` })
   const turn = newTurn({ background: true, owner: 'R1' })
   const hold = { ...OWNER, turnId: turn.id, owner: 'R1' }

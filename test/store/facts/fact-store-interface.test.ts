@@ -7,15 +7,15 @@ import { createFactStore } from '../../../src/store/facts/sql-fact-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher, type StorageKey } from '../../../src/store/encryption/cipher.ts'
-import { factContract, newFact } from '../contract-facts.ts'
+import { testFacts, newFact } from '../contract-facts.ts'
 import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
-import { followIndexes } from '../query-plans.ts'
+import { expectIndexes } from '../expect-indexes.ts'
 
 describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('facts on %s', (_, open, encryption) =>
-  factContract(open, encryption),
+  testFacts(open, encryption),
 )
 
-describe('encryption of facts', () => {
+describe('encryption of facts and their search terms', () => {
   const keyOf = (kid: string, byte: number) => ({ kid, key: new Uint8Array(32).fill(byte) })
   const [OLD, NEW] = [keyOf('old', 1), keyOf('new', 2)]
   const fact = newFact({ area: 'plants', text: 'The orchid needs little water' })
@@ -113,7 +113,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
 }
 
 describe('cost of fact queries with any number of facts', () => {
-  followIndexes({
+  expectIndexes({
     queriesFor,
     own: 'wanted|words|scopes|sought|counted|hits|weights|best|CONSTANT|\\(subquery',
     async fill(engine) {

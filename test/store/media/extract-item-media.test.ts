@@ -15,7 +15,7 @@ function restored(body: object): string {
   return restoreMedia(text, kept)
 }
 
-test('any item is restored byte for byte', () => {
+test('any item is restored byte for byte after its media were extracted', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom(
@@ -55,13 +55,13 @@ test('an item without large media is serialized unchanged and not searched', () 
   expect(extractItemMedia('tenant', long).media).toEqual([])
 })
 
-test('the same medium has different ids for two tenants', () => {
+test('equal media of two tenants have different ids', () => {
   const body = { image_url: `data:image/png;base64,${LARGE}` }
   const [one, other] = ['a', 'b'].map((tenant) => extractItemMedia(tenant, body).media[0]?.id)
   expect(one).not.toBe(other)
 })
 
-test('a missing medium becomes an empty string, and others are restored', () => {
+test('the reference to a missing medium becomes an empty string, and other media are restored', () => {
   const [gone, left] = [`data:image/png;base64,${LARGE}`, `data:image/png;base64,${LARGE}B`]
   const { text, media } = extractItemMedia('tenant', { content: [gone, left] })
   const kept = new Map(media.slice(1).map((medium) => [medium.id, medium.text]))

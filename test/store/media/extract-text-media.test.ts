@@ -8,7 +8,7 @@ import { restoreTextMedia, extractTextMedia } from '../../../src/store/media/ext
 
 const LARGE = 'AAAA'.repeat(1100)
 
-test('any text is restored character by character', () => {
+test('any text is restored character by character after its media were extracted', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom(
@@ -35,7 +35,7 @@ test('any text is restored character by character', () => {
   )
 })
 
-test('a medium has the same id in a request of every provider as in an item', () => {
+test('a medium has the same id in an item and in the request of every provider', () => {
   const [item] = extractItemMedia('t', { image_url: `data:image/png;base64,${LARGE}` }).media
   for (const body of [
     JSON.stringify({ url: `data:image/png;base64,${LARGE}` }),

@@ -5,35 +5,38 @@ import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
-import { mediaContract } from '../contract-media.ts'
+import { testMedia } from '../contract-media.ts'
 import { ENGINES, ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 import { newTurn } from '../turns.ts'
 
-describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('media on %s', (_, open, encryption) =>
-  mediaContract(open, encryption),
+describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('stored media on %s', (_, open, encryption) =>
+  testMedia(open, encryption),
 )
 
-test.each(ENGINES.slice(1))('media on %s are encrypted again with a new key', async (_, open) => {
-  const engine = await open()
-  const keys = ['k1', 'k2'].map((kid, at) => ({ kid, key: new Uint8Array(32).fill(at) }))
-  const vaultOf = (...ring: typeof keys) => ({
-    cipher: createStorageCipher(ring),
-    onUnreadable: () => undefined,
-  })
-  const [older, newer] = [keys.slice(0, 1), keys.slice(1)]
-  const owner = { tenant: 't', user: 'ann', thread: null }
-  const url = 'https://a.example/a.png'
-  const medium = { type: 'image/png', base64: 'QUJD'.repeat(300_000) }
-  await createFetchedMediaStore(engine, vaultOf(...older)).keepLoaded(owner, url, medium, 1)
-  const wanted = { urls: [url], hasRoom: () => true, nowMs: 1 }
-  expect(
-    (await createFetchedMediaStore(engine, vaultOf(...newer)).findLoaded(owner, wanted)).size,
-  ).toBe(0)
-  await reEncryptRows(engine, createStorageCipher([...newer, ...older]), () => undefined)
-  const found = await createFetchedMediaStore(engine, vaultOf(...newer)).findLoaded(owner, wanted)
-  expect(found.get(url)).toEqual(medium)
-  await engine.close()
-})
+test.each(ENGINES.slice(1))(
+  're-encryption encrypts media on %s with a new key',
+  async (_, open) => {
+    const engine = await open()
+    const keys = ['k1', 'k2'].map((kid, at) => ({ kid, key: new Uint8Array(32).fill(at) }))
+    const vaultOf = (...ring: typeof keys) => ({
+      cipher: createStorageCipher(ring),
+      onUnreadable: () => undefined,
+    })
+    const [older, newer] = [keys.slice(0, 1), keys.slice(1)]
+    const owner = { tenant: 't', user: 'ann', thread: null }
+    const url = 'https://a.example/a.png'
+    const medium = { type: 'image/png', base64: 'QUJD'.repeat(300_000) }
+    await createFetchedMediaStore(engine, vaultOf(...older)).saveMedium(owner, url, medium, 1)
+    const wanted = { urls: [url], fitsInMemory: () => true, nowMs: 1 }
+    expect(
+      (await createFetchedMediaStore(engine, vaultOf(...newer)).findMedia(owner, wanted)).size,
+    ).toBe(0)
+    await reEncryptRows(engine, createStorageCipher([...newer, ...older]), () => undefined)
+    const found = await createFetchedMediaStore(engine, vaultOf(...newer)).findMedia(owner, wanted)
+    expect(found.get(url)).toEqual(medium)
+    await engine.close()
+  },
+)
 
 test('a medium of a lost key is readable again after another turn has stored it', async () => {
   const engine = await openNodeSqlite(':memory:')

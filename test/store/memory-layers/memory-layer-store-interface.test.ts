@@ -6,12 +6,12 @@ import { createLayerStatements } from '../../../src/store/memory-layers/memory-l
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
-import { asStored, layerContract, newVersion } from '../contract-layers.ts'
+import { toStoredVersion, testMemoryLayers, newVersion } from '../contract-layers.ts'
 import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
-import { followIndexes } from '../query-plans.ts'
+import { expectIndexes } from '../expect-indexes.ts'
 
 describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('memory layers on %s (C40)', (_, open, encryption) =>
-  layerContract(open, encryption),
+  testMemoryLayers(open, encryption),
 )
 
 test('layer versions are encrypted, re-encrypted with a new key, and not found without it', async () => {
@@ -30,7 +30,7 @@ test('layer versions are encrypted, re-encrypted with a new key, and not found w
   expect(JSON.stringify(rows)).not.toContain('secret')
   expect(await storeWith(recent).loadVersions(place)).toEqual([])
   await reEncryptRows(engine, createStorageCipher([recent, old]), () => undefined)
-  expect(await storeWith(recent).loadVersions(place)).toEqual([asStored(version)])
+  expect(await storeWith(recent).loadVersions(place)).toEqual([toStoredVersion(version)])
   await engine.close()
 })
 
@@ -52,7 +52,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
 }
 
 describe('cost of layer queries with any number of versions', () => {
-  followIndexes({
+  expectIndexes({
     queriesFor,
     own: 'wanted',
     async fill(engine) {

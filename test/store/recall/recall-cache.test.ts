@@ -6,7 +6,7 @@ import {
 } from '../../../src/store/recall/recall-cache.ts'
 import { openEngine } from '../../../src/store/database/open-engine.ts'
 import { createStores } from '../../../src/store/create-stores.ts'
-import { assistant, ending, newTurn, placed, user } from '../turns.ts'
+import { assistant, createEnding, newTurn, numberItems, user } from '../turns.ts'
 
 const ITEMS: RecalledItems = { input: [], output: [assistant('a')] }
 
@@ -18,7 +18,7 @@ function idsIn(
   return [...cache.find(turnIds, fingerprints).keys()]
 }
 
-describe('the recall cache stores items of turns', () => {
+describe('items of turns in the recall cache', () => {
   test('the recall cache finds items by turn id and by fingerprint', () => {
     const cache = createRecallCache(100)
     cache.add('A', 'words', ITEMS, 10)
@@ -37,7 +37,7 @@ describe('the recall cache stores items of turns', () => {
     expect(idsIn(cache, ['A', 'B', 'C', 'D', 'E'], ['words of B'])).toEqual(['A', 'C', 'D', 'E'])
   })
 
-  test('the recall cache does not affect a result that was returned before', () => {
+  test('the recall cache does not change a result of `find` when it drops the items', () => {
     const cache = createRecallCache(40)
     cache.add('A', null, ITEMS, 10)
     const found = cache.find(['A'], [])
@@ -62,7 +62,7 @@ describe('the recall cache stores items of turns', () => {
   })
 })
 
-describe('a turn that was read before', () => {
+describe('repeated searches for a turn', () => {
   const keysOf = (turnIds: readonly string[], tenant = 't') => ({
     tenant,
     user: null,
@@ -75,11 +75,11 @@ describe('a turn that was read before', () => {
     const stores = createStores(engine)
     const turn = newTurn({ tenant: 't', user: null, conversation, input: [user('q')] })
     await stores.store.openTurn(turn)
-    const items = placed([assistant('first')])
-    return { stores, turn, end: () => stores.store.closeTurn(ending(turn, { items })) }
+    const items = numberItems([assistant('first')])
+    return { stores, turn, end: () => stores.store.closeTurn(createEnding(turn, { items })) }
   }
 
-  test('a turn that was read before is returned as the same objects', async () => {
+  test('findTurns returns the items of a turn that was read before as the same objects', async () => {
     const { stores, turn, end } = await storeTurn()
     await end()
     const [first] = (await stores.recall.findTurns(keysOf([turn.id]))).turns
@@ -88,7 +88,7 @@ describe('a turn that was read before', () => {
     expect(second?.output).toBe(first?.output)
   })
 
-  test('a turn that was read before is read again while it is unfinished', async () => {
+  test('findTurns reads an unfinished turn again', async () => {
     const { stores, turn, end } = await storeTurn()
     await stores.store.journalItems(turn.id, 't', [{ position: 0, item: assistant('first') }])
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns[0]?.output).toHaveLength(1)
@@ -97,16 +97,16 @@ describe('a turn that was read before', () => {
     await end()
   })
 
-  test('a turn that was read before is not returned after its deletion, nor to other owners', async () => {
+  test('findTurns returns a cached turn neither after its deletion nor to other owners', async () => {
     const { stores, turn, end } = await storeTurn()
     await end()
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns).toHaveLength(1)
     expect((await stores.recall.findTurns(keysOf([turn.id], 'other'))).turns).toEqual([])
-    await stores.recall.deleteThread({ tenant: 't', user: null, turnId: turn.id, nowMs: 1 })
+    await stores.deletion.deleteThread({ tenant: 't', user: null, turnId: turn.id, nowMs: 1 })
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns).toEqual([])
   })
 
-  test('a turn that was read before is read again if it belongs to a conversation', async () => {
+  test('findTurns reads a turn of a conversation again', async () => {
     const { stores, turn, end } = await storeTurn('conv_1')
     await end()
     const [first] = (await stores.recall.findTurns(keysOf([turn.id]))).turns

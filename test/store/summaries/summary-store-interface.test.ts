@@ -6,12 +6,12 @@ import { migrate } from '../../../src/store/database/migrate.ts'
 import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
 import { createSummaryStatements } from '../../../src/store/summaries/summary-statements.ts'
-import { asStored, newSummary, summaryContract } from '../contract-summaries.ts'
+import { toStoredSummary, newSummary, testSummaries } from '../contract-summaries.ts'
 import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
-import { followIndexes } from '../query-plans.ts'
+import { expectIndexes } from '../expect-indexes.ts'
 
 describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('summaries on %s', (_, open, encryption) =>
-  summaryContract(open, encryption),
+  testSummaries(open, encryption),
 )
 
 test('summaries are encrypted, re-encrypted with a new key, and not found without it', async () => {
@@ -33,7 +33,7 @@ test('summaries are encrypted, re-encrypted with a new key, and not found withou
   expect(await found(recent)).toEqual([])
   expect(unreadable).toEqual([1])
   await reEncryptRows(engine, createStorageCipher([recent, old]), () => undefined)
-  expect(await found(recent)).toEqual([asStored(summary)])
+  expect(await found(recent)).toEqual([toStoredSummary(summary)])
   await engine.close()
 })
 
@@ -54,7 +54,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
 }
 
 describe('cost of summary queries with any number of summaries', () => {
-  followIndexes({
+  expectIndexes({
     queriesFor,
     own: 'wanted',
     async fill(engine) {

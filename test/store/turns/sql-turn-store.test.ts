@@ -7,7 +7,7 @@ import { migrate } from '../../../src/store/database/migrate.ts'
 import { encodeTurn } from '../../../src/store/turns/encode-turn-rows.ts'
 import { createTurnStatements, MAX_CHAIN_TURNS } from '../../../src/store/turns/turn-statements.ts'
 import { NO_ENCRYPTION } from '../../../src/store/encryption/read-encrypted-rows.ts'
-import { newTurn, ORIGIN, OWNER, placed, user } from '../turns.ts'
+import { newTurn, ORIGIN, OWNER, numberItems, user } from '../turns.ts'
 
 let engine: Engine
 beforeAll(async () => {
@@ -39,7 +39,7 @@ test('openTurn stores the type, id and call id of an item in columns', async () 
   await store.journalItems(
     turn.id,
     turn.tenant,
-    placed([
+    numberItems([
       { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '{}' },
       { type: 'opaque', raw: { type: 'shell_call', id: 'sh_1', call_id: 'call_2' } },
       { type: 'opaque', raw: { id: 7, call_id: 'c'.repeat(257) } },
@@ -73,7 +73,7 @@ test('different texts are encoded as different column values', () => {
 })
 
 test.each(['chainTurns', 'chainItems'] as const)(
-  '%s uses an index and scans no table',
+  'the statement %s uses an index and scans no table',
   async (name) => {
     const { sql, parameters } = createTurnStatements('sqlite')[name]({
       id: 'x',

@@ -13,7 +13,7 @@ const itemOf = (text: string): string =>
 const bodyOf = (texts: readonly string[]): string =>
   JSON.stringify({ model: 'm', messages: texts.map((content) => ({ role: 'user', content })) })
 
-test('removes the text of items from a request body', () => {
+test('deduplication removes the text of items from a request body', () => {
   const long = ['"Naïve"\n'.repeat(40), 'b😀\\'.repeat(60)]
   const { remaining, copies } = deduplicateAgainstItems(
     bodyOf([...long, 'short']),
@@ -25,13 +25,13 @@ test('removes the text of items from a request body', () => {
   )
 })
 
-test('keeps a text that is escaped differently than in its item', () => {
+test('deduplication keeps a text that is escaped differently than in its item', () => {
   const text = 'ï'.repeat(200)
   const body = bodyOf([text]).replaceAll('ï', '\\u00ef')
   expect(deduplicateAgainstItems(body, [itemOf(text)])).toEqual({ remaining: body, copies: [] })
 })
 
-test('stops searching the body after several items without a match', () => {
+test('deduplication stops searching the body after several items without a match', () => {
   const items = Array.from({ length: 10_000 }, (_, at) => itemOf(`${at} `.repeat(50)))
   const body = bodyOf(['x'.repeat(1_000_000)])
   const before = performance.now()
@@ -39,7 +39,7 @@ test('stops searching the body after several items without a match', () => {
   expect(performance.now() - before).toBeLessThan(500)
 })
 
-test('does not search the end of an item with many strings repeatedly', () => {
+test('deduplication does not search the end of an item with many strings repeatedly', () => {
   const texts = Array.from({ length: 20_000 }, (_, at) => `${at} `.padEnd(70, 'x'))
   const part = (type: string) => texts.map((text) => ({ type, text }))
   const tail = Array.from({ length: 400_000 }, () => 1)
@@ -50,7 +50,7 @@ test('does not search the end of an item with many strings repeatedly', () => {
   expect(performance.now() - before).toBeLessThan(500)
 })
 
-test('any body is restored for any items', () => {
+test('any request body is restored after deduplication against any items', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 30 }),
     fc.constantFrom('"', '\\', '":"', '😀', '\ud83d', 'words and words '.repeat(10)),
@@ -68,7 +68,7 @@ test('any body is restored for any items', () => {
   )
 })
 
-test('restores no body if an item is missing or too short', () => {
+test('no request body is restored if an item is missing or too short', () => {
   const text = inner('words and words '.repeat(10))
   const deduplicated = deduplicateAgainstItems(bodyOf([text]), [itemOf(text)])
   expect(restoreFromItems(deduplicated, () => null)).toBeNull()

@@ -8,7 +8,7 @@ import { newTurn, OWNER, user } from '../turns.ts'
 
 const LONG = 'words and words '.repeat(1_000)
 
-test('returns the cached texts of a turn once, and only for its tenant', () => {
+test('the item text cache returns the texts of a turn once, and only for its tenant', () => {
   const texts = createItemTextCache()
   texts.add('t', 'one', [LONG])
   expect(texts.take('other', 'one')).toEqual([])
@@ -16,16 +16,16 @@ test('returns the cached texts of a turn once, and only for its tenant', () => {
   expect(texts.take('t', 'one')).toEqual([])
 })
 
-test('caches no texts if requests are not stored', async () => {
+test('item texts are not cached if requests are not stored', async () => {
   const engine = await openNodeSqlite(':memory:')
   await migrate(engine)
-  const copiesOf = async (keepsRequests: boolean): Promise<number> => {
-    const { store, requests } = createStores(engine, NO_ENCRYPTION, { keepsRequests })
+  const copiesOf = async (storesUpstreamRequests: boolean): Promise<number> => {
+    const { store, requests } = createStores(engine, NO_ENCRYPTION, { storesUpstreamRequests })
     const turn = newTurn({ input: [user(LONG)] })
     await store.openTurn(turn)
     const body = JSON.stringify({ messages: [{ role: 'user', content: LONG }] })
     const rounds = [{ body, items: '[]', about: '{}' }]
-    await requests.keepRequest(OWNER, turn.id, async () => ({ rounds, base: null }))
+    await requests.saveRequests(OWNER, turn.id, async () => ({ rounds, baseTurnId: null }))
     const sql = `select part from requests where turn_id = '${turn.id}' and part = 'copies'`
     const [copies = []] = await engine.read([{ name: null, sql, parameters: [] }])
     return copies.length

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createUpstreamRequestStore } from '../../../src/store/upstream-requests/sql-upstream-request-store.ts'
-import { requestContract } from '../contract-requests.ts'
+import { testStoredRequests } from '../contract-requests.ts'
 import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 
 describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('upstream requests on %s', (_, open, encryption) =>
-  requestContract(open, encryption),
+  testStoredRequests(open, encryption),
 )
 
 test('the number of pending request writes is limited when the database is slow', async () => {
@@ -21,7 +21,7 @@ test('the number of pending request writes is limited when the database is slow'
   for (let at = 0; at < 1_005; at += 1) {
     const sent = { body: '{}', items: '[]', about: '{}' }
     requests
-      .keepRequest(owner, `${at}`, async () => ({ rounds: [sent], base: null }))
+      .saveRequests(owner, `${at}`, async () => ({ rounds: [sent], baseTurnId: null }))
       .catch(() => void refused.push(`${at}`))
   }
   await new Promise((resolve) => setTimeout(resolve))

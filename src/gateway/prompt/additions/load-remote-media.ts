@@ -86,9 +86,10 @@ function createLoadedMediaCache(
   const thread = getLatestStoredTurn(history)?.thread ?? turnId
   const owner = { tenant: caller.tenant, user: caller.user, thread }
   return {
-    find: (urls, hasRoom) => media.findLoaded(owner, { urls, hasRoom, nowMs: nowMs() }),
+    find: (urls, fitsInMemory) =>
+      media.findMedia(owner, { urls, fitsInMemory: fitsInMemory, nowMs: nowMs() }),
     save(url, medium) {
-      const stored = media.keepLoaded(owner, url, medium, nowMs()).catch((error: unknown) => {
+      const stored = media.saveMedium(owner, url, medium, nowMs()).catch((error: unknown) => {
         log('warn', 'media-not-kept', { why: errorMessage(error) })
       })
       waitUntil(stored)

@@ -9,10 +9,10 @@ test('a look-up of loaded media stops waiting for a slow database, which then re
   const logged: string[] = []
   const reserved: boolean[] = []
   const slow = {
-    async find(_urls: readonly string[], hasRoom: (chars: number) => boolean) {
-      reserved.push(hasRoom(1))
+    async find(_urls: readonly string[], fitsInMemory: (chars: number) => boolean) {
+      reserved.push(fitsInMemory(1))
       await promise
-      reserved.push(hasRoom(1))
+      reserved.push(fitsInMemory(1))
       return new Map()
     },
     save: () => undefined,
@@ -30,8 +30,8 @@ test('a look-up of loaded media stops waiting for a slow database, which then re
 test('a look-up of loaded media returns the media that are found in time and reserves their memory', async () => {
   const medium = { type: 'image/png', base64: 'QUJD' }
   const cache = {
-    find: async (urls: readonly string[], hasRoom: (chars: number) => boolean) =>
-      new Map(urls.map((url) => [url, hasRoom(4) ? medium : null])),
+    find: async (urls: readonly string[], fitsInMemory: (chars: number) => boolean) =>
+      new Map(urls.map((url) => [url, fitsInMemory(4) ? medium : null])),
     save: () => undefined,
   }
   const found = await addMediaLookupTimeout(cache, () => undefined).find(

@@ -4,17 +4,17 @@
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Item } from '../../src/core/item.ts'
-import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
-import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
-import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
-import { migrate } from '../../src/store/database/migrate.ts'
+import type { Item } from '../../../src/core/item.ts'
+import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
+import type { Engine } from '../../../src/store/database/engine-interface.ts'
+import { createRecallStore } from '../../../src/store/recall/sql-recall-store.ts'
+import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
+import { migrate } from '../../../src/store/database/migrate.ts'
 import {
   MAX_TURNS_PER_KEY,
   type RecallKeys,
-} from '../../src/store/recall/recall-store-interface.ts'
-import { assistant, ending, newId, newTurn, placed } from './turns.ts'
+} from '../../../src/store/recall/recall-store-interface.ts'
+import { assistant, createEnding, newId, newTurn, numberItems } from '../turns.ts'
 
 let engine: Engine
 beforeAll(async () => {
@@ -65,7 +65,7 @@ const asked = fc.record({
   fingerprints: fc.array(keys, { maxLength: 4 }),
 })
 
-test('a search finds exactly the turns of the owner that a key matches', async () => {
+test('findTurns finds exactly the turns of the owner that a key matches', async () => {
   const store = createTurnStore(engine)
   const recall = createRecallStore(engine)
   const many = fc.array(recorded, { minLength: 8, maxLength: 20 })
@@ -106,11 +106,11 @@ async function record(
   }))
   const background = state === 'queued'
   const turn = newTurn({ id, tenant: `${world}${tenant}`, user: who, input, background })
-  const items = placed([...calls.map(call), ...(isAnswered ? [assistant('hi')] : [])])
+  const items = numberItems([...calls.map(call), ...(isAnswered ? [assistant('hi')] : [])])
   await store.openTurn(turn)
   if (state === 'queued' || state === 'open') {
     await store.journalItems(turn.id, turn.tenant, items)
-  } else await store.closeTurn(ending(turn, { state, items, fingerprint }))
+  } else await store.closeTurn(createEnding(turn, { state, items, fingerprint }))
 }
 
 function modelled(

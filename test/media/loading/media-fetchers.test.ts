@@ -8,7 +8,7 @@ import {
   type DnsLookup,
   type NodeMediaFetcher,
 } from '../../../src/media/loading/node-media-fetcher.ts'
-import { fileOf } from '../pictures.ts'
+import { createFileBytes } from '../pictures.ts'
 import {
   redirectTo,
   serveBytes,
@@ -71,21 +71,21 @@ async function get(fetchMedia: FetchMedia, path: string, ms = 2000) {
 describe.each([
   ['Node', (hosts: readonly AllowedHost[]) => onNode(hosts)],
   ['Workers', (hosts: readonly AllowedHost[]) => createWorkersMediaFetcher(hosts)],
-])('loading media on %s (C84, C146)', (_, open) => {
+])('the media fetcher for %s (C84, C146)', (_, open) => {
   let fetchMedia: FetchMedia
   beforeAll(() => {
     fetchMedia = open([allowed])
   })
 
-  test('returns the bytes and the content type', async () => {
-    const png = fileOf('image/png', 5000)
+  test('a media fetcher returns the bytes and the content type', async () => {
+    const png = createFileBytes('image/png', 5000)
     server.paths.set('/a.png', serveBytes(png, { 'content-type': 'image/png' }))
     const got = await get(fetchMedia, '/a.png')
     expect(got).toMatchObject({ type: 'image/png' })
     expect(Buffer.from((got as { bytes: Uint8Array }).bytes)).toEqual(png)
   })
 
-  test('sends no cookies, no credentials and no data of the client', async () => {
+  test('a media fetcher sends no cookies, no credentials and no data of the client', async () => {
     server.paths.set('/plain', serveBytes('x', { 'set-cookie': 'a=b' }))
     await get(fetchMedia, '/plain')
     await get(fetchMedia, '/plain')
@@ -95,7 +95,7 @@ describe.each([
     }
   })
 
-  test('follows at most three redirects', async () => {
+  test('a media fetcher follows at most three redirects', async () => {
     server.paths.set('/end', serveBytes('here'))
     for (const [at, next] of ['/end', '/r0', '/r1', '/r2'].entries()) {
       server.paths.set(`/r${at}`, redirectTo(next, [301, 302, 307, 308][at]))
@@ -115,19 +115,19 @@ describe.each([
     'file:///etc/passwd',
     'http://user:secret@example.com/',
     'http://[',
-  ])('follows no redirect to %s', async (location) => {
+  ])('a media fetcher follows no redirect to %s', async (location) => {
     server.paths.set('/trap', redirectTo(location))
     expect(await get(fetchMedia, '/trap')).toBe('media-blocked')
   })
 
-  test('connects to no private host that the operator does not allow', async () => {
+  test('a media fetcher connects to no private host that the operator does not allow', async () => {
     const strict = open([])
     expect(await get(strict, '/a.png')).toBe('media-blocked')
     expect(await get(strict, server.url.replace('127.0.0.1', 'localhost'))).toBe('media-blocked')
     expect(server.requests).toEqual([])
   })
 
-  test('times out if the server sends nothing or little, and closes the connection', async () => {
+  test('a media fetcher times out if the server sends nothing or little, and closes the connection', async () => {
     const closed = new Promise<void>((resolve) => {
       server.paths.set('/silent', (response) => response.once('close', resolve))
     })
@@ -141,7 +141,7 @@ describe.each([
     expect(await get(fetchMedia, '/dripping', 200)).toBe('media-late')
   })
 
-  test('stops a body that exceeds the limit', async () => {
+  test('a media fetcher stops reading a body that exceeds the size limit', async () => {
     server.paths.set('/endless', (response) => {
       response.writeHead(200)
       const pour = (): void => {
@@ -153,16 +153,16 @@ describe.each([
     expect(await get(fetchMedia, '/endless')).toBe('media-oversized')
   })
 
-  test('decompresses bodies up to the size limit', async () => {
+  test('a media fetcher decompresses bodies up to the size limit', async () => {
     const packed = { 'content-encoding': 'gzip', 'content-type': 'image/png' }
-    server.paths.set('/packed', serveBytes(gzipSync(fileOf('image/png')), packed))
+    server.paths.set('/packed', serveBytes(gzipSync(createFileBytes('image/png')), packed))
     server.paths.set('/bomb', serveBytes(gzipSync(Buffer.alloc(50_000_000)), packed))
     const got = await get(fetchMedia, '/packed')
-    expect(Buffer.from((got as { bytes: Uint8Array }).bytes)).toEqual(fileOf('image/png'))
+    expect(Buffer.from((got as { bytes: Uint8Array }).bytes)).toEqual(createFileBytes('image/png'))
     expect(await get(fetchMedia, '/bomb')).toBe('media-oversized')
   })
 
-  test('returns a fault for other failures', async () => {
+  test('a media fetcher returns a fault for an error status and for a failed connection', async () => {
     server.paths.set('/broken', (response) =>
       response.writeHead(200).write('x', () => response.destroy()),
     )
@@ -179,7 +179,7 @@ describe.each([
   })
 })
 
-describe('the addresses of a host name (C84)', () => {
+describe('DNS lookups of the media fetcher for Node (C84)', () => {
   test.each([
     [['127.0.0.1']],
     [['10.1.2.3']],
@@ -188,13 +188,13 @@ describe('the addresses of a host name (C84)', () => {
     [['::ffff:127.0.0.1']],
     [['64:ff9b::7f00:1']],
     [['93.184.216.34', '127.0.0.1']],
-  ])('that resolve to %j are rejected on connect', async (addresses) => {
+  ])('a host name that resolves to %j is rejected on connect', async (addresses) => {
     const lookUp = resolving(addresses)
     expect(await get(onNode([], lookUp), 'http://rebound.example/a.png')).toBe('media-blocked')
     expect(lookUp.asked).toBe(1)
   })
 
-  test('are resolved once per connection, so a later DNS change has no effect', async () => {
+  test('a host name is resolved once per connection, so a later DNS change has no effect', async () => {
     const lookUp = resolving(['8.8.8.8'], ['127.0.0.1'])
     const got = await get(onNode([], lookUp), 'http://rebound.example/a.png', 300)
     expect(['media-late', 'media-unreachable', 'media-gone']).toContain(got)
@@ -202,7 +202,7 @@ describe('the addresses of a host name (C84)', () => {
     expect(server.requests).toEqual([])
   })
 
-  test('are resolved again for the next connection', async () => {
+  test('a host name is resolved again for the next connection', async () => {
     const lookUp = resolving(['127.0.0.1'], ['169.254.169.254'])
     const fetchMedia = onNode([], lookUp)
     expect(await get(fetchMedia, 'http://rebound.example/a.png')).toBe('media-blocked')
@@ -210,7 +210,7 @@ describe('the addresses of a host name (C84)', () => {
     expect(lookUp.asked).toBe(2)
   })
 
-  test('make the URL unreachable if there are none', async () => {
+  test('a URL whose host name has no address is unreachable', async () => {
     expect(await get(onNode([], resolving([])), 'http://nowhere.example/')).toBe(
       'media-unreachable',
     )

@@ -12,7 +12,7 @@ export interface OpenedStores {
   readonly owner: Caller
 }
 
-export function openedStores(open: () => Promise<Engine>, encryption: RowEncryption): OpenedStores {
+export function openStores(open: () => Promise<Engine>, encryption: RowEncryption): OpenedStores {
   const opened: { -readonly [Name in keyof OpenedStores]?: OpenedStores[Name] } = {}
   beforeAll(async () => {
     opened.engine = await open()

@@ -1,9 +1,9 @@
 /** Checks that no query about media scans a whole table. */
-import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
-import { createExpiryAndDeletionStatements } from '../../src/store/deletion/expiry-and-deletion-statements.ts'
-import { createMediaStatements } from '../../src/store/media/media-statements.ts'
-import { createMediaReleaseStatements } from '../../src/store/media/media-release-statements.ts'
-import { followIndexes } from './query-plans.ts'
+import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
+import { createExpiryAndDeletionStatements } from '../../../src/store/deletion/expiry-and-deletion-statements.ts'
+import { createMediaStatements } from '../../../src/store/media/media-statements.ts'
+import { createMediaReleaseStatements } from '../../../src/store/media/media-release-statements.ts'
+import { expectIndexes } from '../expect-indexes.ts'
 
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const media = createMediaStatements(language)
@@ -78,4 +78,4 @@ async function fill(engine: Engine): Promise<void> {
   await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
 }
 
-followIndexes({ queriesFor, own: 'deletable|page|wanted', fill })
+expectIndexes({ queriesFor, own: 'deletable|page|wanted', fill })

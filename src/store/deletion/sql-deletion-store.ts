@@ -14,11 +14,11 @@ import { getDeletionLocks, writeAfterLock } from './deletion-locks.ts'
 import { createDeletionLogStatements } from './deletion-log-statements.ts'
 import { createLayerStatements } from '../memory-layers/memory-layer-statements.ts'
 import type {
-  Expiry,
+  DeletionStore,
+  ExpiryPageRequest,
   ExpiryCursor,
   ThreadDeletion,
-  RecallStore,
-} from '../recall/recall-store-interface.ts'
+} from './deletion-store-interface.ts'
 import {
   createMediaReleaseStatements,
   buildReleaseQueries,
@@ -27,9 +27,7 @@ import {
 import { createSummaryStatements } from '../summaries/summary-statements.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 
-export function createExpiryAndDeletion(
-  engine: Engine,
-): Pick<RecallStore, 'expireTurns' | 'deleteThread' | 'deleteUser'> {
+export function createDeletionStore(engine: Engine): DeletionStore {
   const sql = createStatements(engine.language)
   const { deletion, deletionLog, mediaRelease, summaries, facts, layers } = sql
   return {
@@ -38,7 +36,7 @@ export function createExpiryAndDeletion(
         buildExpiryQueries(sql, expiry),
         'kill',
       )
-      return { removed: removed.length, next: findNextPage(unused, expiry.limit) }
+      return { deletedCount: removed.length, next: findNextPage(unused, expiry.limit) }
     },
     async deleteThread(thread) {
       const key = encodeThreadKey(thread)
@@ -91,7 +89,7 @@ function createStatements(language: Engine['language']) {
  */
 function buildExpiryQueries(
   { deletion, deletionLog, mediaRelease, summaries, facts, layers }: Statements,
-  { of: lifetime, unusedSinceMs, nowMs, after, limit }: Expiry,
+  { lifetime, unusedSinceMs, nowMs, after, limit }: ExpiryPageRequest,
 ): readonly SqlQuery[] {
   const [afterMs, afterId] = [after?.usedAtMs ?? unusedSinceMs, encodeColumn(after?.turnId ?? '')]
   const page: ExpiryPage = { unusedSinceMs, nowMs, afterMs, afterId, limit }

@@ -1,7 +1,7 @@
 /** Items of every type, with contents that are hard to store. */
 import type { Item } from '../../src/core/item.ts'
 
-export const ITEMS: Readonly<Record<string, Item>> = {
+export const ITEM_SAMPLES: Readonly<Record<string, Item>> = {
   'a message with many parts': {
     type: 'message',
     id: 'msg_1',

@@ -1,13 +1,16 @@
 /** Wraps an engine and records the queries of each call. */
 import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
 
-export interface Trip {
+export interface RoundTrip {
   readonly verb: 'read' | 'write'
   readonly queries: readonly SqlQuery[]
 }
 
-export function counting(engine: Engine): { readonly engine: Engine; readonly trips: Trip[] } {
-  const trips: Trip[] = []
+export function recordRoundTrips(engine: Engine): {
+  readonly engine: Engine
+  readonly trips: RoundTrip[]
+} {
+  const trips: RoundTrip[] = []
   return {
     trips,
     engine: {

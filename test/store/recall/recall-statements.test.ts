@@ -1,8 +1,8 @@
 /** Checks that no query of recall or deletion scans a whole table. */
-import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
-import { createExpiryAndDeletionStatements } from '../../src/store/deletion/expiry-and-deletion-statements.ts'
-import { createRecallStatements } from '../../src/store/recall/recall-statements.ts'
-import { followIndexes } from './query-plans.ts'
+import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
+import { createExpiryAndDeletionStatements } from '../../../src/store/deletion/expiry-and-deletion-statements.ts'
+import { createRecallStatements } from '../../../src/store/recall/recall-statements.ts'
+import { expectIndexes } from '../expect-indexes.ts'
 
 const search = {
   tenant: 't',
@@ -58,7 +58,7 @@ async function fill(engine: Engine): Promise<void> {
   await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
 }
 
-followIndexes({
+expectIndexes({
   queriesFor,
   own: 'wanted|page|deletable|called|latest_calls|same|named|with_starts|found|\\(subquery',
   fill,

@@ -8,10 +8,19 @@ import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore, StoredTurn } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
-import { ITEMS } from './items.ts'
-import { assistant, bytes, ending, newId, newTurn, ORIGIN, placed, user } from './turns.ts'
+import { ITEM_SAMPLES } from './item-samples.ts'
+import {
+  assistant,
+  serializeItems,
+  createEnding,
+  newId,
+  newTurn,
+  ORIGIN,
+  numberItems,
+  user,
+} from './turns.ts'
 
-export function turnContract(open: OpenEngine, encryption: RowEncryption): void {
+export function testTurns(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   beforeAll(async () => {
@@ -23,7 +32,7 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
   const load = async (turn: NewTurn): Promise<StoredTurn | undefined> =>
     (await store.loadChain(turn, turn.id))?.at(-1)
 
-  describe('turns are returned as they were written', () => {
+  describe('writing and reading of turns', () => {
     test('the turn store returns a turn as it was opened', async () => {
       const turn = newTurn({
         user: 'someone',
@@ -70,14 +79,14 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       }
       const turn = newTurn()
       await store.openTurn(turn)
-      await store.closeTurn(ending(turn, { state: 'failed', endedAtMs: 7, usage, failure }))
+      await store.closeTurn(createEnding(turn, { state: 'failed', endedAtMs: 7, usage, failure }))
       expect(await load(turn)).toMatchObject({ state: 'failed', endedAtMs: 7, usage, failure })
     })
 
     test('the turn store returns fields that become known during the answer', async () => {
       const turn = newTurn({ isTemporary: true, origin: { ...ORIGIN, prefixHash: null } })
       await store.openTurn(turn)
-      await store.closeTurn(ending(turn, { origin: ORIGIN, reasoningRefusedBy: 'm"ain\0' }))
+      await store.closeTurn(createEnding(turn, { origin: ORIGIN, reasoningRefusedBy: 'm"ain\0' }))
       expect(await load(turn)).toMatchObject({
         origin: ORIGIN,
         reasoningRefusedBy: 'm"ain\0',
@@ -85,22 +94,22 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       })
     })
 
-    test.each(Object.entries(ITEMS))(
+    test.each(Object.entries(ITEM_SAMPLES))(
       'the turn store preserves every byte of %s',
       async (_, item) => {
         const turn = newTurn({ input: [item] })
         await store.openTurn(turn)
-        await store.journalItems(turn.id, turn.tenant, placed([item]))
+        await store.journalItems(turn.id, turn.tenant, numberItems([item]))
         const loaded = await load(turn)
-        expect(bytes(loaded?.input ?? [])).toEqual(bytes([item]))
-        expect(bytes(loaded?.output ?? [])).toEqual(bytes([item]))
+        expect(serializeItems(loaded?.input ?? [])).toEqual(serializeItems([item]))
+        expect(serializeItems(loaded?.output ?? [])).toEqual(serializeItems([item]))
       },
     )
 
     test('the turn store sets the origin of output items, and of no input item', async () => {
       const turn = newTurn({ input: [user('hi')] })
       await store.openTurn(turn)
-      await store.closeTurn(ending(turn, { items: placed([assistant('hello')]) }))
+      await store.closeTurn(createEnding(turn, { items: numberItems([assistant('hello')]) }))
       const loaded = await load(turn)
       expect(loaded?.input).toStrictEqual([user('hi')])
       expect(loaded?.output).toStrictEqual([{ ...assistant('hello'), origin: ORIGIN }])
@@ -110,7 +119,7 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       const old = { ...assistant('hello'), origin: { ...ORIGIN, account: 'other' } }
       const turn = newTurn({ input: [old] })
       await store.openTurn(turn)
-      await store.journalItems(turn.id, turn.tenant, placed([old]))
+      await store.journalItems(turn.id, turn.tenant, numberItems([old]))
       const loaded = await load(turn)
       expect(loaded?.input).toStrictEqual([old])
       expect(loaded?.output[0]?.origin).toEqual(ORIGIN)
@@ -133,25 +142,27 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       const turn = newTurn({ input: many })
       await store.openTurn(turn)
       const large = [assistant('x'.repeat(1_000_000)), assistant('é'.repeat(300_000))]
-      await store.closeTurn(ending(turn, { items: placed([...many, ...large]) }))
+      await store.closeTurn(createEnding(turn, { items: numberItems([...many, ...large]) }))
       const loaded = await load(turn)
       expect(loaded?.input).toEqual(many)
-      expect(bytes(loaded?.output ?? [])).toEqual(bytes([...many, ...large]))
+      expect(serializeItems(loaded?.output ?? [])).toEqual(serializeItems([...many, ...large]))
     })
 
     test('the turn store returns output items by position, whatever the order of writes (C23)', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
-      const items = placed(Array.from({ length: 15 }, (_, at) => assistant(`${at}`)))
+      const items = numberItems(Array.from({ length: 15 }, (_, at) => assistant(`${at}`)))
       await store.journalItems(turn.id, turn.tenant, items.slice(9))
       await store.journalItems(turn.id, turn.tenant, items.slice(4, 9).toReversed())
-      await store.closeTurn(ending(turn, { items: items.slice(0, 4) }))
-      expect(bytes((await load(turn))?.output ?? [])).toEqual(bytes(items.map(({ item }) => item)))
+      await store.closeTurn(createEnding(turn, { items: items.slice(0, 4) }))
+      expect(serializeItems((await load(turn))?.output ?? [])).toEqual(
+        serializeItems(items.map(({ item }) => item)),
+      )
     })
   })
 
-  describe('repeated writes have no further effect', () => {
-    test('repeated calls open a turn once', async () => {
+  describe('repeated writes of a turn', () => {
+    test('opening a turn again has no effect', async () => {
       const turn = newTurn({ input: [user('first')] })
       await store.openTurn(turn)
       await store.openTurn(turn)
@@ -161,37 +172,44 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       expect(loaded?.input).toEqual([user('first')])
     })
 
-    test('repeated calls leave an existing position unchanged', async () => {
+    test('journaling an item again leaves the stored item unchanged', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
-      await store.journalItems(turn.id, turn.tenant, placed([assistant('a')]))
-      await store.journalItems(turn.id, turn.tenant, placed([assistant('b'), assistant('c')]))
-      await store.closeTurn(ending(turn, { items: placed([assistant('d'), assistant('e')]) }))
-      expect(bytes((await load(turn))?.output ?? [])).toEqual(
-        bytes([assistant('a'), assistant('c')]),
+      await store.journalItems(turn.id, turn.tenant, numberItems([assistant('a')]))
+      await store.journalItems(turn.id, turn.tenant, numberItems([assistant('b'), assistant('c')]))
+      await store.closeTurn(
+        createEnding(turn, { items: numberItems([assistant('d'), assistant('e')]) }),
+      )
+      expect(serializeItems((await load(turn))?.output ?? [])).toEqual(
+        serializeItems([assistant('a'), assistant('c')]),
       )
     })
 
-    test('repeated calls leave an ended turn unchanged and add missing items', async () => {
+    test('closing a turn again leaves its end unchanged and adds missing items', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
-      const first = ending(turn, { state: 'cancelled', items: placed([assistant('a')]) })
+      const first = createEnding(turn, { state: 'cancelled', items: numberItems([assistant('a')]) })
       expect(await store.closeTurn(first)).toBe(true)
-      const late = ending(turn, { endedAtMs: 1, items: placed([assistant('b'), assistant('c')]) })
+      const late = createEnding(turn, {
+        endedAtMs: 1,
+        items: numberItems([assistant('b'), assistant('c')]),
+      })
       expect(await store.closeTurn(late)).toBe(false)
-      await store.journalItems(turn.id, turn.tenant, placed([assistant('d')], 2))
+      await store.journalItems(turn.id, turn.tenant, numberItems([assistant('d')], 2))
       await store.openTurn(turn)
       const loaded = await load(turn)
       expect(loaded).toMatchObject({ state: 'cancelled', endedAtMs: 1_795_000_009_999 })
-      expect(bytes(loaded?.output ?? [])).toEqual(bytes(['a', 'c', 'd'].map(assistant)))
+      expect(serializeItems(loaded?.output ?? [])).toEqual(
+        serializeItems(['a', 'c', 'd'].map(assistant)),
+      )
     })
 
-    test('repeated calls may write nothing', async () => {
+    test('journaling an empty list of items writes nothing', async () => {
       await store.journalItems(newId(), 'tenant', [])
     })
   })
 
-  describe('failed writes are undone', () => {
+  describe('failed writes of turns', () => {
     const broken: SqlQuery = { name: null, sql: 'insert into nowhere values (1)', parameters: [] }
     const recorded = (name: string): SqlQuery => ({
       name: null,
@@ -205,14 +223,14 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       return (rows as readonly { readonly name: string }[]).map(({ name }) => name)
     }
 
-    test('a failure of one statement undoes its batch', async () => {
+    test('a batch is undone if one of its statements fails', async () => {
       await expect(engine.write([recorded('half'), broken])).rejects.toThrow(/nowhere/)
       await expect(engine.write([broken, recorded('half')])).rejects.toThrow(/nowhere/)
       await expect(engine.write([recorded('half'), recorded('half')])).rejects.toThrow(/unique/i)
       expect(await names()).not.toContain('half')
     })
 
-    test('a failure of one caller does not affect others', async () => {
+    test('a failed write of one caller does not affect other callers', async () => {
       const turns = Array.from({ length: 20 }, () => newTurn({ input: [user('hi')] }))
       const settled = await Promise.allSettled(
         turns.flatMap((turn) => [
@@ -227,12 +245,12 @@ export function turnContract(open: OpenEngine, encryption: RowEncryption): void 
       expect((await names()).filter((name) => name.startsWith('not-'))).toEqual([])
     })
 
-    test('writes to a turn that was deleted or never opened fail', async () => {
+    test('journaling or closing a turn that does not exist writes nothing', async () => {
       const turn = newTurn()
       const items: readonly Item[] = [assistant('lost')]
-      await store.journalItems(turn.id, turn.tenant, placed(items))
-      expect(await store.closeTurn(ending(turn, { items: placed(items) }))).toBe(false)
-      expect(await store.closeTurn(ending(turn))).toBe(false)
+      await store.journalItems(turn.id, turn.tenant, numberItems(items))
+      expect(await store.closeTurn(createEnding(turn, { items: numberItems(items) }))).toBe(false)
+      expect(await store.closeTurn(createEnding(turn))).toBe(false)
       expect(await load(turn)).toBeUndefined()
     })
   })

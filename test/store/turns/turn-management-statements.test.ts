@@ -1,9 +1,9 @@
 /** Checks that no query about stored turns and conversations scans a whole table. */
-import { createTurnManagementStatements } from '../../src/store/turns/turn-management-statements.ts'
-import { createConversationStatements } from '../../src/store/conversations/conversation-statements.ts'
-import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
-import { createItemLookupStatements } from '../../src/store/turns/item-lookup-statements.ts'
-import { followIndexes } from './query-plans.ts'
+import { createTurnManagementStatements } from '../../../src/store/turns/turn-management-statements.ts'
+import { createConversationStatements } from '../../../src/store/conversations/conversation-statements.ts'
+import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
+import { createItemLookupStatements } from '../../../src/store/turns/item-lookup-statements.ts'
+import { expectIndexes } from '../expect-indexes.ts'
 
 const owner = { tenant: 't', user: '' }
 const key = { ...owner, id: 'x' }
@@ -13,15 +13,15 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   const archive = createTurnManagementStatements(language)
   const conversations = createConversationStatements(language)
   const items = createItemLookupStatements(language)
-  const shape = { order: 'asc', labels: 1 } as const
-  const holder = { ...key, by: 'x', nowMs: 1, untilMs: 2 }
+  const shape = { order: 'asc', labelCount: 1 } as const
+  const holder = { ...key, turnId: 'x', nowMs: 1, untilMs: 2 }
   return {
     turnState: archive.turnState(key),
     turnItems: archive.turnItems(key),
     markDeleted: archive.markDeleted({ ...key, dialect: 'responses', nowMs: 1 }),
     deleteEvents: archive.deleteEvents(key),
     removeTurns: archive.deleteTurns(key),
-    relabelTurn: archive.updateMetadata({ ...key, dialect: 'chat', metadata: '{}' }),
+    updateMetadata: archive.updateMetadata({ ...key, dialect: 'chat', metadata: '{}' }),
     contentTurns: archive.findTurnsByContent({ ...owner, hashes: ['h'] }),
     listedTurns: archive.listTurns(shape)(listing),
     listedItems: archive.listItems(shape)(listing),
@@ -59,4 +59,4 @@ async function fill(engine: Engine): Promise<void> {
   await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
 }
 
-followIndexes({ queriesFor, own: 'deletable|kept|wanted', fill })
+expectIndexes({ queriesFor, own: 'deletable|kept|wanted', fill })

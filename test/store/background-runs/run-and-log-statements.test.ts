@@ -1,11 +1,11 @@
 /** Checks that no query about background runs scans a whole table. */
-import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
-import { createReplicaAndOrphanStatements } from '../../src/store/background-runs/replica-and-orphan-statements.ts'
-import { createRunAndLogStatements } from '../../src/store/background-runs/run-and-log-statements.ts'
-import { encodeOutputItems } from '../../src/store/turns/encode-turn-rows.ts'
-import { NO_ENCRYPTION } from '../../src/store/encryption/read-encrypted-rows.ts'
-import { followIndexes } from './query-plans.ts'
-import { assistant, placed } from './turns.ts'
+import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
+import { createReplicaAndOrphanStatements } from '../../../src/store/background-runs/replica-and-orphan-statements.ts'
+import { createRunAndLogStatements } from '../../../src/store/background-runs/run-and-log-statements.ts'
+import { encodeOutputItems } from '../../../src/store/turns/encode-turn-rows.ts'
+import { NO_ENCRYPTION } from '../../../src/store/encryption/read-encrypted-rows.ts'
+import { expectIndexes } from '../expect-indexes.ts'
+import { assistant, numberItems } from '../turns.ts'
 
 const hold = { id: 'x', tenant: 't', owner: 'r' }
 const log = { id: 'x', tenant: 't', user: '', from: 7 }
@@ -29,7 +29,7 @@ const ending = {
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const runs = createRunAndLogStatements(language)
   const replicas = createReplicaAndOrphanStatements(language)
-  const [item] = encodeOutputItems('x', 't', placed([assistant('hi')]), NO_ENCRYPTION.cipher)
+  const [item] = encodeOutputItems('x', 't', numberItems([assistant('hi')]), NO_ENCRYPTION.cipher)
   if (item === undefined) throw new Error('There is an item.')
   return {
     holdRun: runs.selectOwnedRun(hold),
@@ -37,7 +37,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     insertEvents: runs.insertEvents({ ...events, ...hold }),
     insertItem: runs.insertItem({ ...item, ...hold }),
     endRun: runs.endRun({ ...ending, ...hold }),
-    takeRun: runs.takeRun({ ...hold, newOwner: 's' }),
+    claimRun: runs.claimRun({ ...hold, newOwner: 's' }),
     logHead: runs.selectRunState(log),
     logGroups: runs.selectLogGroups(log),
     outPositions: runs.selectOutputPositions(log),
@@ -48,4 +48,4 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
 }
 
 // Unfinished turns are few and have an index of their own.
-followIndexes({ queriesFor, isShort: (step) => step.includes('Scan on turns_by_state') })
+expectIndexes({ queriesFor, isShort: (step) => step.includes('Scan on turns_by_state') })

@@ -1,24 +1,24 @@
 import { describe } from 'vitest'
-import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
-import { createDeletionLogStatements } from '../../src/store/deletion/deletion-log-statements.ts'
-import { createLayerStatements } from '../../src/store/memory-layers/memory-layer-statements.ts'
+import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
+import { createDeletionLogStatements } from '../../../src/store/deletion/deletion-log-statements.ts'
+import { createLayerStatements } from '../../../src/store/memory-layers/memory-layer-statements.ts'
 import {
   createSummaryStatements,
   type NewSummaryRow,
-} from '../../src/store/summaries/summary-statements.ts'
-import type { NewLayerVersionRow } from '../../src/store/memory-layers/memory-layer-statements.ts'
-import { finalDeletionContract } from './contract-final-deletion.ts'
-import { ENGINES_PLAIN_AND_ENCRYPTED } from './engines.ts'
-import { followIndexes } from './query-plans.ts'
+} from '../../../src/store/summaries/summary-statements.ts'
+import type { NewLayerVersionRow } from '../../../src/store/memory-layers/memory-layer-statements.ts'
+import { testFinalDeletion } from '../contract-final-deletion.ts'
+import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
+import { expectIndexes } from '../expect-indexes.ts'
 
 describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('final deletion on %s', (_, open, encryption) =>
-  finalDeletionContract(open, encryption),
+  testFinalDeletion(open, encryption),
 )
 
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const sql = createDeletionLogStatements(language)
   const key = { tenant: 't', user: 'u7', nowMs: 7 }
-  const work = { id: '7', begunAtMs: 7, user_id: 'u7', source: '7' }
+  const work = { id: '7', jobStartedAtMs: 7, user_id: 'u7', source: '7' }
   const summary = {
     ...work,
     turn: '7',
@@ -52,4 +52,4 @@ async function fill(engine: Engine): Promise<void> {
   await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
 }
 
-followIndexes({ queriesFor, own: 'found|CONSTANT ROW', fill })
+expectIndexes({ queriesFor, own: 'found|CONSTANT ROW', fill })

@@ -13,23 +13,23 @@ import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
-import { counting } from './counting.ts'
+import { recordRoundTrips } from './record-round-trips.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,
-  ending,
+  createEnding,
   newId,
   newTurn,
   nextTurn,
   ORIGIN,
   OWNER,
-  placed,
+  numberItems,
   STRANGER,
   user,
 } from './turns.ts'
 
-export function archiveContract(open: OpenEngine, encryption: RowEncryption): void {
+export function testTurnManagement(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
   let archive: TurnManagementStore
@@ -43,8 +43,8 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
   const storeTurns = async (...turns: readonly NewTurn[]): Promise<void> => {
     for (const turn of turns) {
       await store.openTurn(turn)
-      const items = placed([assistant(turn.id)])
-      await store.closeTurn(ending(turn, { items, contentHash: turn.id }))
+      const items = numberItems([assistant(turn.id)])
+      await store.closeTurn(createEnding(turn, { items, contentHash: turn.id }))
     }
   }
   const deleteTurn = (turn: NewTurn) => archive.deleteTurn({ ...turn, turnId: turn.id, nowMs: 5 })
@@ -58,7 +58,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
     return rows.map(([row]) => (row as { readonly n: number }).n)
   }
 
-  describe('loadTurn returns one turn', () => {
+  describe('turns that loadTurn returns', () => {
     test('loadTurn returns the items of a turn, and a request completed with fields of its ancestors', async () => {
       const tools = [{ type: 'function', name: 'f' }]
       const digests = { tools: 'd1', instructions: 'd2' }
@@ -94,7 +94,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       const turn = newTurn()
       await store.openTurn(turn)
       const end = { finish: 'length', servedModel: 'm"odel\0', contentHash: 'h1' } as const
-      await store.closeTurn(ending(turn, { state: 'incomplete', ...end }))
+      await store.closeTurn(createEnding(turn, { state: 'incomplete', ...end }))
       expect(await archive.loadTurn(OWNER, turn.id)).toMatchObject(end)
     })
 
@@ -106,7 +106,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
     })
   })
 
-  describe('deleteTurn deletes one turn', () => {
+  describe('deletion of a turn with deleteTurn', () => {
     const none = [0, 0]
 
     test('deleteTurn deletes all rows of a turn that nothing depends on', async () => {
@@ -134,7 +134,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await Promise.all([first, second, third].map(countRows))).toEqual([none, none, none])
     })
 
-    test('deleteTurn keeps the other branch when one branch is deleted', async () => {
+    test('deleteTurn deletes a turn of one branch and keeps the other branch', async () => {
       const first = newTurn()
       const [left, right] = [nextTurn(first), nextTurn(first)]
       await storeTurns(first, left, right)
@@ -146,7 +146,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await countRows(first)).toEqual([0, 0])
     })
 
-    test('deleteTurn stops at a turn that is not deleted, and at the head of a conversation', async () => {
+    test('deleteTurn also deletes ancestors that are marked as deleted, up to an unmarked turn or the head of a conversation', async () => {
       const first = newTurn()
       const second = nextTurn(first)
       await storeTurns(first, second)
@@ -192,22 +192,22 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
     })
   })
 
-  describe('relabelTurn replaces the metadata of a turn', () => {
-    test('relabelTurn replaces all labels, and only of completed turns of the tenant', async () => {
+  describe('metadata of a stored turn', () => {
+    test('replaceMetadata replaces all labels, and only of completed turns of the tenant', async () => {
       const turn = newTurn({ dialect: 'chat', metadata: { a: '1', b: '2' } })
       const labels = { ...OWNER, turnId: turn.id, dialect: 'chat', metadata: { c: 'ü"' } }
       await store.openTurn(turn)
-      expect(await archive.relabelTurn(labels)).toBe(false)
-      await store.closeTurn(ending(turn))
-      expect(await archive.relabelTurn({ ...labels, tenant: 'other' })).toBe(false)
-      expect(await archive.relabelTurn({ ...labels, dialect: 'responses' })).toBe(false)
+      expect(await archive.replaceMetadata(labels)).toBe(false)
+      await store.closeTurn(createEnding(turn))
+      expect(await archive.replaceMetadata({ ...labels, tenant: 'other' })).toBe(false)
+      expect(await archive.replaceMetadata({ ...labels, dialect: 'responses' })).toBe(false)
       expect((await archive.loadTurn(OWNER, turn.id))?.metadata).toEqual({ a: '1', b: '2' })
-      expect(await archive.relabelTurn(labels)).toBe(true)
+      expect(await archive.replaceMetadata(labels)).toBe(true)
       expect((await archive.loadTurn(OWNER, turn.id))?.metadata).toEqual({ c: 'ü"' })
     })
   })
 
-  describe('listTurns returns pages of chat completions', () => {
+  describe('pages of chat completions that listTurns returns', () => {
     const tenant = newId()
     const label = [{ topic: 'a' }, { topic: 'b', 'to"pic': 'a' }, { topic: 'a', x: 'y' }, {}]
     const turns = label.map((metadata, at) =>
@@ -236,11 +236,11 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       await deleteTurn(deletedTurn)
       const failed = newTurn({ tenant, dialect: 'chat' })
       await store.openTurn(failed)
-      await store.closeTurn(ending(failed, { state: 'failed' }))
-      // Without a content hash: recorded for recall only.
+      await store.closeTurn(createEnding(failed, { state: 'failed' }))
+      // A turn without a content hash was recorded for recall only.
       const remembered = newTurn({ tenant, dialect: 'chat' })
       await store.openTurn(remembered)
-      await store.closeTurn(ending(remembered))
+      await store.closeTurn(createEnding(remembered))
     })
 
     test('listTurns lists the completed chats of the tenant in both orders', async () => {
@@ -248,7 +248,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       expect(await list({ order: 'desc' })).toEqual(ids.toReversed())
     })
 
-    test('listTurns continues after the turn in `after`', async () => {
+    test('listTurns returns a page that begins after the turn in `after`', async () => {
       expect(await list({ limit: 2 })).toEqual(ids.slice(0, 2))
       expect(await list({ after: ids[1] ?? '', limit: 1 })).toEqual(ids.slice(2, 3))
       expect(await list({ after: ids[1] ?? '', order: 'desc' })).toEqual(ids.slice(0, 1))
@@ -272,7 +272,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
     })
   })
 
-  describe('findItems returns items by id', () => {
+  describe('look-up of items with findItems', () => {
     const call: Item = {
       type: 'function_call',
       id: newId(),
@@ -286,8 +286,10 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       const turn = newTurn({ input: [user('one'), { ...user('two'), id: newId() }] })
       await store.openTurn(turn)
       const many = Array.from({ length: 120 }, (_, at) => ({ ...assistant(`${at}`), id: newId() }))
-      await store.closeTurn(ending(turn, { items: placed([assistant('0'), ...many, call]) }))
-      const { engine: watched, trips } = counting(engine)
+      await store.closeTurn(
+        createEnding(turn, { items: numberItems([assistant('0'), ...many, call]) }),
+      )
+      const { engine: watched, trips } = recordRoundTrips(engine)
       const wanted = [
         itemId('message', turn.id, 0, 'in'),
         itemId('message', turn.id, 0),
@@ -335,7 +337,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
     })
 
     test('findItems sends no query if no item is requested', async () => {
-      const { engine: watched, trips } = counting(engine)
+      const { engine: watched, trips } = recordRoundTrips(engine)
       expect((await createTurnManagementStore(watched, encryption).findItems(OWNER, [])).size).toBe(
         0,
       )
@@ -343,17 +345,17 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
     })
   })
 
-  describe('findContent finds a turn by its content', () => {
+  describe('search for a turn with findTurnByContent', () => {
     const find = (hashes: readonly string[], tenant = 'tenant', who: string | null = null) =>
-      archive.findContent({ tenant, user: who, hashes })
+      archive.findTurnByContent({ tenant, user: who, hashes })
     const storeWithHash = async (hash: string, fields: Partial<NewTurn> = {}): Promise<NewTurn> => {
       const turn = newTurn({ digests: { tools: 'd' }, ...fields })
       await store.openTurn(turn)
-      await store.closeTurn(ending(turn, { contentHash: hash }))
+      await store.closeTurn(createEnding(turn, { contentHash: hash }))
       return turn
     }
 
-    test('findContent finds a turn by content hash, and prefers the first hash that a turn has', async () => {
+    test('findTurnByContent finds a turn by content hash, and prefers the first hash that a turn has', async () => {
       const [short, long] = [newId(), newId()]
       await storeWithHash(short, { depth: 7 })
       const turn = await storeWithHash(long)
@@ -366,7 +368,7 @@ export function archiveContract(open: OpenEngine, encryption: RowEncryption): vo
       })
     })
 
-    test('findContent returns the latest of several turns, and none of other owners or deleted ones', async () => {
+    test('findTurnByContent returns the latest of several turns, and none of other owners or deleted ones', async () => {
       const hash = newId()
       const early = await storeWithHash(hash, { id: `0${newId().slice(1)}` })
       const late = await storeWithHash(hash, { id: `1${newId().slice(1)}` })

@@ -3,20 +3,20 @@
  * beginning with the same turn for as long as possible, so that prompts keep their beginning.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Item } from '../../src/core/item.ts'
-import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
-import type { Engine } from '../../src/store/database/engine-interface.ts'
-import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
-import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
-import { migrate } from '../../src/store/database/migrate.ts'
+import type { Item } from '../../../src/core/item.ts'
+import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
+import type { Engine } from '../../../src/store/database/engine-interface.ts'
+import { createRecallStore } from '../../../src/store/recall/sql-recall-store.ts'
+import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
+import { migrate } from '../../../src/store/database/migrate.ts'
 import {
   ITEM_OVERHEAD_BYTES,
   MAX_RECALL_KEYS,
   MAX_RECALLED_BYTES,
   MAX_RECALLED_TURNS,
-  BOUND_STEPS,
-} from '../../src/store/recall/recall-store-interface.ts'
-import { assistant, ending, newId, newTurn, placed, user } from './turns.ts'
+  STEPS_PER_LIMIT,
+} from '../../../src/store/recall/recall-store-interface.ts'
+import { assistant, createEnding, newId, newTurn, numberItems, user } from '../turns.ts'
 
 let engine: Engine
 let tenant: string
@@ -66,27 +66,27 @@ const imageMessage = (image_url: string): Item => ({
 const upTo = (to: number, from = 0): readonly number[] =>
   Array.from({ length: to - from }, (_, at) => from + at)
 
-test('a search returns no more bytes than the limit', async () => {
-  const size = MAX_RECALLED_BYTES / BOUND_STEPS
+test('findTurns returns no more bytes than the limit', async () => {
+  const size = MAX_RECALLED_BYTES / STEPS_PER_LIMIT
   await insertTurns(0, 6, 1, size)
   const six = await findTurnIds(upTo(6).map(idOf))
   expect(six).toEqual(upTo(6, 3).map(idOf))
 })
 
-test('a turn larger than the limit is left out, and the others are returned', async () => {
+test('findTurns leaves out a turn that is larger than the limit, and returns the others', async () => {
   await insertTurns(0, 2, 1)
   await insertTurns(2, 3, 1, MAX_RECALLED_BYTES)
   await insertTurns(3, 5, 1)
   expect(await findTurnIds(upTo(5).map(idOf))).toEqual([0, 1, 3, 4].map(idOf))
 })
 
-test('a search returns no more small items than the limit allows', async () => {
-  const items = MAX_RECALLED_BYTES / ITEM_OVERHEAD_BYTES / BOUND_STEPS
+test('findTurns returns at most 20,000 items, however small they are', async () => {
+  const items = MAX_RECALLED_BYTES / ITEM_OVERHEAD_BYTES / STEPS_PER_LIMIT
   await insertTurns(0, 5, items, 9)
   expect(await findTurnIds(upTo(5).map(idOf))).toEqual(upTo(5, 2).map(idOf))
 })
 
-describe('the size of a turn', () => {
+describe('stored size of a turn', () => {
   const rowsOf = async (query: string) =>
     (await engine.read([{ name: null, sql: query, parameters: [] }]))[0]
 
@@ -101,8 +101,10 @@ describe('the size of a turn', () => {
     await store.openTurn(turn)
     const before = `select bytes from turns where id = '${turn.id}'`
     expect(await rowsOf(before)).toMatchObject([{ bytes: null }])
-    await store.journalItems(turn.id, tenant, placed([assistant('A')]))
-    await store.closeTurn(ending(turn, { items: placed([assistant('A'), assistant('cat.')]) }))
+    await store.journalItems(turn.id, tenant, numberItems([assistant('A')]))
+    await store.closeTurn(
+      createEnding(turn, { items: numberItems([assistant('A'), assistant('cat.')]) }),
+    )
     const [row] = (await rowsOf(
       `select turns.bytes, sum(octet_length(items.body) + ${ITEM_OVERHEAD_BYTES}) as own, count(*) as items
        from turns join items on items.turn_id = turns.id where turns.id = '${turn.id}'`,
@@ -120,11 +122,11 @@ describe('the size of a turn', () => {
   })
 })
 
-describe('the first returned turn of a growing chat stays the same for many turns', () => {
+describe('limits of findTurns in a growing chat', () => {
   const firstAt = (ids: readonly string[]): number => Number(ids[0]?.slice(-6))
   const steps = (firsts: readonly number[]) => new Set(firsts).size
 
-  test('a growing chat with too many turns begins with the same turn for many requests', async () => {
+  test('findTurns returns the same first turn for many requests of a chat with too many turns', async () => {
     await insertTurns(0, MAX_RECALLED_TURNS + 520, 1)
     const counts = [-2, 0, 1, 2, 3, 250, 500, 501, 502].map((more) => MAX_RECALLED_TURNS + more)
     const firsts = []
@@ -137,7 +139,7 @@ describe('the first returned turn of a growing chat stays the same for many turn
     expect(firsts).toEqual([0, 0, 500, 500, 500, 500, 500, 1000, 1000])
   })
 
-  test('a growing chat with too many keys begins with the same turn for many requests', async () => {
+  test('findTurns returns the same first turn for many requests of a chat with too many keys', async () => {
     await insertTurns(0, MAX_RECALL_KEYS + 520, 1)
     const counts = [-1, 0, 1, 2, 499, 500, 501].map((more) => MAX_RECALL_KEYS + more)
     const firsts = []
@@ -145,7 +147,7 @@ describe('the first returned turn of a growing chat stays the same for many turn
     expect(firsts).toEqual([0, 0, 500, 500, 500, 500, 1000])
   })
 
-  test('a growing chat with too many bytes begins with the same turn for many requests', async () => {
+  test('findTurns returns the same first turn for many requests of a chat with too many bytes', async () => {
     await insertTurns(0, 60, 1, MAX_RECALLED_BYTES / 40)
     const firsts = []
     for (const count of upTo(60, 30)) firsts.push(firstAt(await findTurnIds(upTo(count).map(idOf))))
@@ -158,19 +160,19 @@ describe('the first returned turn of a growing chat stays the same for many turn
 describe('the ids of turns that a limit excludes', () => {
   const beyond = async (turnIds: readonly string[]) => {
     const keys = { tenant, user: null, turnIds, callIds: [], fingerprints: [] }
-    const { turns, beyond: left } = await createRecallStore(engine).findTurns(keys)
+    const { turns, excludedTurnIds: left } = await createRecallStore(engine).findTurns(keys)
     return { found: turns.map(({ id }) => id), left: [...left].toSorted() }
   }
 
-  test('the ids beyond a limit contain markers that were not searched', async () => {
+  test('the excluded turn ids contain markers that were not searched', async () => {
     await insertTurns(MAX_RECALL_KEYS - 10, MAX_RECALL_KEYS + 10, 1)
     const ids = Array.from({ length: MAX_RECALL_KEYS + 10 }, (_, at) => idOf(at))
     const { found: there, left } = await beyond(ids)
     expect(there).toHaveLength(20)
-    expect(left).toEqual(ids.slice(0, MAX_RECALL_KEYS / BOUND_STEPS))
+    expect(left).toEqual(ids.slice(0, MAX_RECALL_KEYS / STEPS_PER_LIMIT))
   })
 
-  test('the ids beyond a limit contain turns that were found but exceed the bytes', async () => {
+  test('the excluded turn ids contain turns that were found but exceed the maximum of bytes', async () => {
     await insertTurns(0, 5, 1, MAX_RECALLED_BYTES / 4)
     const ids = [0, 1, 2, 3, 4].map(idOf)
     const { found: there, left } = await beyond(ids)
@@ -179,7 +181,7 @@ describe('the ids of turns that a limit excludes', () => {
     expect(there.every((id) => id > (left.at(-1) ?? ''))).toBe(true)
   })
 
-  test('the ids beyond a limit are empty if nothing exceeds a limit', async () => {
+  test('no turn ids are excluded if nothing exceeds a limit', async () => {
     await insertTurns(0, 3, 1)
     expect((await beyond([0, 1, 2, 9].map(idOf))).left).toEqual([])
   })
