@@ -98,7 +98,7 @@ test('findParentTurn finds no turn with an unfinished answer', async () => {
 })
 
 test('findParentTurn returns the complete input without a parent if the database fails', async () => {
-  const archive = { ...stores.archive, findContent: () => Promise.reject(new Error('away')) }
+  const archive = { ...stores.archive, findTurnByContent: () => Promise.reject(new Error('away')) }
   const { turn } = await findParentTurn(createTurn(continued), null, { ...ports, archive })
   expect(turn).toMatchObject({ parent: null, input: continued })
   expect(logged).toContain('turn-not-placed')

@@ -28,7 +28,7 @@ describe('the arguments of the command `simulate`', () => {
       printsJson: false,
       svgPath: null,
       showsUsage: false,
-      binds: true,
+      bindsReasoning: true,
     })
   })
 
@@ -70,7 +70,7 @@ describe('the arguments of the command `simulate`', () => {
   test('`simulate` accepts the flags --json, --unbound, --svg and -h', () => {
     expect(parse('--json', '--unbound', '--svg', 'a.svg')).toMatchObject({
       printsJson: true,
-      binds: false,
+      bindsReasoning: false,
       svgPath: 'a.svg',
     })
     expect(parse('-h').showsUsage).toBe(true)

@@ -211,7 +211,7 @@ describe.skipIf(!sharedExists)('detection of recorded requests of Open WebUI', (
         detectClient(new Headers(allHeaders), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' }),
       ).toEqual({
         isOpenWebUi: true,
-        hasShortLines: true,
+        dropsLongLines: true,
         isTask,
         isTemporary,
         receivesMarkers: !isTask,
@@ -220,7 +220,7 @@ describe.skipIf(!sharedExists)('detection of recorded requests of Open WebUI', (
         MARKERS: 'auto',
         REMEMBER: 'on',
       })
-      expect(byPrompt).toEqual({ ...DEFAULT_CLIENT_TRAITS, hasShortLines: true, isTask })
+      expect(byPrompt).toEqual({ ...DEFAULT_CLIENT_TRAITS, dropsLongLines: true, isTask })
     },
   )
 })

@@ -168,8 +168,8 @@ describe('deletion requests of a caller with a user', () => {
   })
 
   test('a request to delete stored data gets status 503 if the database fails', async () => {
-    const recall = { deleteUser: () => Promise.reject(new Error('The connection was lost.')) }
-    const withFailingStore = { ...gateway.dependencies, recall } as unknown as GatewayDependencies
+    const deletion = { deleteUser: () => Promise.reject(new Error('The connection was lost.')) }
+    const withFailingStore = { ...gateway.dependencies, deletion } as unknown as GatewayDependencies
     await expect(
       deleteAsAnn('/memory/users/:user', { user: 'ann' }, withFailingStore),
     ).rejects.toMatchObject({

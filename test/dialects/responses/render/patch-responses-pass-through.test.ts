@@ -113,7 +113,10 @@ test('[DONE] is recognized as the ending of a passed-through Responses stream', 
 })
 
 describe('a passed-through Responses answer that is not stored', () => {
-  const stateless = { ...answeringTo({ model: 'gpt-5', input: 'go', store: false }), stored: false }
+  const stateless = {
+    ...answeringTo({ model: 'gpt-5', input: 'go', store: false }),
+    isStored: false,
+  }
 
   test("a passed-through answer that is not stored is returned unchanged, with the upstream's id", () => {
     const patcher = responsesDialect.createPassThroughPatcher(stateless)
