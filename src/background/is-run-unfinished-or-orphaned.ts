@@ -1,8 +1,6 @@
 /** Decides whether a turn is unfinished, and whether the replica that generates it has died. */
-import {
-  OWNERLESS_RUN_TIMEOUT_MS,
-  type RunLogPage,
-} from '../store/background-runs/run-store-interface.ts'
+import type { RunLogPage } from '../store/background-runs/run-store-interface.ts'
+import { OWNERLESS_RUN_TIMEOUT_MS } from '../store/background-runs/time-limits.ts'
 import type { TurnState } from '../store/turns/turn-store-interface.ts'
 
 /** True for a turn whose answer is queued or being generated. It can be neither deleted nor continued. */

@@ -3,7 +3,10 @@
  * compactions) and items that the client has pinned. Transforms that drop or hide items never do so with these.
  *
  * A pinned item may need others: a call needs its output, an output its call, and reasoning the item
- * that it led to. The predicates differ in how many of these are sent as well.
+ * that it led to. The predicates differ in how many of these are sent as well, because their callers drop
+ * different things: single media (`createSinglePinPredicate`), items before a summary
+ * (`createAlwaysSentItemPredicate`), items before a reset or compaction (`createPinnedItemPredicate`), and
+ * complete groups outside of a window (`createAlwaysSentGroupPredicate`).
  */
 import type { Item } from '../core/item.ts'
 import { UNPAIRED, findToolCallPairs } from '../core/items/tool-call-pairs.ts'

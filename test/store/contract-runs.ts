@@ -5,11 +5,11 @@ import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createRunStore } from '../../src/store/background-runs/sql-run-store.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import {
-  OWNERLESS_RUN_TIMEOUT_MS,
   MAX_PAGE_GROUPS,
   type EventGroup,
   type RunStore,
 } from '../../src/store/background-runs/run-store-interface.ts'
+import { OWNERLESS_RUN_TIMEOUT_MS } from '../../src/store/background-runs/time-limits.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
 import type { OpenEngine } from './engines.ts'

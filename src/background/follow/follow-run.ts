@@ -4,10 +4,8 @@ import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
 import { SSE_HEADERS } from '../../gateway/respond/respond-to-client.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
-import {
-  MAX_EVENT_NUMBER,
-  LOG_RETENTION_HOURS,
-} from '../../store/background-runs/run-store-interface.ts'
+import { MAX_EVENT_NUMBER } from '../../store/background-runs/run-store-interface.ts'
+import { LOG_RETENTION_HOURS } from '../../store/background-runs/time-limits.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { writeLogToClient, type LogFollower } from './write-log-to-client.ts'
 import type { ActiveRuns } from '../active-runs-and-lease.ts'

@@ -159,11 +159,11 @@ function assignByMarkers(state: MatchState): void {
   let hasMovedMarker = false
   const markedTurns = segments.map((segment, index) => {
     const segmentTurns = turnsBySegment[index] ?? []
-    const knsegmentTurns = findMarkedTurns(segment, ancestry)
-    const candidates = knsegmentTurns.filter(
+    const namedTurns = findMarkedTurns(segment, ancestry)
+    const candidates = namedTurns.filter(
       (turn) => !assignedTurns.has(turn) && !hasFingerprintOfOtherSegment(state, turn, index),
     )
-    hasMovedMarker ||= knsegmentTurns.some(
+    hasMovedMarker ||= namedTurns.some(
       (turn) => !candidates.includes(turn) && !segmentTurns.includes(turn),
     )
     return segmentTurns.length > 0 || ambiguousSegments.has(index) ? [] : candidates

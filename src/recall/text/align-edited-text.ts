@@ -57,7 +57,7 @@ export function alignEditedText(
   const replacements = recorded.map((message, index) =>
     anchors[index] !== null || recordedLines[index]?.length === 0 ? message : null,
   )
-  const restoredMessages = new Set<number>()
+  const reformattedMessages = new Set<number>()
   const state: AlignmentState = {
     recorded,
     clientMessages,
@@ -68,14 +68,14 @@ export function alignEditedText(
     replacements,
     textBefore: new Map(),
     textAfter: new Map(),
-    reformattedMessages: restoredMessages,
+    reformattedMessages,
   }
   let previousMessage: number | null = null
   let startLine = 0
   for (const [nextMessage, endLine] of anchors.entries()) {
     if (endLine === null) continue
     alignGap(state, { previousMessage, nextMessage, startLine, endLine })
-    if (!isSameText(state, nextMessage, endLine)) restoredMessages.add(nextMessage)
+    if (!isSameText(state, nextMessage, endLine)) reformattedMessages.add(nextMessage)
     previousMessage = nextMessage
     startLine = endLine + (recordedLines[nextMessage]?.length ?? 0)
   }

@@ -10,7 +10,8 @@ import {
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { IS_RUN_UNFINISHED } from './run-and-log-statements.ts'
-import { MAX_RUNS_PER_QUERY, OWNERLESS_RUN_TIMEOUT_MS } from './run-store-interface.ts'
+import { MAX_RUNS_PER_QUERY } from './run-store-interface.ts'
+import { OWNERLESS_RUN_TIMEOUT_MS } from './time-limits.ts'
 
 interface OwnedRunLookup {
   readonly owner: string

@@ -113,24 +113,3 @@ export const MAX_RUNS_PER_QUERY = 50
 
 /** Upper limit of event numbers: the maximum of a 32-bit column, which no log reaches. */
 export const MAX_EVENT_NUMBER = 2 ** 31 - 1
-
-const HOUR_MS = 60 * 60 * 1000
-
-/**
- * The log of a run is deleted this long after the start of the run, but not before the run has
- * ended.
- */
-export const LOG_RETENTION_HOURS = 24
-export const LOG_RETENTION_MS = LOG_RETENTION_HOURS * HOUR_MS
-
-/**
- * The row of a replica is deleted this long after the end of its lease. A replica without a row
- * counts as dead too.
- */
-export const DEAD_REPLICA_RETENTION_MS = HOUR_MS
-
-/**
- * An unfinished run without an owner counts as orphaned if it is older than this, because no answer
- * takes so long.
- */
-export const OWNERLESS_RUN_TIMEOUT_MS = HOUR_MS

@@ -16,15 +16,14 @@ import {
   type OwnedRunKey,
   type RunAndLogStatements,
 } from './run-and-log-statements.ts'
-import {
-  DEAD_REPLICA_RETENTION_MS,
-  LOG_RETENTION_MS,
-  type EventGroup,
-  type RunWithOwner,
-  type OwnedRun,
-  type RunLogPage,
-  type RunStore,
+import type {
+  EventGroup,
+  RunWithOwner,
+  OwnedRun,
+  RunLogPage,
+  RunStore,
 } from './run-store-interface.ts'
+import { DEAD_REPLICA_RETENTION_MS, LOG_RETENTION_MS } from './time-limits.ts'
 import type { RowLocation, StorageCipher } from '../encryption/cipher.ts'
 import { createTurnStatements } from '../turns/turn-statements.ts'
 import type { PlacedItem, TurnState } from '../turns/turn-store-interface.ts'
