@@ -1,0 +1,21 @@
+/** Defines how long the rows of background runs are stored, and when a run without an owner is orphaned. */
+const HOUR_MS = 60 * 60 * 1000
+
+/**
+ * The log of a run is deleted this long after the start of the run, but not before the run has
+ * ended.
+ */
+export const LOG_RETENTION_HOURS = 24
+export const LOG_RETENTION_MS = LOG_RETENTION_HOURS * HOUR_MS
+
+/**
+ * The row of a replica is deleted this long after the end of its lease. A replica without a row
+ * counts as dead too.
+ */
+export const DEAD_REPLICA_RETENTION_MS = HOUR_MS
+
+/**
+ * An unfinished run without an owner counts as orphaned if it is older than this, because no answer
+ * takes so long.
+ */
+export const OWNERLESS_RUN_TIMEOUT_MS = HOUR_MS
