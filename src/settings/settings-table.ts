@@ -83,7 +83,9 @@ export const SETTINGS_TABLE = {
     description:
       'Your own names for models, as JSON: `{"fast": "gpt-5-mini", "best": ["anthropic/claude-opus-5-5", "gpt-5"]}`, where `anthropic/` names an upstream. If a model of a list does not start to answer, the next one gets the request.',
   },
-  OPENAI_API_KEY: defineApiKey('Adds OpenAI, with both of its APIs, for all other models.'),
+  OPENAI_API_KEY: defineApiKey(
+    'Adds OpenAI, with both of its APIs, for all models that no other upstream takes.',
+  ),
   OPENAI_BASE_URL: defineUrl(
     'Address of another server with the Chat Completions API, instead of OpenAI.',
   ),
@@ -112,7 +114,7 @@ export const SETTINGS_TABLE = {
     shownDefault: 'as the policy says (`5`)',
     read: createWholeNumberOrOffReader(0, 1_000_000),
     description:
-      'Long tool outputs are shortened once they are more than this many turns old, in steps of as many turns, at most ten; `off` never shortens them.',
+      'The number of latest turns whose tool outputs stay complete; long outputs of older turns are shortened, several turns at a time. With `3`, the outputs of the last 3 to 5 turns are complete, with `20` those of the last 20 to 29. `off` shortens none.',
   },
   UNANSWERED_CALLS: defineChoice(
     ['drop', 'stub'],
