@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { defineConfig } from 'vitest/config'
 
-// The workers inherit it.
+// Set here, because the workers inherit environment variables.
 process.env['SAMPLE_SEED'] ??= String(randomInt(1_000_000))
 
 export default defineConfig({

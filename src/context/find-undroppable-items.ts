@@ -13,7 +13,7 @@ import { UNPAIRED, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
 import {
   countItemsBeforeFirstTurn,
   affectsAllLaterItems,
-  isPinned,
+  isKeptInEveryWindow,
   isPinnedByClient,
 } from '../core/items/rounds-and-pinned-items.ts'
 import { findCutPoints, isNonAssistantMessage } from './cut-points.ts'
@@ -26,7 +26,7 @@ export type KeepPredicate = (index: number, item: Item) => boolean
  * the group of a pinned item.
  */
 export function createSinglePinPredicate(items: readonly Item[]): KeepPredicate {
-  return orInHead(items, (_, item) => isPinned(item))
+  return orInHead(items, (_, item) => isKeptInEveryWindow(item))
 }
 
 /** Returns a predicate that is true for leading items and for all items of `createPinnedItemPredicate`. */
@@ -75,7 +75,7 @@ function createPinnedGroupPredicate(items: readonly Item[]): KeepPredicate {
     const group = items.slice(start, end)
     const staysComplete = group.some((item) => isPinnedByClient(item) && isModelMade(item))
     for (const [offset, item] of group.entries()) {
-      if (staysComplete || isPinned(item)) pinned[start + offset] = 1
+      if (staysComplete || isKeptInEveryWindow(item)) pinned[start + offset] = 1
     }
     start = end
   }

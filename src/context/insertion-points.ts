@@ -3,7 +3,7 @@
  * reasoning from the item that it led to, or items of one answer of a model.
  */
 import type { Item } from '../core/item.ts'
-import { isModelItem } from '../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
 import { UNPAIRED, readToolCallIdentity, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
 
 /**
@@ -31,7 +31,7 @@ export function findInsertionPoints(items: readonly Item[]): readonly boolean[] 
 
 /** True if two consecutive items belong to one answer. Calls and items of hosted tools belong to the text before them. */
 function isSameAnswer(item: Item, next: Item): boolean {
-  if (!isModelItem(item) || !isModelItem(next)) return false
+  if (!isItemOfAnswer(item) || !isItemOfAnswer(next)) return false
   if (item.type !== 'message' || next.type !== 'message') return true
   return item.origin !== undefined && item.origin === next.origin
 }

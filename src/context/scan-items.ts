@@ -3,7 +3,10 @@
  * whose traits are absent are skipped. A trait may be reported although it is absent, never the reverse.
  */
 import { isCompaction, isCompactionTrigger } from '../core/items/compaction-item.ts'
-import { authorOf, readHistoryReset } from '../core/items/author-time-and-reset-fields.ts'
+import {
+  readClientGivenAuthor,
+  readHistoryReset,
+} from '../core/items/author-time-and-reset-fields.ts'
 import type { Item, Part } from '../core/item.ts'
 import { mayContainMarker } from '../core/markers/extract-turn-markers.ts'
 import { mayContainNotice } from '../core/text/gateway-notice.ts'
@@ -63,7 +66,7 @@ function scanItem(item: Item): number {
 
 function scanGatewayFields(item: Item): number {
   const reset = readHistoryReset(item) === null ? 0 : ITEM_TRAITS.reset
-  return reset | (authorOf(item) === null ? 0 : ITEM_TRAITS.author)
+  return reset | (readClientGivenAuthor(item) === null ? 0 : ITEM_TRAITS.author)
 }
 
 function scanPart(part: Part, isAssistant: boolean): number {

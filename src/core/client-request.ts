@@ -22,7 +22,7 @@ export interface ClientRequest {
   /** Properties of the client program. A dialect sets the defaults, and the server replaces them. */
   readonly client: ClientTraits
   readonly body: JsonObject
-  /** Returns the JSON bytes of `body`: those that the client sent, or bytes that are encoded on the first call. */
+  /** Returns the JSON bytes of `body`: those that the client sent, or, if the gateway changed or built `body`, new ones. */
   readonly bytes: () => Uint8Array
 }
 

@@ -1,4 +1,4 @@
-/** Collects the events of an answer into its outcome, which is stored, and from which a non-streamed answer is rendered. */
+/** Collects the events of an answer into its outcome. The outcome is stored, and non-streamed answers are rendered from it. */
 import type { Failure, AnswerFinishReason, StreamEvent, TokenUsage } from './stream-event.ts'
 import type { Item } from './item.ts'
 import { truncateFailure } from './text/truncate-failure-for-stream.ts'
@@ -49,7 +49,7 @@ export function createOutcomeCollector(listener: ItemListener | null = null): Ou
         rest = { ...rest, failure: truncateFailure(event.failure), usage: event.usage ?? null }
       }
     },
-    // If an item has not ended, `items` is empty at its index.
+    // Removes the empty entries of items that have started but not ended.
     currentOutcome: () => ({ ...rest, items: items.filter((item) => item !== undefined) }),
   }
 }

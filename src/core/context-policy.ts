@@ -62,8 +62,8 @@ export interface MediaRules {
   /** Media of any kind are sent only in the latest messages, e.g. in the latest 6 to 10 with `window: 10`. */
   readonly window: number | null
   /**
-   * Images of this many rounds before the current one are always sent. Older images are dropped when
-   * that costs less than sending them again.
+   * Images of this many rounds before the current one are always sent. Older images are dropped once
+   * dropping them costs less than sending them again.
    */
   readonly keepTurns: number | null
   /** Number of rounds between two decisions about older images, e.g. 20: decided in rounds 20, 40 and 60. */
@@ -86,7 +86,7 @@ export interface MediaRules {
 
 export interface PolicyTextRules {
   readonly entries: readonly PolicyText[]
-  /** `add` keeps the texts of lower levels, e.g. of the setting; `replace` drops them. */
+  /** With `replace`, the texts of earlier overrides, e.g. of the setting, are dropped; with `add`, they stay. */
   readonly mode: 'add' | 'replace'
 }
 
@@ -113,7 +113,7 @@ export interface SpeakerRules {
 
 export interface SummaryRules {
   readonly trigger: 'off' | 'tokens' | 'turns' | 'manual'
-  /** With `upstream`, an upstream that supports compaction does it; for all others, the gateway summarizes. */
+  /** With `upstream`, upstreams that support compaction compact; for all other upstreams, the gateway summarizes. */
   readonly by: 'gateway' | 'upstream'
   /** Threshold: tokens, a share of the context window up to 1 (e.g. `0.64`), or rounds if `trigger` is `turns`. */
   readonly above: number
@@ -132,7 +132,7 @@ export interface LayerRules {
   readonly schema: JsonObject | null
   readonly observations: boolean
   readonly facts: boolean
-  /** Owner of the layers: one conversation, or all conversations of a user. */
+  /** With `conversation`, each conversation has its own layers; with `user`, all conversations of a user share them. */
   readonly scope: 'conversation' | 'user'
   readonly tokens: number
 }
@@ -142,7 +142,7 @@ export interface BudgetRules {
   readonly window: number | null
   /** Tokens reserved for the answer; null means the request's own output limit. */
   readonly reserve: number | null
-  /** Handling of a request that is too long; `auto` follows the request's `truncation` field. */
+  /** Handling of a request that exceeds the window; with `auto`, the request's field `truncation` decides. */
   readonly overflow: 'auto' | 'cut' | 'refuse' | 'send'
   /** Share of the context window, e.g. `0.8`, above which a model that calls tools is warned to finish. */
   readonly warnAt: number | null
@@ -237,7 +237,7 @@ export const PRESETS: Readonly<Record<PolicyName, ContextPolicy>> = {
   },
 }
 
-/** The sections that a preset defines. An override with another preset resets only these. */
+/** The sections that a preset defines. An override that names a preset resets only these. */
 const PRESET_SECTIONS = ['policy', 'window', 'outputs', 'reasoning', 'media'] as const
 
 /** Applies all overrides, in order, to the preset `retain`. */

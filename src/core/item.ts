@@ -32,7 +32,10 @@ interface Common {
 
 export type ItemNativeFields = { readonly [wire: string]: JsonObject | undefined }
 
-/** The upstream that generated an item. Its reasoning is valid only there, and after the items with this `prefixHash`. */
+/**
+ * The upstream that generated an item. Encrypted or signed reasoning can be sent back only to this
+ * upstream, and for some models only after the same items, whose hash is `prefixHash`.
+ */
 export interface Origin {
   readonly wire: string
   readonly account: string
@@ -133,7 +136,7 @@ export interface OpaquePart {
 export type ToolCall = FunctionCall | CustomCall
 export type ToolOutput = FunctionCallOutput | CustomCallOutput
 
-// The functions below check only `type`, because a client may add fields of other types to an item.
+// The functions below check only `type`, because an item from a client may also have fields of other item types.
 
 export function isToolCall(item: Item): item is ToolCall {
   return item.type === 'function_call' || item.type === 'custom_tool_call'

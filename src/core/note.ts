@@ -12,6 +12,6 @@ export interface Note {
   readonly why: string
   /** Name of the transform or wire that made the change, e.g. `prune-orphans`. */
   readonly by?: string
-  /** A sentence for people, if the code alone is not enough. */
+  /** A sentence for people, if the code in `why` is not enough. */
   readonly detail?: string
 }

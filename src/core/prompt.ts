@@ -31,7 +31,7 @@ export interface PromptSource {
 
 /**
  * Parameters that more than one upstream API supports. Null means that the client did not set the
- * parameter. A provider without an equivalent for a set parameter writes a note.
+ * parameter. For a set parameter without an equivalent in the upstream API, a note is written.
  */
 export interface PromptParameters {
   readonly model: string

@@ -86,7 +86,7 @@ export interface AnswerEnded {
   readonly usage: TokenUsage | null
 }
 
-/** Why the answer ended; `stop` also if it ended with tool calls. */
+/** The reason why the answer ended; `stop` also after tool calls. */
 export type AnswerFinishReason = 'stop' | 'length' | 'content-filter'
 
 export interface AnswerFailed {

@@ -11,8 +11,8 @@ export function turnIdFromUlid(ulid: string): string {
   return ulid.slice(0, 10) + ulid.slice(16)
 }
 
-/** Returns the start of every turn id of that millisecond, to compare turn ids with a time. */
-export function minTurnIdAt(milliseconds: number): string {
+/** Returns the 10 characters with which every turn id of that millisecond begins, to compare turn ids with a time. */
+export function turnIdPrefixAt(milliseconds: number): string {
   let time = Math.max(0, milliseconds)
   let digits = ''
   for (let position = 0; position < 10; position += 1) {
@@ -104,7 +104,7 @@ export function itemId(
 
 const DERIVED_ID = /^[a-z]{2,5}_([0-9A-HJKMNP-TV-Z]{20})(I?)(0|[1-9a-z][0-9a-z]{0,5})$/
 
-/** Returns the position in an item id; null if `itemId` cannot have derived the id. */
+/** Returns the position of the item with this id; null if `itemId` cannot have derived the id. */
 export function parseItemId(id: string): ItemPosition | null {
   const [, turnId, sideLetter, index] = DERIVED_ID.exec(id) ?? []
   if (turnId === undefined || index === undefined) return null

@@ -3,7 +3,7 @@
  * as the upstream sent them), and a JSON parser that caches its last result.
  */
 import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
-import type { SseMessage } from '../core/stream/stage.ts'
+import type { SseMessage } from '../core/stream/sse.ts'
 
 /**
  * Fields with which an upstream could attack Open WebUI: it runs scripts from `event`, in any

@@ -1,6 +1,6 @@
 /** Loads stored upstream requests of earlier answers, which an explanation compares a request with. */
 import type { Caller } from '../core/client/caller.ts'
-import { isModelItem } from '../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import { decodeSentRequest, type ExplainedRequest } from './encode-and-decode-sent-request.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
@@ -23,7 +23,7 @@ export async function loadPreviousRequest(
 ): Promise<PreviousRequest | null | undefined> {
   const parent = history.parent ?? history.recallResult?.parent ?? null
   if (parent !== null) return loadSentRequest(parent.id, owner, world)
-  return items.some(isModelItem) ? undefined : null
+  return items.some(isItemOfAnswer) ? undefined : null
 }
 
 /** Loads the upstream request of one tool round of an answer; without `round`, that of the last round. */

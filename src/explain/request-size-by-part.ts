@@ -1,5 +1,5 @@
 /** Measures how large each part of a request is: instructions, tools, history, media etc. */
-import { isModelItem } from '../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
 import { readItemLayer } from '../memory/insert-layer-blocks.ts'
 import type { PromptParameters } from '../core/prompt.ts'
 import { countItemsBeforeFirstTurn } from '../core/items/rounds-and-pinned-items.ts'
@@ -76,7 +76,7 @@ function sumParts(input: RequestSizeInput) {
   const { sentItems, sizes, originalPositions, droppedPositions } = input
   const { instructions, tools } = input.params
   const head = countItemsBeforeFirstTurn(sentItems)
-  const newest = sentItems.findLastIndex(isModelItem) + 1
+  const newest = sentItems.findLastIndex(isItemOfAnswer) + 1
   const partAt = (index: number) =>
     index < head ? 'instructions' : index < newest ? 'history' : 'newest_input'
   const sums = {

@@ -4,14 +4,15 @@
  * `response/` decodes the answer into events. Providers do no I/O; `src/upstream/transport/` sends
  * the requests.
  */
-import type { Failure, StreamEvent } from '../core/stream-event.ts'
 import type { Part } from '../core/item.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { Note } from '../core/note.ts'
 import type { DialectName, Prompt } from '../core/prompt.ts'
+import type { Failure, StreamEvent } from '../core/stream-event.ts'
+import type { SseMessage } from '../core/stream/sse.ts'
+import type { Stage } from '../core/stream/stream-stage.ts'
 import type { NoteTable } from './note-collector.ts'
 import type { QuirkTable } from './quirks/quirk-value-kinds.ts'
-import type { SseMessage, Stage } from '../core/stream/stage.ts'
 
 export const WIRE_NAMES = ['chat', 'responses', 'anthropic', 'gemini', 'demo'] as const
 

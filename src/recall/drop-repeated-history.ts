@@ -10,7 +10,7 @@ import { textOf, type Item } from '../core/item.ts'
 import { readToolCallIdentity, isToolCallOutput } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
 import { normalizeText } from './text/normalize-text.ts'
-import { isModelItem } from '../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
 import { findLowerBound } from './collections.ts'
 import { listHostedItemKeys, listReasoningKeys } from './compare-items.ts'
 import { filterItems } from '../context/edit-items.ts'
@@ -22,7 +22,9 @@ export function dropRepeatedHistory(
   history: readonly Item[],
   clientItems: readonly Item[],
 ): TransformResult {
-  const repeatEnd = clientItems.findIndex((item) => !isModelItem(item) && !isToolCallOutput(item))
+  const repeatEnd = clientItems.findIndex(
+    (item) => !isItemOfAnswer(item) && !isToolCallOutput(item),
+  )
   const repeated = clientItems.slice(0, repeatEnd < 0 ? clientItems.length : repeatEnd)
   const tail = history.slice(history.findLastIndex(isUserMessage) + 1)
   const repeatedIndexes = findRepeatedItems(tail, repeated)

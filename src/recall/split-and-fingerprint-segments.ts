@@ -10,7 +10,7 @@
 import { isGatewayToolItem } from '../core/items/gateway-tool-items.ts'
 import { isTextOrRefusal, textOfPart, type Item, type Message, type Part } from '../core/item.ts'
 import { extractMarkers } from '../core/markers/extract-turn-markers.ts'
-import { isModelItem } from '../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
 import { readToolCallIdentity, type ToolCallIdentity } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
 import { digestText } from '../core/text/digest.ts'
@@ -130,7 +130,7 @@ export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
   }
   for (let index = 0; index < items.length; index += 1) {
     const item = items[index] as Item
-    if (isModelItem(item)) {
+    if (isItemOfAnswer(item)) {
       if (isEmptyAssistantMessage(item)) continue
       openSegment ??= createSegment(index)
       addItemToSegment(openSegment, item, index)
@@ -188,7 +188,7 @@ export function findQuestionLine(items: readonly Item[]): string {
     if (isUserMessage(item) && isRoundAnswered) {
       questionLine = findLastLine(item)
       isRoundAnswered = false
-    } else if (isModelItem(item) && !isEmptyAssistantMessage(item)) isRoundAnswered = true
+    } else if (isItemOfAnswer(item) && !isEmptyAssistantMessage(item)) isRoundAnswered = true
   }
   return questionLine
 }

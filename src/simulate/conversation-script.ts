@@ -4,7 +4,7 @@
  * sent.
  */
 import type { Item } from '../core/item.ts'
-import { isModelItem } from '../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
 
 export interface ConversationScript {
   readonly name: string
@@ -23,7 +23,7 @@ export function splitIntoScript(name: string, items: readonly Item[]): Conversat
   const exchanges: { newItems: Item[]; answer: Item[] }[] = []
   let current: { newItems: Item[]; answer: Item[] } | null = null
   for (const item of items) {
-    const isAnswer = isModelItem(item)
+    const isAnswer = isItemOfAnswer(item)
     if (current === null || (!isAnswer && current.answer.length > 0)) {
       current = { newItems: [], answer: [] }
       exchanges.push(current)

@@ -5,7 +5,7 @@
  */
 import { isObject } from '../core/json/json.ts'
 import type { Item } from '../core/item.ts'
-import { isEncryptedReasoning } from '../core/reasoning/is-encrypted-or-signed.ts'
+import { isEncryptedOrSigned } from '../core/reasoning/is-encrypted-or-signed.ts'
 import { detectEncryptedContentWire } from '../core/reasoning/detect-encrypted-content-wire.ts'
 import { parseMessages } from '../dialects/chat/parse/parse-messages.ts'
 import { parseItems } from '../dialects/responses/parse/parse-items.ts'
@@ -104,7 +104,7 @@ function removeProvenance(item: Item): Item {
       ? rest
       : { ...rest, encrypted_content: `(${encrypted}` }
   }
-  return isEncryptedReasoning(rest)
+  return isEncryptedOrSigned(rest)
     ? { ...rest, encrypted_content: `(${JSON.stringify(native)}` }
     : rest
 }

@@ -20,7 +20,7 @@ describe('overrides of the context policy', () => {
     expect(outputs).toEqual({ ...PRESETS.retain.outputs, keepTurns: 3 })
   })
 
-  test('a policy override that names another preset resets all fields except those that no preset defines', () => {
+  test('a policy override that names another preset resets the fields that presets define, and no others', () => {
     const policy = resolvePolicy([
       { policy: 'lean', window: { items: 40 }, speakers: { names: 'prefix' } },
       { policy: 'replay' },

@@ -64,7 +64,7 @@ describe.each(WIRE_MODELS)('authors, notes, pins and resets in requests to $mode
         askResponses(model, group, { backstory: wishes }),
     ],
   ])('authors, notes, pins and resets in the messages of a %s request', (_, ask) => {
-    test("the request has the author's name (C66) and no field of the gateway", async () => {
+    test("the upstream request contains the author's name (C66), but not the author's id or the field `backstory`", async () => {
       await ask(GROUP, {})
       expect(sent()).toContain('Ann')
       expect(sent()).not.toContain('backstory')
@@ -72,7 +72,7 @@ describe.each(WIRE_MODELS)('authors, notes, pins and resets in requests to $mode
       expect(takeRefusals()).toEqual([])
     })
 
-    test("the policy's note is sent once, before the latest message (C68, C82)", async () => {
+    test('a text from the policy field `notes` is sent once (C68, C82)', async () => {
       await ask(GROUP, { notes })
       const text = sent()
       expect(text.split('Speak like a pirate.')).toHaveLength(2)
@@ -169,7 +169,7 @@ describe('policy overrides, resets and authors of a conversation', () => {
   const say = (conversation: string, input: string) =>
     openai().responses.create({ model, conversation, input })
 
-  test('a conversation has policy overrides, which its forks inherit (C35, C69)', async () => {
+  test('forks of a conversation inherit its policy overrides (C35, C69)', async () => {
     const { id } = await openai().conversations.create({})
     const reply = { policy: 'lean', notes }
     const written = await write(`${id}/context`, reply)
@@ -273,7 +273,7 @@ describe('policy overrides, resets and authors of a conversation', () => {
     expect(await answer.json()).toMatchObject({ error: { param } })
   })
 
-  test("an unknown conversation or a body that is not JSON gets an error in OpenAI's format", async () => {
+  test('a request for an unknown conversation or with a malformed JSON body gets an error', async () => {
     const nowhere = `conv_${'0'.repeat(20)}`
     for (const answer of [
       await context(nowhere),
@@ -287,7 +287,7 @@ describe('policy overrides, resets and authors of a conversation', () => {
     expect(torn.status).toBe(400)
   })
 
-  test('a new conversation rejects an item with an invalid author and names the path of the author', async () => {
+  test('an item with an invalid author is not added to a conversation, and the error names the path of the author', async () => {
     const { id } = await openai().conversations.create({})
     const items = [{ role: 'user', content: 'x', backstory: { author: { name: 3 } } }]
     const refusal = await openai()

@@ -47,7 +47,7 @@ describe.each([
   }
 
   test.each(['plain', 'retold'])(
-    'a chat client gets the call ids under which the calls are stored (model %s)',
+    'a chat client gets the unique call ids under which the gateway stores calls without unique ids (model %s)',
     async (model) => {
       behave()
       const { completions } = gateway.openai.chat
@@ -70,7 +70,7 @@ describe.each([
     },
   )
 
-  test('a Responses client gets call ids to which it can send outputs', async () => {
+  test('a Responses client can send outputs for calls that the upstream sent without unique ids', async () => {
     const { responses } = gateway.openai
     const request = {
       model: 'plain',

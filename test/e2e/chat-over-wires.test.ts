@@ -155,7 +155,7 @@ describe.each(WIRE_MODELS)(
       expect(streamed.choices[0]?.message.parsed).toEqual(parsed.choices[0]?.message.parsed)
     })
 
-    test('a refusal of the model is reported in the form of its service', async () => {
+    test('a refusal of the model has the finish reason and the text that the upstream reports for refusals', async () => {
       const { choices } = await setup.gateway.openai.chat.completions
         .stream({ model, messages: [user('Refuse this.')], ...more })
         .finalChatCompletion()
@@ -163,7 +163,7 @@ describe.each(WIRE_MODELS)(
       expect(choices[0]?.message.refusal ?? null).toBe(refusalForm === 'filtered' ? null : REFUSAL)
     })
 
-    test('an answer that was cut off is reported as such', async () => {
+    test('a chat completion whose answer was cut off has `finish_reason: "length"`', async () => {
       const { choices } = await ask([user('Go on for ever.')])
       expect(choices[0]).toMatchObject({
         finish_reason: 'length',

@@ -159,7 +159,7 @@ describe('the Responses input that the gateway builds from a chat', () => {
     expect(input[1]).toEqual(message('assistant', outputText('Hello.\n\nWell?')))
   })
 
-  test('an unknown marker is removed from a chat, and the text around it stays (C6, C7)', async () => {
+  test('an unknown turn marker is removed from a chat, and the text around it stays (C6, C7)', async () => {
     const text = 'One.\n\n[01KQZ3V8M6T2X9R4B7C9]: #\n\nTwo.'
     const { input } = await sent([user('Hi'), assistant(text), user('Well?')])
     expect(input[1]).toEqual(message('assistant', outputText('One.\n\nTwo.')))

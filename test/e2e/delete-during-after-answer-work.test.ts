@@ -73,7 +73,7 @@ const ASKING: readonly (readonly [string, string, (name: string) => object])[] =
 ]
 
 test.each(ASKING)(
-  'after a user is deleted, nothing derived from %s is stored',
+  'after-answer work that is running when its user is deleted stores nothing derived from %s',
   async (_, path, fields) => {
     const user = `ann ${path}`
     await ask(user, path, fields(user))
@@ -95,7 +95,7 @@ test.each(ASKING)(
   },
 )
 
-test('nothing derived from a first answer is stored after its thread is deleted', async () => {
+test('after-answer work that is running when the thread of its turn is deleted stores nothing derived from the turn', async () => {
   const user = 'bob'
   const [, path, fields] = ASKING[1] ?? []
   const { id } = JSON.parse(await ask(user, path ?? '', fields?.(user) ?? {})) as { id: string }
@@ -106,7 +106,7 @@ test('nothing derived from a first answer is stored after its thread is deleted'
   expect(await call('GET', '/v1/memory/facts', user)).toMatchObject({ data: [] })
 })
 
-test('nothing derived from a conversation is stored after it is deleted', async () => {
+test('after-answer work that is running when its conversation is deleted stores nothing derived from the conversation', async () => {
   const headers = { 'x-backstory-user': 'eve' }
   const made = await gateway.post('/v1/conversations', {}, headers)
   const { id } = (await made.json()) as { id: string }

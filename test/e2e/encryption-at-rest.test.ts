@@ -128,7 +128,7 @@ describe('changing the encryption key', () => {
     })
   })
 
-  test('after the old key is replaced, a chat still has the text that its client sends (C109, C110)', async () => {
+  test('after the old key is removed, stored text is unreadable, and chats have only the text that the client sends (C109, C110)', async () => {
     const id = await withKeys(OLD, createData)
     await withKeys(NEW, async (gateway) => {
       expect(await askAboutName(gateway, id)).toContain('Who am I?')

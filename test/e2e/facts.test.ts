@@ -77,14 +77,14 @@ describe.each(WAYS)('facts in requests of the kind: %s', (_, ask) => {
     }
   })
 
-  test('without the policy field no facts are sent and no fact tools are offered', async () => {
+  test('without the policy field `layers.facts`, no facts are sent and no fact tools are offered', async () => {
     await ask('chat-model', `Use remember({"text":"${PORT}","importance":1}).`)
     await ask('chat-model', QUESTION, {})
     expect(sent()).not.toMatch(/8080|remember|forget/)
   })
 })
 
-test('important facts stand at the start of a conversation and do not change within it (C43)', async () => {
+test('important facts are sent at the start of a conversation and do not change within it (C43)', async () => {
   const keep = (text: string) => post('/v1/memory/facts', { text, importance: 0.95 })
   await keep('The user is called Ann')
   const heads: string[] = []
@@ -174,7 +174,7 @@ test('a request is answered without facts if the fact store fails', async () => 
   expect(sent()).toContain('The tool failed.')
 })
 
-test('facts in a summary are sent in other conversations, and only once in their own (C60, C57)', async () => {
+test('facts from a summary are sent in other conversations, and only once in the summarized one (C60, C57)', async () => {
   const summarizer = await startSummarizingUpstream()
   const account = {
     name: 'summarizer',

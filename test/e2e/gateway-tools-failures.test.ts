@@ -146,7 +146,7 @@ describe.each(HOSTS)('failures with gateway tools on %s', (home, start) => {
         expect(sent).toContain('There is no output of a call \\"no\\".')
       })
 
-      test('an answer that is cut off within a gateway tool call ends there', async () => {
+      test('an answer that is cut off within a gateway tool call starts no tool round, unless the service reports it as finished', async () => {
         behave({ ...EXPAND_CALL, finish: 'length' }, FINAL_ANSWER)
         const answer = await respond(model)
         // Some services report such a call as finished.

@@ -276,7 +276,7 @@ test('explain shows a corrected tool round as it was finally sent', async () => 
   expect([first, refused, second, third].map(reasoning)).toEqual([0, 1, 0, 1])
 })
 
-test('the checks of this test detect a tool round that was not stored', async () => {
+test('the check of stored requests reports a tool round that was not stored', async () => {
   const other = await startGateway({ ...services.environment, CONTEXT: '{"policy":"capped"}' })
   const { requests } = other.dependencies
   const { saveRequests } = requests

@@ -191,7 +191,7 @@ test('gateway tools work in every tool round for a client with the old `function
   }
 })
 
-test("the gateway tool expands a client's tool output even if the service reuses its call ids", async () => {
+test("a gateway tool reads a shortened output of a client's tool even if the upstream repeats call ids", async () => {
   const requestFields = {
     model: 'chat-model',
     tools: TOOLS,

@@ -153,7 +153,7 @@ describe.each(HOSTS)("the gateway's endpoints on %s", (_, start) => {
       expect(JSON.stringify(sent())).toContain(image)
     })
 
-    test('an answer that the upstream cut off is reported as such', async () => {
+    test('an answer that the upstream cut off is reported as incomplete', async () => {
       upstream.behave = answerWith({ text: 'It is', finish: 'length' })
       const response = await openai.responses.create({ model, input: 'Go on', stream: false })
       expect(response).toMatchObject({
@@ -354,7 +354,7 @@ describe.each(HOSTS)("the gateway's endpoints on %s", (_, start) => {
     })
   })
 
-  test('a compressed request for another endpoint is passed to the upstream unchanged', async () => {
+  test('a compressed request for an endpoint that the gateway only passes through reaches the upstream unchanged', async () => {
     upstream.behave = (response) => void response.end('{}')
     const before = upstream.received.length
     const response = await fetch(`${host.url}/v1/embeddings`, {
@@ -386,7 +386,7 @@ describe.each(HOSTS)("the gateway's endpoints on %s", (_, start) => {
   )
 
   test.each(['/embeddings?x=1', '/audio/speech', '/images/generations', '/moderations', '/files'])(
-    'the path %s without /v1 is passed to the upstream with it',
+    'the path %s is passed to the upstream as a path below /v1',
     async (path) => {
       upstream.behave = (response) => {
         response.writeHead(200, { 'content-type': 'application/json' })

@@ -63,7 +63,7 @@ describe.each(MODELS)('prompts that are invalid or empty over %s', (model) => {
     }
   })
 
-  test('explain rejects an empty prompt with the same error', async () => {
+  test('explain rejects an empty prompt with the error that a chat request gets', async () => {
     const body = { api: 'chat', model, messages: [output] }
     expect(await postAndReadError('/v1/context/explain', body)).toMatchObject({
       param: 'messages[0]',
@@ -76,7 +76,7 @@ describe.each(MODELS)('prompts that are invalid or empty over %s', (model) => {
   })
 })
 
-test('an input whose only items belong to another wire is rejected', async () => {
+test("an input of which the upstream's wire can send no item is rejected", async () => {
   const input = [{ type: 'web_search_call', id: 'ws_1', status: 'completed' }]
   for (const model of MODELS.filter((one) => one !== 'gpt-5')) {
     expect(await postAndReadError(PATHS.responses, { model, input })).toMatchObject({ status: 400 })

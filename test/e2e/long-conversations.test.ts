@@ -108,7 +108,7 @@ describe('long conversations when the context window is known', () => {
     expect(response.output[0]?.type).toBe('compaction')
   })
 
-  test('a request beyond the window gets its token count', async () => {
+  test('the endpoint for token counts also counts a request that exceeds the window', async () => {
     const { openai } = gateway
     const { input_tokens } = await openai.responses.inputTokens.count({
       model: 'small',

@@ -54,7 +54,7 @@ function firstMessage(chat: string): readonly Message[] {
 }
 
 test.concurrent.each(DATABASES)(
-  'a marker that a client has seen is found after its process is killed, over %s',
+  'a turn whose marker a client has received is found after the gateway process is killed, over %s',
   async (kind, make) => {
     const place = await make()
     const environment = { DATABASE_URL: place.url, ...upstreams(...reasoner.accounts) }

@@ -116,7 +116,7 @@ describe('an image URL for an upstream that does not load URLs (C84)', () => {
     expect(server.requests.length).toBe(request)
   })
 
-  test('an image is not loaded if the request turns that off', async () => {
+  test('an image URL is not loaded if the request sets `media.fetch` to `never`', async () => {
     server.paths.set('/unwanted.png', serveBytes(PNG))
     const url = `${server.url}/unwanted.png`
     const response = await gateway.post('/v1/chat/completions', {
@@ -166,17 +166,20 @@ test.each([
   ['has store set to false', { store: false }, {}],
   ['is a task request', {}, { 'x-backstory-task': 'title_generation' }],
   ['belongs to a temporary chat', {}, { 'x-backstory-chat': 'local:1' }],
-])('an image that is loaded for a request that %s is not stored', async (name, fields, headers) => {
-  const path = `/${name.replaceAll(' ', '-')}.png`
-  server.paths.set(path, serveBytes(PNG))
-  const url = `${server.url}${path}`
-  const messages = [question(url)]
-  const body = { model: 'gemini-2.5-pro', messages, ...fields }
-  await gateway.openai.chat.completions.create(body, { headers })
-  expect(JSON.stringify(services.received.at(-1)?.json)).toContain(PNG.toString('base64'))
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  expect(await isKept(url)).toBe(false)
-})
+])(
+  'the image that the gateway loads is not stored if the request %s',
+  async (name, fields, headers) => {
+    const path = `/${name.replaceAll(' ', '-')}.png`
+    server.paths.set(path, serveBytes(PNG))
+    const url = `${server.url}${path}`
+    const messages = [question(url)]
+    const body = { model: 'gemini-2.5-pro', messages, ...fields }
+    await gateway.openai.chat.completions.create(body, { headers })
+    expect(JSON.stringify(services.received.at(-1)?.json)).toContain(PNG.toString('base64'))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(await isKept(url)).toBe(false)
+  },
+)
 
 async function isKept(url: string): Promise<boolean> {
   const { media, nowMs } = gateway.dependencies

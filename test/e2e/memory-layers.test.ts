@@ -1,6 +1,6 @@
 /**
- * Memory layers, end to end: a model's notes and observations are in its next prompts, over every wire, in
- * both dialects, streamed and not; a layer that fails costs no answer.
+ * Memory layers, end to end: a model's working memory and observations are in its next prompts, over every
+ * wire, in both dialects, streamed and not; an answer is complete even if a layer fails.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
@@ -95,7 +95,7 @@ const WIRES = WIRE_MODELS.filter(
 
 describe.each(WAYS)('memory layers in requests of the kind: %s', (_, converse) => {
   test.each(WIRES)(
-    "the model's notes are sent in later prompts over $model (C40)",
+    'what the model writes into working memory is sent in later prompts over $model (C40)',
     async ({ model }) => {
       const ask = converse(model)
       const answer = await ask(note)
@@ -161,7 +161,7 @@ describe.each(WAYS)('memory layers in requests of the kind: %s', (_, converse) =
     expect(events).toContain('layer-late hanging')
   })
 
-  test('without the policy field no memory layer is called, no tool is offered and no block is sent', async () => {
+  test('without the policy field `layers`, no memory layer is called, no tool is offered and no block is sent', async () => {
     const request: string[] = []
     setLayers([
       memoryLayer('off', { loadBlock: async () => Promise.resolve((request.push('off'), null)) }),

@@ -1,4 +1,4 @@
-/** The levels that choose a context policy: the setting for all, for a model, for a key, and the request. */
+/** Context policies that are set for all requests, for a model, for a key, and by a request. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openaiFor, startGateway, upstreams } from '../support/gateway.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
@@ -89,7 +89,7 @@ test.each([
     TURNS,
   ],
 ] as const)(
-  'a request gets the context policy of %s, which overrides the levels before it (C35)',
+  'if settings, fields and headers set different context policies, a request gets that of %s (C35)',
   async (_, key, model, more, headers, most) => {
     const sent = await questionsSent(key, model, more, headers)
     if (most === TURNS) expect(sent).toBe(TURNS)

@@ -110,7 +110,7 @@ describe.each(['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-fable-5-1'])(
       expect(countSealsSent()).toEqual([0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 4, 5, 6, 7])
     })
 
-    test('without the prefix check, Claude gets a second request, and never again the thinking that it rejected', async () => {
+    test("without the gateway's check of prefixes, thinking that Claude rejects is left out of a second request and all later ones", async () => {
       const { ask } = converse(gateway)
       for (const change of CHANGES) {
         const answer = await ask({ model: `claude-blind/${model}`, ...change })
@@ -134,7 +134,7 @@ test.each([
   expect(countSealsSent()).toEqual([0, 1, 0, 1, 2, 3, 2, 3])
 })
 
-test("a model does not get another model's prefix-bound thinking", async () => {
+test("a model does not get another model's thinking that is valid only after an unchanged prefix", async () => {
   const { ask } = converse(gateway)
   const models = ['claude-opus-5-5', 'claude-fable-5-1', 'claude-opus-5-5']
   for (const model of models) await ask({ model })
@@ -168,7 +168,7 @@ describe('reasoning after tool outputs that are shortened later', () => {
     for (let turn = 0; turn < 9; turn += 1) await ask({ model })
   }
 
-  test('an OpenAI model is not sent reasoning before which a tool output was shortened', async () => {
+  test('an OpenAI model is not sent reasoning after tool outputs that have been shortened since', async () => {
     await talkTo('gpt-5.6')
     expect([services.refusals, services.dropped]).toEqual([[], []])
     // In turn 7 the outputs of the turns 1 to 3 are shortened: only the reasoning before the first of these
@@ -178,7 +178,7 @@ describe('reasoning after tool outputs that are shortened later', () => {
     expect(counts.slice(12)).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  test('without the prefix check, an OpenAI model is sent reasoning that it skips', async () => {
+  test("without the gateway's check of prefixes, an OpenAI model is sent invalid reasoning and skips it", async () => {
     await talkTo('openai-blind/gpt-5.6')
     expect(services.refusals).toEqual([])
     expect(services.dropped.length).toBeGreaterThan(0)
@@ -274,7 +274,7 @@ describe('reasoning with PERSIST_REASONING=next_reply', () => {
     expect(countSealsSent()).toEqual([0, 1, 2, 3, 2, 3, 2, 3])
   })
 
-  test('PERSIST_REASONING=next_reply sends prefix-bound reasoning of every other turn, and no upstream rejects it', async () => {
+  test('PERSIST_REASONING=next_reply sends reasoning only while its prefix is unchanged, and no upstream rejects it', async () => {
     const { ask } = converse(brief)
     for (let turn = 0; turn < 5; turn += 1) await ask({ model: 'claude-opus-5-5' })
     expect([services.refusals, services.dropped]).toEqual([[], []])

@@ -44,7 +44,7 @@ async function runAndReadThreads(words: readonly string[]): Promise<readonly str
   return result.trim().split('\n')
 }
 
-test('after the command `rehearse`, no thread compiles a source file', async () => {
+test('after the command `rehearse`, no thread of the process compiles a source file', async () => {
   expect(await runAndReadThreads(['rehearse'])).toEqual(['compiled', 'compiled'])
   expect(await runAndReadThreads([])).toEqual(['compiled nothing', 'compiled nothing'])
 }, 60_000)

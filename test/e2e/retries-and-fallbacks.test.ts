@@ -90,7 +90,7 @@ test('an upstream that cannot be reached is skipped, for a stream as well', asyn
   expect((await stream.finalResponse()).output_text).toBe('From the second.')
 })
 
-test('an upstream whose window is too small for the request is skipped, and other errors are still reported', async () => {
+test('a fallback whose window is too small for the request is skipped; if none is left, the client gets the first error', async () => {
   first.behave = rejectWith(503, 'Full.')
   const input = 'So much to say. '.repeat(200)
   const before = gateway.log.length
@@ -106,7 +106,7 @@ test('an upstream whose window is too small for the request is skipped, and othe
   expect(second.received).toEqual([])
 })
 
-test('a non-streamed answer that reports a failure closes its turn once', async () => {
+test('a non-streamed answer that reports a failure closes its turn once, as failed', async () => {
   first.behave = answerJson(200, { error: { message: 'Oh no.', type: 'x' } })
   const closed = vi.spyOn(gateway.dependencies.store, 'closeTurn')
   const { status } = await gateway.post('/v1/responses', { model: 'big', input: 'Hi' })

@@ -183,7 +183,7 @@ describe.each(HOSTS)('stop strings and the speaker guard on %s', (home, start) =
       expect(await chatted('chat-model', 'Hi')).toEqual(streamedAndNot(reply))
     })
 
-    test('the speaker guard ignores JSON answers', async () => {
+    test("the speaker guard does not end a JSON answer at a key that looks like a speaker's label", async () => {
       upstream.behave = answerWith({ text: '{\n"user": 1\n}' })
       const reply = { text: '{\n"user": 1\n}', finish: 'stop' }
       const more = { response_format: { type: 'json_object' } }
@@ -192,7 +192,7 @@ describe.each(HOSTS)('stop strings and the speaker guard on %s', (home, start) =
   })
 })
 
-test('SPEAKER_GUARD sets the names of other speakers for all upstreams', async () => {
+test('labels in SPEAKER_GUARD do not end the answer, and other labels do', async () => {
   const { openai, close } = await startGateway({ SPEAKER_GUARD: 'Ada, User' })
   const { choices } = await openai.chat.completions.create({
     model: 'demo',

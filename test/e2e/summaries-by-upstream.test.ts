@@ -210,7 +210,7 @@ describe('upstreams without compaction', () => {
   }
 
   test.each(UPSTREAMS)(
-    'another upstream than the compacting one is sent the complete conversation ($model) (C52)',
+    'an upstream that did not make the compaction is sent the complete conversation ($model) (C52)',
     async (upstream) => {
       const { modelWithFallback: model, above } = upstream
       // The policy keeps 50 turns, so the gateway has nothing to summarize.
@@ -254,7 +254,7 @@ describe('upstreams without compaction', () => {
     expect(summariesSent()).toEqual([])
   })
 
-  test('the gateway summarizes for a trigger that no provider supports', async () => {
+  test('the gateway summarizes for the trigger `turns`, which no provider supports', async () => {
     const upstream = UPSTREAMS[2] as CompactingUpstream
     const ask = byResponseId(upstream, false)
     const backstory = policyWithSummaries(1, { trigger: 'turns', above: 2 })
@@ -277,13 +277,8 @@ describe('upstreams without compaction', () => {
 
 describe('the compaction threshold in the upstream request', () => {
   const requestFields = async (model: string, above: number, more: object = {}) => {
-    const body = {
-      model,
-      input: 'Servus',
-      store: false,
-      backstory: policyWithSummaries(above),
-      ...more,
-    }
+    const backstory = policyWithSummaries(above)
+    const body = { model, input: 'Servus', store: false, backstory, ...more }
     await openai.responses.create(body)
     return sent()['context_management']
   }
@@ -331,7 +326,7 @@ describe('the compaction threshold in the upstream request', () => {
     expect(sent()['context_management']).toBeUndefined()
   })
 
-  test('the compaction threshold of the client replaces that of the policy', async () => {
+  test("the client's compaction threshold replaces the policy's; Claude gets none, because the gateway compacts itself", async () => {
     const context_management = compactAt(3000)
     expect(await requestFields('openai/gpt-5', 70_000, { context_management })).toEqual(
       compactAt(3000),
@@ -535,7 +530,7 @@ describe.each(['chat', 'responses'] as const)(
   'compaction for Open WebUI over a %s connection',
   (connection) => {
     test.each(UPSTREAMS)(
-      'Open WebUI is sent no compaction that it would show, and the chat continues after it ($model)',
+      "the upstream's compaction is not displayed in Open WebUI, and the chat continues after it ($model)",
       async ({ model, above }) => {
         const long = longOf(`From a filter ${model} ${connection}`, above)
         const home = await startGateway({ ...environment(), ...PROFILE_SETTINGS.full })

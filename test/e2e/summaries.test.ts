@@ -559,7 +559,7 @@ describe('summaries of a stored conversation', () => {
   })
 })
 
-test('a client without stored conversations can summarize its chat with a request like its next one', async () => {
+test('a client without stored conversations can have a chat summarized by sending its messages', async () => {
   const manual = { summaries: { trigger: 'manual', keep_turns: 1, keep_tokens: 0 } }
   const { ask, messages, name } = newChat()
   for (let n = 1; n <= 3; n += 1) await ask(`q${n} of ${name}`, { backstory: manual })

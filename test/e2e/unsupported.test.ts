@@ -148,7 +148,7 @@ test('explain never rejects an unsupported parameter, and shows the reason', asy
   })
 })
 
-test('the index in a note refers to the complete list of items', async () => {
+test('the index in a note refers to the complete list of items, even after an earlier item was dropped', async () => {
   const response = await gateway.post('/v1/context/explain', {
     model: 'chat-model',
     input: [

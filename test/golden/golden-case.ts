@@ -5,7 +5,7 @@ import type { Behaviour } from '../support/upstream.ts'
 export type Body = Readonly<Record<string, unknown>>
 
 export interface GoldenGroup {
-  /** Also names the file of the recording. */
+  /** Name of the group, and of the file with its recordings. */
   readonly name: string
   readonly cases: readonly GoldenCase[]
 }
@@ -39,7 +39,7 @@ export interface Player {
 export interface ClientRequest {
   readonly method?: string
   readonly path: string
-  /** Sent as JSON; a string is sent unchanged. */
+  /** Body of the request, which is sent as JSON; a string is sent unchanged. */
   readonly body?: Body | string
   readonly headers?: Readonly<Record<string, string>>
   /** By default, stored answers get their stored explanation, and others a dry run. */

@@ -12,7 +12,7 @@ export interface Client {
 
 export interface Answer {
   readonly status: number
-  /** Parsed if it is JSON, else the text. */
+  /** Body of the response: the parsed value if it is JSON, else the text. */
   readonly body: Json
 }
 

@@ -24,7 +24,7 @@ export interface Gateway {
 export interface OldDatabase {
   /** `atMs` is the time on the gateway's clock at the start. */
   readonly serve: (environment: Environment, atMs: number) => Promise<Gateway>
-  /** Only while no gateway serves it. */
+  /** Dumps the database. Called only while no gateway uses it. */
   readonly dump: () => Promise<Buffer>
   /** Every table with its rows. */
   readonly tables: () => Promise<Tables>
@@ -76,7 +76,7 @@ async function openSqlite(dump?: Buffer): Promise<OldDatabase> {
   }
 }
 
-/** Without the tables of the engine itself. */
+/** Lists the tables, without those of the engine itself. */
 const TABLE_NAMES = `select name from sqlite_master where type = 'table'
   and name not like 'sqlite!_%' escape '!' and name not like '!_cf%' escape '!' order by name`
 

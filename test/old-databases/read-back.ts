@@ -20,7 +20,7 @@ export interface Target {
 
 export type Check = readonly [name: string, read: (target: Target) => Promise<Answers>]
 
-/** In this order: the last four write to the database. */
+/** The checks in their order: the last four write to the database. */
 export const CHECKS: readonly Check[] = [
   ['open runs are ended, and their events are read again', readOpenRuns],
   ['responses are read again', readResponses],
@@ -66,7 +66,7 @@ async function readEach<Known extends { readonly name: string; readonly by: Visi
     for (let known = left.shift(); known !== undefined; known = left.shift()) {
       const label = `${known.name} (${nameOf(known.by)})`
       if (label in answers) throw new Error(`Two are called ${label}.`)
-      // Reserves the place in the object, so that the order is that of the list.
+      // Adds the key now, so that the object has the order of the list.
       answers[label] = null
       answers[label] = shorten(await readOne(createClient(target.url, known.by), known), target)
     }

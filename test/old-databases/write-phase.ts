@@ -160,7 +160,7 @@ async function runToolLoop(session: Session, model: string): Promise<void> {
   await ask('edited', { ...first, input: outputsFor(called, 'a storm') })
 }
 
-/** The client runs the tools, and sends texts with markers. One answer is regenerated. */
+/** A client that runs the tools and sends texts with markers. One answer is regenerated. */
 async function runOpenWebUiChat(session: Session, model: string): Promise<void> {
   const { name, notes } = session
   const visitor = model === 'gpt-5' ? DAN : ADA
@@ -202,7 +202,7 @@ async function runOpenWebUiChat(session: Session, model: string): Promise<void> 
   note('found by marker, without calls', [simple, said, user('And then?')])
 }
 
-/** Without headers there are no markers: the gateway finds the turns by their texts. */
+/** A client without Open WebUI headers gets no markers: the gateway finds its turns by their texts. */
 async function runPlainChat(session: Session, model: string): Promise<void> {
   const { name, notes } = session
   const messages: JsonObject[] = []

@@ -1,4 +1,4 @@
-/** For the command that writes the old databases; see `write-old-databases.ts`. */
+/** Configuration of the command that writes the old databases; see `write-old-databases.ts`. */
 import { defineConfig } from 'vitest/config'
 import whole from '../vitest.config.ts'
 

@@ -1,6 +1,6 @@
 /** Contract tests for the run store on every database: ownership, logs and leases. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { minTurnIdAt } from '../../src/core/turn-derived-ids.ts'
+import { turnIdPrefixAt } from '../../src/core/turn-derived-ids.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createRunStore } from '../../src/store/background-runs/sql-run-store.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
@@ -289,11 +289,11 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
     })
 
     test('renewing the lease of a replica deletes old logs, but not those of unfinished runs', async () => {
-      const beginning = minTurnIdAt(Date.UTC(2020, 0))
+      const beginning = turnIdPrefixAt(Date.UTC(2020, 0))
       const [over, running, young] = [
         await openRun({ id: `${beginning}A${newId().slice(11)}` }),
         await openRun({ id: `${beginning}B${newId().slice(11)}` }),
-        await openRun({ id: minTurnIdAt(Date.now()) + newId().slice(10) }),
+        await openRun({ id: turnIdPrefixAt(Date.now()) + newId().slice(10) }),
       ]
       await runs.endRun(holdOf(over), createEnding(over), eventGroup(3, 3))
       await runs.endRun(holdOf(young), createEnding(young), null)

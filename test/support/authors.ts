@@ -23,7 +23,7 @@ export const ANN: JsonObject = { author: { id: 'u1', name: 'Ann' } }
 const BOB: JsonObject = { author: { id: 'u2', name: 'Bob [the bot]: really' } }
 const ADA: JsonObject = { author: { name: 'Ada' } }
 
-/** Assigned by index, so that the items of a growing conversation keep their authors. */
+/** Assigns authors by index, so that the items of a growing conversation keep their authors. */
 const fields = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: fc.constant(null) },

@@ -58,7 +58,7 @@ export const grown = addRoundTo(conversation)
 /** Adds items to the latest round. */
 export const grownWithinRound = continueRoundOf(tidyConversation)
 
-/** Mostly short, so that many cases can run. */
+/** Arbitrary conversations, most of them short, so that many cases can run. */
 export const history: Arbitrary<History> = fc.oneof(
   { weight: 1, arbitrary: grown },
   { weight: 1, arbitrary: grownWithinRound },
@@ -240,7 +240,7 @@ function output(): Arbitrary<string | readonly Part[]> {
   )
 }
 
-/** Few different ones, so that the same picture occurs several times. */
+/** Arbitrary pictures of which few differ, so that the same picture occurs several times. */
 function medium(): Arbitrary<Part> {
   return fc.oneof(
     fc.constantFrom('a', 'b', 'c', 'd').map((name): Part => {
@@ -254,7 +254,7 @@ function medium(): Arbitrary<Part> {
   )
 }
 
-/** One text ends in half a surrogate pair, as a client leaves it that cuts by length. */
+/** Arbitrary texts. One of them ends in half a surrogate pair, as if a client had cut it by length. */
 function text(): Arbitrary<string> {
   return fc.constantFrom('', 'so', 'grüezi', '🦊', 'one\ntwo', 'torn \ud83e')
 }

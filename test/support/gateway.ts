@@ -1,6 +1,8 @@
 /**
  * Starts a complete gateway on Node in this process, on a free port, with the official SDK as its client.
  * After each test and when it closes, the requests that it reports are compared with those received.
+ *
+ * A number in a test title, e.g. (C45), is the number of a capability in the project's list of capabilities.
  */
 import OpenAI from 'openai'
 import { expect } from 'vitest'

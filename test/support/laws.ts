@@ -1,8 +1,7 @@
 /**
- * Laws of transforms as functions that throw if a list of items or a transform's result violates them. They
- * do not depend on any transform: whether a list is valid is checked as a provider checks it. They run a
- * hundred thousand times, so they compare without assertions, and look only into items that are not the same
- * object.
+ * Laws of transforms as functions that throw if a list of items or a transform's result violates them. The
+ * functions depend on no transform: they check a list as a provider does. They run a hundred thousand times,
+ * so for speed they use no assertions, and compare the content only of items that are different objects.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isCompaction, isCompactionMessage } from '../../src/core/items/compaction-item.ts'

@@ -1,7 +1,6 @@
 /** Builds event logs of background runs from SSE messages. */
+import { formatSseMessage, type SseMessage } from '../../src/core/stream/sse.ts'
 import type { EventGroup } from '../../src/store/background-runs/run-store-interface.ts'
-import { formatSseMessage } from '../../src/core/stream/sse.ts'
-import type { SseMessage } from '../../src/core/stream/stage.ts'
 
 /** Groups messages by `size`. */
 export function groupMessages(messages: readonly SseMessage[], size = 3): readonly EventGroup[] {

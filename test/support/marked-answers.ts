@@ -4,7 +4,7 @@ import type { Item } from '../../src/core/item.ts'
 import { createOutcomeCollector, type Outcome } from '../../src/core/collect-answer-outcome.ts'
 import type { MarkerOptions } from '../../src/gateway/respond/markers/insert-marker-into-events.ts'
 import { wrapRendererWithMarker } from '../../src/gateway/respond/markers/wrap-renderer-with-marker.ts'
-import { NO_OUTPUT } from '../../src/core/stream/stage.ts'
+import { NO_OUTPUT } from '../../src/core/stream/stream-stage.ts'
 
 export const MARKER_TURN_ID = '01KQZ3V8M6T2X9R4B7C9'
 

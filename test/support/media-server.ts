@@ -6,7 +6,7 @@ export type Serve = (response: ServerResponse, request: IncomingMessage) => void
 
 export interface MediaServer {
   readonly url: string
-  /** In the form of `MEDIA_FETCH_ALLOW`. */
+  /** Host and port of the server, in the format of the setting `MEDIA_FETCH_ALLOW`. */
   readonly host: string
   readonly requests: IncomingMessage[]
   readonly paths: Map<string, Serve>

@@ -190,7 +190,7 @@ test('the simulated Open WebUI sends the same items on a Responses connection, w
   })
 })
 
-test("JSON in Python's format has the same meaning", () => {
+test("JSON that is written in Python's format is read as the same value", () => {
   expect(pythonJson({ a: [1, 'ü🦊'], b: null })).toBe(
     '{"a": [1, "\\u00fc\\ud83e\\udd8a"], "b": null}',
   )

@@ -1,6 +1,6 @@
 /** Reads a client's answer in either dialect, however it ends. */
-import { createSseDecoder } from '../../src/core/stream/sse.ts'
-import { runStage, type SseMessage } from '../../src/core/stream/stage.ts'
+import { createSseDecoder, type SseMessage } from '../../src/core/stream/sse.ts'
+import { runStage } from '../../src/core/stream/stream-stage.ts'
 
 export const PATHS = { responses: '/v1/responses', chat: '/v1/chat/completions' } as const
 
@@ -16,7 +16,7 @@ export interface ClientAnswer {
   readonly text: string
   /** Error message; null for an answer that ends well. */
   readonly failure: string | null
-  /** Without the prefix `resp_`; empty if the answer had no id. */
+  /** Id of the answer without its prefix, e.g. `resp_`; empty if the answer had no id. */
   readonly responseId: string
   readonly messages: readonly SseMessage[]
 }

@@ -3,7 +3,7 @@
  * events, and that repeated data is equal. Written from the rules, independently of the renderer.
  */
 import { isObject, type JsonObject } from '../../src/core/json/json.ts'
-import type { SseMessage } from '../../src/core/stream/stage.ts'
+import type { SseMessage } from '../../src/core/stream/sse.ts'
 import {
   faultsInAdded,
   faultsInDone,

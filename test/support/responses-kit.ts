@@ -1,16 +1,16 @@
 /** Helpers for the tests of both sides of the Responses API: recorded streams, requests and answers. */
 import { readdirSync } from 'node:fs'
-import type { StreamEvent } from '../../src/core/stream-event.ts'
+import type { ClientRequest } from '../../src/core/client-request.ts'
+import { createOutcomeCollector, type Outcome } from '../../src/core/collect-answer-outcome.ts'
 import type { Item } from '../../src/core/item.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
-import { createOutcomeCollector, type Outcome } from '../../src/core/collect-answer-outcome.ts'
-import type { PromptParameters, Prompt } from '../../src/core/prompt.ts'
 import type { AnswerContext } from '../../src/core/ports/dialect-interface.ts'
-import type { ClientRequest } from '../../src/core/client-request.ts'
+import type { PromptParameters, Prompt } from '../../src/core/prompt.ts'
+import type { StreamEvent } from '../../src/core/stream-event.ts'
+import { createSseDecoder, type SseMessage } from '../../src/core/stream/sse.ts'
+import { runStage } from '../../src/core/stream/stream-stage.ts'
 import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
 import type { Account } from '../../src/providers/provider-interface.ts'
-import { createSseDecoder } from '../../src/core/stream/sse.ts'
-import { runStage, type SseMessage } from '../../src/core/stream/stage.ts'
 import { readShared, sharedExists, sharedUrl } from './shared-files.ts'
 
 export interface Recorded {

@@ -25,9 +25,9 @@ export interface TextRequest {
 
 export interface TextAnswer {
   readonly status: number
-  /** As stored by the client, with markers. */
+  /** The text of the answer as the client stores it, with markers. */
   readonly text: string
-  /** As the user reads it. */
+  /** The text of the answer as the user reads it, without markers. */
   readonly readableText: string
   readonly turnIds: readonly string[]
   /** True if the answer is complete. */

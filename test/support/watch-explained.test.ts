@@ -39,12 +39,12 @@ const asItIs = () => ({})
 const notKept = () => ({ saveRequests: () => Promise.resolve() })
 
 describe('comparison of stored requests with the received ones', () => {
-  test('the explain check finds nothing wrong in an unchanged gateway', async () => {
+  test('the check of stored requests reports nothing for an unchanged gateway', async () => {
     expect(await faultsWith(asItIs)).toEqual([])
     expect(upstream.received).toHaveLength(1)
   })
 
-  test('the explain check finds a stored request with another body', async () => {
+  test('the check of stored requests reports a stored request whose body differs from the received one', async () => {
     const spoilt = ({ loadRequest }: GatewayDependencies['requests']) => ({
       async loadRequest(...asked: Parameters<typeof loadRequest>) {
         const sent = await loadRequest(...asked)
@@ -57,7 +57,7 @@ describe('comparison of stored requests with the received ones', () => {
     expect(others).toEqual([])
   })
 
-  test('the explain check finds a stored request with another path', async () => {
+  test('the check of stored requests reports a stored request whose path differs from the received one', async () => {
     const spoilt = ({ loadRequest }: GatewayDependencies['requests']) => ({
       async loadRequest(...asked: Parameters<typeof loadRequest>) {
         const sent = await loadRequest(...asked)
@@ -67,18 +67,18 @@ describe('comparison of stored requests with the received ones', () => {
     expect(await faultsWith(spoilt)).toEqual([expect.stringContaining('did not arrive: /v2/')])
   })
 
-  test('the explain check finds a request that is not stored', async () => {
+  test('the check of stored requests reports an answer whose request is not stored', async () => {
     expect(await faultsWith(notKept)).toEqual([
       expect.stringMatching(/is stored without its request$/),
     ])
   })
 
-  test('the explain check accepts a request that is not stored only with EXPLAIN_KEEP=off or a stated reason', async () => {
+  test('the check of stored requests accepts an answer without a stored request only with EXPLAIN_KEEP=off or a stated reason', async () => {
     expect(await faultsWith(asItIs, { EXPLAIN_KEEP: 'off' })).toEqual([])
     expect(await faultsWith(notKept, {}, { unexplained: 'It is not kept on purpose.' })).toEqual([])
   })
 
-  test('the explain check runs by itself when the gateway closes', async () => {
+  test('the check of stored requests runs by itself when the gateway closes', async () => {
     const gateway = await startGateway(environment)
     Object.assign(gateway.dependencies.requests, notKept())
     await gateway.openai.responses.create({ model: 'm', input: 'Say hello.' })
@@ -88,7 +88,7 @@ describe('comparison of stored requests with the received ones', () => {
   })
 })
 
-test('the explain check finds a missing request from the database alone', async () => {
+test('the check of stored requests reports a missing request even if only the database is accessible', async () => {
   const { url, drop } = await sqliteFile()
   const own = { ...environment, DATABASE_URL: url }
   const gateway = await startGateway(own, { unexplained: 'Only the first request is kept.' })
@@ -111,7 +111,7 @@ test('the explain check finds a missing request from the database alone', async 
   await drop()
 })
 
-test('the explain check does not match one received request with two stored ones', () => {
+test('the check of stored requests does not match one received request with two stored ones', () => {
   const arrived = trackReceivedRequests([{ path: '/v1/chat/completions', text: '{"n":1}' }])
   const about = JSON.stringify({ upstream: { url: 'http://upstream/v1/chat/completions' } })
   const told = { body: '{"n":1}', about }
@@ -134,7 +134,7 @@ const UNWATCHED: Readonly<Record<string, string>> = {
   'old-databases/old-databases.test.ts': 'Its answers are compared with stored ones.',
 }
 
-test('every other test file starts gateways with the explain check', () => {
+test('every other test file starts gateways with the check of stored requests', () => {
   const folder = new URL('../', import.meta.url)
   const starts =
     /serve-node\.ts'|createTestHarness|createApp\(|src\/main\/start\.js|src\/main\/node\.ts/

@@ -7,8 +7,7 @@
  * the answer are removed as well.
  */
 import { tryParseJsonObject } from '../../core/json/json.ts'
-import { formatSseMessage, createSseDecoder } from '../../core/stream/sse.ts'
-import type { SseMessage } from '../../core/stream/stage.ts'
+import { formatSseMessage, createSseDecoder, type SseMessage } from '../../core/stream/sse.ts'
 import { OPENING_EVENT_TYPES } from './opening-events.ts'
 
 export function createEventNumbering(firstNumber: number) {

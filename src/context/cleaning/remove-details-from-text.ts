@@ -41,7 +41,7 @@ function findBlocks(text: string): readonly Block[] {
     const lineEnd = text.indexOf('\n', position)
     const line = text.slice(position, lineEnd < 0 ? text.length : lineEnd)
     const isBlank = line.trim() === ''
-    const isCode = !isBlank && fences.read(line.trimEnd(), isAfterBlank)
+    const isCode = !isBlank && fences.readLine(line.trimEnd(), isAfterBlank)
     const block = isBlank || isCode ? null : findBlockInLine(line, position, text.length, findEnd)
     isAfterBlank = isBlank
     if (block === null) {

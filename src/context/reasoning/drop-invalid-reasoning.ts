@@ -11,7 +11,7 @@
  */
 import { isShortenedGatewayToolOutput } from '../../core/items/gateway-tool-items.ts'
 import type { Item, Origin } from '../../core/item.ts'
-import { isEncryptedReasoning } from '../../core/reasoning/is-encrypted-or-signed.ts'
+import { isEncryptedOrSigned } from '../../core/reasoning/is-encrypted-or-signed.ts'
 import { stripReasoning } from '../../core/reasoning/strip-reasoning.ts'
 import { editItems } from '../edit-items.ts'
 import { findValidReasoningStart, isUnrecordedReasoning } from './find-valid-reasoning-start.ts'
@@ -105,7 +105,7 @@ function findEncryptedAnswers(items: readonly Item[]): EncryptedAnswers {
     started.add(origin)
     const isReasoning = item.type === 'reasoning'
     if (isShortenedGatewayToolOutput(item) || (isReasoning && isResumed)) interrupted.add(origin)
-    if (isReasoning && isEncryptedReasoning(item)) encrypted.add(origin)
+    if (isReasoning && isEncryptedOrSigned(item)) encrypted.add(origin)
   }
   return new Map([...encrypted].map((origin) => [origin, interrupted.has(origin)]))
 }

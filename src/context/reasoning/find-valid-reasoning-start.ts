@@ -9,8 +9,8 @@
  */
 import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
-import { isModelItem } from '../../core/items/is-model-item.ts'
-import { isEncryptedReasoning } from '../../core/reasoning/is-encrypted-or-signed.ts'
+import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
+import { isEncryptedOrSigned } from '../../core/reasoning/is-encrypted-or-signed.ts'
 import type { EarlierPrompts } from './rebuild-earlier-prompts.ts'
 import { hasSamePrefixText } from './hash-prompt-prefix.ts'
 import type { OriginalPositions } from '../transform-interface.ts'
@@ -63,14 +63,14 @@ function findUnrecordedAnswers(items: readonly Item[]): readonly number[] {
   const starts = new Set<number>()
   let start = 0
   for (const [index, item] of items.entries()) {
-    if (!isModelItem(item) || isUpstreamCompaction(item)) start = index + 1
+    if (!isItemOfAnswer(item) || isUpstreamCompaction(item)) start = index + 1
     else if (isUnrecordedReasoning(item)) starts.add(start)
   }
   return [...starts]
 }
 
 export function isUnrecordedReasoning(item: Item): boolean {
-  return item.type === 'reasoning' && item.origin === undefined && isEncryptedReasoning(item)
+  return item.type === 'reasoning' && item.origin === undefined && isEncryptedOrSigned(item)
 }
 
 function startsWithItems(items: readonly Item[], prefix: readonly Item[]): boolean {

@@ -5,7 +5,7 @@
  */
 import type { Item } from '../../core/item.ts'
 import { continueTransforms, type PipelineResult } from '../list-and-run-transforms.ts'
-import { isModelItem } from '../../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import { isNonAssistantMessage } from '../cut-points.ts'
 import type { AppliedTransform, OriginalPositions } from '../transform-interface.ts'
@@ -108,6 +108,6 @@ function markRestOfAnswers(mayDiffer: Uint8Array, items: readonly Item[]): void 
   for (const [index, item] of items.entries()) {
     const next = items[index + 1]
     if (mayDiffer[index] !== 1 || next === undefined) continue
-    if (isModelItem(item) && isModelItem(next)) mayDiffer[index + 1] = 1
+    if (isItemOfAnswer(item) && isItemOfAnswer(next)) mayDiffer[index + 1] = 1
   }
 }

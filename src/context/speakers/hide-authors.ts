@@ -8,10 +8,16 @@
  * The placeholder always has the same text and the role `user`, so that it stays the same when another hidden message
  * follows.
  */
-import { readHiddenAuthors, isUpstreamCompaction } from '../../core/items/compaction-item.ts'
+import {
+  readCompactionHiddenAuthors,
+  isUpstreamCompaction,
+} from '../../core/items/compaction-item.ts'
 import { createNoticePart } from '../../core/text/gateway-notice.ts'
 import type { Item, Message } from '../../core/item.ts'
-import { authorOf, matchesAuthor } from '../../core/items/author-time-and-reset-fields.ts'
+import {
+  readClientGivenAuthor,
+  matchesAuthor,
+} from '../../core/items/author-time-and-reset-fields.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import { editItems } from '../edit-items.ts'
 import { findInsertionPoints } from '../insertion-points.ts'
@@ -46,7 +52,7 @@ function createMentionCheck(items: readonly Item[], hidden: readonly string[]) {
   }))
   return (item: Item, index: number): boolean => {
     if (!isUpstreamCompaction(item) || item.origin === undefined) return false
-    const hiddenThen = readHiddenAuthors(item)
+    const hiddenThen = readCompactionHiddenAuthors(item)
     return firstMessages.some(
       ({ author, first }) => first >= 0 && first < index && !hiddenThen.includes(author),
     )
@@ -54,7 +60,7 @@ function createMentionCheck(items: readonly Item[], hidden: readonly string[]) {
 }
 
 function isByAuthor(item: Item, authors: readonly string[]): boolean {
-  const author = authorOf(item)
+  const author = readClientGivenAuthor(item)
   return author !== null && authors.some((who) => matchesAuthor(author, who))
 }
 

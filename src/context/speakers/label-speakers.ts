@@ -12,7 +12,7 @@
 import type { SpeakerRules } from '../../core/context-policy.ts'
 import type { Item, Message, Part } from '../../core/item.ts'
 import {
-  authorOf,
+  readClientGivenAuthor,
   matchesAuthor,
   setGatewayFields,
   type ItemAuthor,
@@ -51,7 +51,8 @@ export function labelSpeakers(options: SpeakerLabelOptions): Transform {
     prefixChanges: 'never',
     run(items) {
       // If no message has an author, there is no name to add.
-      const isNeeded = options.actAs !== null || items.some((item) => authorOf(item) !== null)
+      const isNeeded =
+        options.actAs !== null || items.some((item) => readClientGivenAuthor(item) !== null)
       if (!isNeeded) return { items, notes: [] }
       const edits = items.map((item) => labelItem(item, options))
       const isForeignReasoning = findForeignReasoning(items, edits)
@@ -68,7 +69,7 @@ function labelItem(item: Item, options: SpeakerLabelOptions): ItemEdit | null {
   if (item.type !== 'message') return null
   const { role: original } = item
   if (original !== 'user' && original !== 'assistant') return null
-  const author = authorOf(item)
+  const author = readClientGivenAuthor(item)
   const role = chooseRole(original, author, options)
   // Most messages have no author and keep their role.
   if (author === null && role === original) return null

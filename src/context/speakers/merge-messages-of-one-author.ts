@@ -7,7 +7,7 @@
  */
 import { type Item, type Message, textOfPart } from '../../core/item.ts'
 import {
-  authorOf,
+  readClientGivenAuthor,
   readGatewayFields,
   readSendTime,
   setGatewayFields,
@@ -59,7 +59,7 @@ interface MergeableMessage {
 
 /** Returns the message with its author and day, or `null` for an item that is never merged. */
 function readMergeable(item: Item): MergeableMessage | null {
-  const author = authorOf(item)
+  const author = readClientGivenAuthor(item)
   if (author === null || item.type !== 'message') return null
   const { role, phase, origin, content } = item
   if (role !== 'user' && role !== 'assistant') return null

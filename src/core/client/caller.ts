@@ -1,7 +1,7 @@
 /** The sender of a request: a tenant (API key) and, if known, one of its users. */
 export interface Caller {
-  /** Owner of every stored row; other tenants never see the row. */
+  /** Each stored row belongs to one tenant, and requests of other tenants never read it. */
   readonly tenant: string
-  /** If a user is set, stored rows are visible only to this user of the tenant. */
+  /** If set, the rows that the request stores can be read only by requests of this user. */
   readonly user: string | null
 }

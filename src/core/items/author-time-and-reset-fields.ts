@@ -24,8 +24,8 @@ export function setGatewayFields<Kind extends Item>(item: Kind, fields: JsonObje
   }
 }
 
-/** Returns the author, with a chat message's `name` if no other name is set; null if the item has no author. */
-export function authorOf(item: Item): ItemAuthor | null {
+/** Returns the author that the client set, else a chat message's `name` as the author's name; null if there is neither. */
+export function readClientGivenAuthor(item: Item): ItemAuthor | null {
   const { native } = item
   // Returns early, because most items have no such data.
   if (native === undefined) return null
@@ -41,7 +41,7 @@ export function matchesAuthor({ id, name }: ItemAuthor, idOrName: string): boole
   return id === idOrName || name === idOrName
 }
 
-/** Returns the time that the client gave for the item, in seconds since 1970; null without one. */
+/** Returns the time that the client set for the item, in seconds since 1970; null if it set none. */
 export function readSendTime(item: Item): number | null {
   const sentAt = readGatewayFields(item)?.['sent_at']
   return typeof sentAt === 'number' ? sentAt : null

@@ -38,8 +38,8 @@ export function isGatewayCompaction({ raw }: OpaqueItem): boolean {
 }
 
 /**
- * Returns the wire of the upstream that made the compaction; null if the gateway made it. Text in
- * `content` instead of `encrypted_content` means that a client sent a compaction of Anthropic itself.
+ * Returns the wire of the upstream that made the compaction; null if the gateway made it. A compaction
+ * with text in `content` instead of `encrypted_content` is one of Anthropic that the client sent.
  */
 export function readCompactionWire(item: OpaqueItem): string | null {
   if (isGatewayCompaction(item)) return null
@@ -60,13 +60,16 @@ export function isUpstreamCompaction(item: Item): item is OpaqueItem {
   return isCompaction(item) && !isGatewayCompaction(item)
 }
 
-/** Returns a copy that records which authors' messages the compaction does not contain. */
-export function setHiddenAuthors(item: OpaqueItem, hidden: readonly string[]): OpaqueItem {
+/** Returns a copy that records the authors whose messages were hidden when the compaction was made. */
+export function setCompactionHiddenAuthors(
+  item: OpaqueItem,
+  hidden: readonly string[],
+): OpaqueItem {
   return setGatewayFields(item, { without: hidden })
 }
 
-/** Returns the authors whose messages the compaction does not contain. A client cannot set this field. */
-export function readHiddenAuthors(item: OpaqueItem): readonly unknown[] {
+/** Returns the authors that `setCompactionHiddenAuthors` recorded. A client cannot set this field. */
+export function readCompactionHiddenAuthors(item: OpaqueItem): readonly unknown[] {
   const hidden = readGatewayFields(item)?.['without']
   return Array.isArray(hidden) ? hidden : []
 }

@@ -1,13 +1,13 @@
 /**
  * Finds answers that directly follow another answer, because a client asked the model to continue it.
- * For some upstreams, the gateway inserts a user message between the two that asks the model to continue.
- * The second answer is generated after that message, so every later prompt needs it at the same index.
+ * For some upstreams, the gateway inserts a user message with this request between the two answers. The
+ * second answer is generated after the inserted message, so every later prompt needs the message there too.
  *
  * All items of an answer share one `origin` object. An item without an origin is text that the client
  * wrote or edited. Edited text can come in the middle of its answer or before its calls, so a call after
  * such text belongs to the same answer, unless an item of another answer comes before the text.
  */
-import { isModelItem } from './is-model-item.ts'
+import { isItemOfAnswer } from './is-item-of-answer.ts'
 import { isToolCallOutput } from './tool-call-pairs.ts'
 import { affectsAllLaterItems, isAssistantMessage } from './rounds-and-pinned-items.ts'
 import { isToolCall, type Item, type Origin } from '../item.ts'
@@ -24,9 +24,9 @@ export function findConsecutiveAnswers(items: readonly Item[]): readonly number[
     if (origin !== undefined && !startedAnswers.has(origin)) {
       startedAnswers.add(origin)
       const continues = previous !== null && (followsAnswer || continuesAnswer(previous, item))
-      if (continues && isAnswerItem(item)) indexes.push(index)
+      if (continues && isAnswerItemExceptCompaction(item)) indexes.push(index)
     }
-    previous = isAnswerItem(item) ? item : null
+    previous = isAnswerItemExceptCompaction(item) ? item : null
     // The output of a gateway tool does not end the answer: the text after it belongs to the same answer.
     followsAnswer =
       previous !== null && !isToolCallOutput(item) && (followsAnswer || origin !== undefined)
@@ -35,8 +35,8 @@ export function findConsecutiveAnswers(items: readonly Item[]): readonly number[
 }
 
 /** False for an item that separates two answers, e.g. a user message, a client's tool output or a compaction. */
-function isAnswerItem(item: Item): boolean {
-  return isModelItem(item) && !affectsAllLaterItems(item)
+function isAnswerItemExceptCompaction(item: Item): boolean {
+  return isItemOfAnswer(item) && !affectsAllLaterItems(item)
 }
 
 function continuesAnswer(previous: Item, item: Item): boolean {

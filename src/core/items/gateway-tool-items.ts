@@ -7,8 +7,8 @@
 import type { FunctionCallOutput, Item, Part } from '../item.ts'
 
 /**
- * The stored name for gateway tools, also in codes such as `house-tool-offered`. Stored items would
- * not match another name.
+ * The name for gateway tools in stored items, and in codes such as `house-tool-offered`. It must not
+ * change, because the marks of items that are already stored would no longer be found.
  */
 const MARK = 'house'
 

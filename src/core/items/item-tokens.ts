@@ -13,7 +13,7 @@ export function estimateItemTokens(item: Item): number {
   return tokens
 }
 
-/** Estimates the tokens of an item without caching them, for items that are measured only once. */
+/** Estimates the tokens of an item that is measured only once, so the estimate is not added to the cache. */
 export function estimateItemTokensUncached(item: Item): number {
   const cached = CACHE.get(item)
   if (cached !== undefined) return cached

@@ -7,13 +7,13 @@ import type { Item, Part } from '../item.ts'
 import type { JsonObject } from '../json/json.ts'
 import { listContentParts } from '../media/media-handles.ts'
 
-/** Returns the item with other content parts; the same item if `parts` is its own list. */
+/** Returns the item with the content parts `parts`; the same item if `parts` is already its list. */
 export function replaceContentParts(item: Item, parts: readonly Part[]): Item {
   const before = listContentParts(item)
   if (parts === before) return item
   const { $parts: fields, ...chat } = readChatOnlyFields(item)
   if (fields === undefined) return setContentParts(item, parts)
-  // Clients could set this field in older versions, so the stored value may have any type.
+  // In older versions of the gateway, clients could set `$parts`, so a stored value may have any type.
   const known: readonly (JsonObject | null)[] =
     Array.isArray(fields) && fields.length === parts.length ? fields : []
   const kept = known.map((entry, index) => (parts[index] === before[index] ? entry : null))
@@ -21,7 +21,7 @@ export function replaceContentParts(item: Item, parts: readonly Part[]): Item {
   return setContentParts({ ...item, native: { ...item.native, chat: rest } }, parts)
 }
 
-/** Returns the item with other content parts and unchanged `native` data. */
+/** Returns the item with the content parts `parts`; `native` stays unchanged. */
 export function setContentParts(item: Item, parts: readonly Part[]): Item {
   switch (item.type) {
     case 'message':

@@ -1,6 +1,7 @@
 /**
  * Finds rounds and pinned items in a list. A round is a question and everything up to the next question.
- * A question is one or several consecutive user messages. Items before the first belong to no round.
+ * A question is one or several consecutive user messages. Items before the first question belong to no
+ * round.
  */
 import { isCompactionMessage, replacesUserMessages } from './compaction-item.ts'
 import { isInstruction } from './leading-instructions.ts'
@@ -61,7 +62,7 @@ export function isPinnedByClient(item: Item): boolean {
   return item.native?.['backstory']?.['pin'] === true
 }
 
-/** True for an item that no window drops. (`createPinnedItemPredicate` adds e.g. the call of a pinned output.) */
-export function isPinned(item: Item): boolean {
+/** True for an item that no window drops. `createPinnedItemPredicate` adds related items, e.g. the call of a pinned output. */
+export function isKeptInEveryWindow(item: Item): boolean {
   return affectsAllLaterItems(item) || isPinnedByClient(item)
 }

@@ -1,10 +1,10 @@
 /**
  * Serializes items for the store, without their origin, and measures their size in bytes. Only
- * `serializeItem` caches the size: items that are measured but not stored are soon discarded.
+ * `serializeItem` caches the size, because items that are only measured are soon discarded.
  */
 import type { Item } from '../item.ts'
 
-/** Returns the JSON text of the item. A caller that has removed the origin already passes `itemWithoutOrigin`. */
+/** Returns the JSON text of the item without its origin. A caller that has such a copy passes it as `itemWithoutOrigin`. */
 export function serializeItem(item: Item, itemWithoutOrigin = removeOrigin(item)): string {
   const text = JSON.stringify(itemWithoutOrigin)
   BYTES.set(item, Buffer.byteLength(text))

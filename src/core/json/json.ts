@@ -23,7 +23,7 @@ export function listOrEmpty(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : []
 }
 
-/** Returns the entry of a record under a name that a client chose. Ignores inherited entries such as `constructor`. */
+/** Returns the record's own entry with this name. Names from clients may be those of inherited entries, e.g. `constructor`. */
 export function readOwnValue<Value>(
   record: Readonly<Record<string, Value>>,
   name: string,

@@ -37,8 +37,8 @@ function replaceLoneSurrogates(text: string): string {
 }
 
 /**
- * Matches a lone surrogate escape. Also matches a pair of escapes, which is valid, and an escaped
- * backslash, because in `\\ud83d` the text `ud83d` is no escape.
+ * Matches a lone surrogate escape. Also matches a valid pair of escapes and an escaped backslash, so that
+ * their second half is not taken for a lone escape: in `\\ud83d`, the text `ud83d` is no escape.
  */
 const ESCAPE = /\\(?:\\|ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|ud[89a-f][0-9a-f]{2})/gi
 const REPLACEMENT = '\ufffd'

@@ -42,7 +42,7 @@ export function mayContainMarker(text: string): boolean {
 
 const MARKER_ENDING = /[\];]: [#&\\]/
 
-/** Removes everything that looks like a marker, also damaged markers and those in code, so that texts can be compared. */
+/** Removes everything that looks like a marker, even damaged or in code, so that texts can be compared without markers. */
 export function removeMarkerLikeText(text: string): string {
   return text.includes('[') || text.includes('&') ? text.replace(ANY_MARKER, '') : text
 }
@@ -61,7 +61,7 @@ function createMarkerReader(text: string) {
   const cutter = createTextCutter(text)
   const fences = createCodeFenceTracker()
   const markers: { readonly turnId: string; readonly offset: number }[] = []
-  /** Number of blank lines, not removed, since the last line with text. */
+  /** Number of blank lines in the kept text after its last line with text. */
   let blankLines = 0
   let hasText = false
 
@@ -69,7 +69,7 @@ function createMarkerReader(text: string) {
     for (const turnId of turnIds) markers.push({ turnId, offset: cutter.keptLength() })
   }
   const keepLine = (line: string): void => {
-    fences.read(line, blankLines > 0)
+    fences.readLine(line, blankLines > 0)
     blankLines = 0
     hasText = true
   }
@@ -84,7 +84,7 @@ function createMarkerReader(text: string) {
     addMarkers(turnIdsAfter)
     keepLine(line.slice(textStart, textEnd))
   }
-  /** Removes a line that has only markers, and the blank line after it. At the end of the text, removes all blanks. */
+  /** Removes a line that has only markers, and the blank line after it; all white space after it if no text follows. */
   const dropLine = (
     start: number,
     next: number,
@@ -116,7 +116,7 @@ function createMarkerReader(text: string) {
     },
     result(): MarkerExtraction {
       if (markers.length === 0) return { text, markers }
-      // Lowers offsets beyond the end of the text, because a later marker may have removed line breaks there.
+      // Lowers offsets that are beyond the end of the text since line breaks before a later marker were removed.
       let limit = cutter.keptLength()
       const limited = markers.toReversed().map(({ turnId, offset }) => {
         limit = Math.min(limit, offset)

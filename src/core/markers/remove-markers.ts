@@ -19,7 +19,7 @@ function unwrapFences(text: string): string {
   return text.replace(FENCED, '$2')
 }
 
-/** Removes the markers that `extractMarkers` has not found, also those that arise when a marker inside is removed. */
+/** Removes the markers that `extractMarkers` has not found, and those that a removal creates, e.g. around a nested marker. */
 function removeRemaining(text: string): string {
   if (!mayContainMarker(text)) return text
   const cutter = createTextCutter(text)
@@ -56,7 +56,7 @@ const PATTERN = `${OPEN}[0-9A-HJKMNP-TV-Z]{20}${CLOSE}: ${HASH}`
 const MARKER = new RegExp(`${PATTERN}$`)
 /** Matches a code fence around one marker. The lookbehind and the limits 16 and 8 keep the search linear in any text. */
 const FENCED = new RegExp(`(?<![\`~])(\`{3,16}|~{3,16})\\s{1,8}(${PATTERN})\\s{1,8}\\1`, 'g')
-/** Max length of a marker, and max length of the text before it that is examined. */
+/** Max length of a marker. Also the max length of the text before a marker that is searched for line breaks. */
 const MAX_CHARS = 128
 
 interface CharsToRemove {
@@ -94,7 +94,7 @@ function measureCharsToRemove(textBefore: string, text: string, end: number): Ch
   return { before: 0, after: isSeparated ? blanksAfter : 0 }
 }
 
-/** Removes the shorter of the two sequences of line breaks, but not the indentation and `>` signs of the next line. */
+/** Returns the characters of the shorter sequence of line breaks. The indentation and `>` signs of the next line stay. */
 function removeFewerBreaks(before: string, after: string): CharsToRemove {
   if (countBreaks(before) <= countBreaks(after)) {
     return { before: before.length, after: 0 }

@@ -8,9 +8,9 @@ export type MediaKind = (typeof MEDIA_KINDS)[number]
 
 export interface PartMedia {
   readonly kind: MediaKind
-  /** Equal for equal media: the complete data, or the address, e.g. `https://a.example/1.png`. */
+  /** Text that is the same for the same medium: its complete data, or its URL, e.g. `https://a.example/1.png`. */
   readonly identity: string
-  /** Number of bytes that the part adds to a request; 0 if it has only an address. */
+  /** Number of bytes that the part adds to a request; 0 if it has only a URL or a file id. */
   readonly bytes: number
 }
 

@@ -31,7 +31,7 @@ function visibleText(text: string): string {
   const lines: string[] = []
   for (const line of text.split('\n')) {
     const isBlank = line.trim() === ''
-    const isCode = !isBlank && fences.read(line, isAfterBlank)
+    const isCode = !isBlank && fences.readLine(line, isAfterBlank)
     isAfterBlank = isBlank
     if (isCode) continue
     if (line.includes('<details')) depth += 1

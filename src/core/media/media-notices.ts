@@ -42,7 +42,7 @@ export function createHiddenMediaGroupNotice(
   )
 }
 
-/** Creates the notice before images of the last answer that are sent again with the next user message. */
+/** Creates the notice before images that are sent with a user message, but come from the answer before it. */
 export function createReusedImageNotice(
   identities: readonly string[],
   handles: MediaHandles,

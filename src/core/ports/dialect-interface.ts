@@ -2,12 +2,13 @@
  * Defines the interface of a client dialect, which parses requests, renders answers, and patches
  * answers that pass through.
  */
-import type { StreamEvent, Failure } from '../stream-event.ts'
-import type { JsonObject } from '../json/json.ts'
-import type { Outcome } from '../collect-answer-outcome.ts'
-import type { DialectName } from '../prompt.ts'
-import type { SseMessage, TextDeltaPattern } from '../stream/stage.ts'
 import type { ClientRequest } from '../client-request.ts'
+import type { Outcome } from '../collect-answer-outcome.ts'
+import type { JsonObject } from '../json/json.ts'
+import type { DialectName } from '../prompt.ts'
+import type { StreamEvent, Failure } from '../stream-event.ts'
+import type { SseMessage } from '../stream/sse.ts'
+import type { TextDeltaPattern } from '../stream/text-delta-pattern.ts'
 
 /** The data of an answer that a dialect needs to render it. */
 export interface AnswerContext {
@@ -41,8 +42,8 @@ export interface AnswerRenderer {
 
 /**
  * Replaces ids and the copies of request fields in an answer that is otherwise forwarded unchanged. The
- * patcher receives every message of the stream in order. Looking at `event` or for a substring first,
- * it parses only few of them.
+ * patcher receives every message of the stream in order. It checks `event` or searches for a substring
+ * first, so that it has to parse only few messages.
  */
 export interface PassThroughPatcher {
   readonly patchMessage: (message: SseMessage) => SseMessage

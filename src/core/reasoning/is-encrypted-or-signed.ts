@@ -5,7 +5,7 @@
 import { filterObjects } from '../items/chat-only-fields.ts'
 import type { Item, Reasoning } from '../item.ts'
 
-export function isEncryptedReasoning({ encrypted_content: content, native }: Reasoning): boolean {
+export function isEncryptedOrSigned({ encrypted_content: content, native }: Reasoning): boolean {
   if (typeof content === 'string' && content !== '') return true
   if (native === undefined) return false
   const { anthropic, gemini, chat } = native
@@ -17,6 +17,6 @@ export function isEncryptedReasoning({ encrypted_content: content, native }: Rea
   )
 }
 
-export function hasEncryptedReasoning(items: readonly Item[]): boolean {
-  return items.some((item) => item.type === 'reasoning' && isEncryptedReasoning(item))
+export function hasEncryptedOrSignedReasoning(items: readonly Item[]): boolean {
+  return items.some((item) => item.type === 'reasoning' && isEncryptedOrSigned(item))
 }

@@ -3,9 +3,9 @@
  * any split into chunks, and a last event without a blank line; formatting uses LF.
  */
 import { createParser } from 'eventsource-parser'
-import { concatBytes } from './concat-bytes.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { NO_OUTPUT, type SseMessage, type Stage } from './stage.ts'
+import { concatBytes } from './concat-bytes.ts'
+import { NO_OUTPUT, type Stage } from './stream-stage.ts'
 
 export const MAX_SSE_EVENT_BYTES = 16 * 1024 * 1024
 
@@ -138,4 +138,15 @@ function findEventsEnd(chunk: Uint8Array, previous: Uint8Array): number {
     if (before === LF || before === CR) return index + 1
   }
   return 0
+}
+
+/** One server-sent event. `event` is missing in an API that does not name its events. */
+export interface SseMessage {
+  readonly event?: string | undefined
+  readonly data: string
+}
+
+/** True for the message `[DONE]`, with which OpenAI's streams end. */
+export function isDoneMarker({ data }: SseMessage): boolean {
+  return data.startsWith('[DONE]')
 }

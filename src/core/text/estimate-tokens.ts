@@ -56,7 +56,7 @@ function mediaTokens(object: JsonObject): number | null {
   if (typeof data !== 'string' && typeof fileUri !== 'string') return null
   const type = object['media_type'] ?? object['mimeType'] ?? object['mime_type']
   if (typeof type === 'string') return tokensOfMedium(type, typeof data === 'string' ? data : '')
-  // OpenAI's APIs have a format for audio, e.g. `mp3`, instead of a media type.
+  // Audio in OpenAI's APIs has no media type but a format, e.g. `mp3`, which is converted to `audio/mp3`.
   const { format } = object
   return typeof format === 'string' && typeof data === 'string'
     ? tokensOfMedium(`audio/${format}`, data)
@@ -89,8 +89,8 @@ const GREEK = 0x370
 const CJK = 0x2e80
 
 /**
- * Matches characters after the Latin alphabets. Fast, because V8 stores most texts without them in one
- * byte per character.
+ * Matches characters after the Latin alphabets. The search is fast in most texts, because V8 stores a text
+ * without such characters in one byte per character.
  */
 const BEYOND_LATIN = /[\u0370-\uffff]/
 

@@ -1,7 +1,7 @@
 /**
  * Creates and recognizes gateway notices: text parts that start with `[Gateway notice: `, with which the
  * gateway informs a model, e.g. that an image was hidden. A model can trust this start, because
- * `context/cleaning/escape-notices-in-items.ts` changes the bracket in all other texts that have it.
+ * `context/cleaning/escape-notices-in-items.ts` replaces the bracket in all other texts that contain it.
  *
  * The gateway recognizes its notices by a symbol key, which a client cannot send in JSON.
  */
@@ -52,7 +52,7 @@ export interface NoticeOptions {
 
 /** Returns the identities of the media that a notice replaces; null if the part is no notice. */
 export function readNoticeMediaIdentities(part: Part): readonly string[] | null {
-  return readNoticeMedia(part)?.identities ?? null
+  return isNotice(part) ? part[NOTICE_MEDIA].identities : null
 }
 
 /** True for a text part that is no gateway notice. */
@@ -62,12 +62,8 @@ export function isTextWithoutNotice(part: Part): part is TextPart {
 
 /** Returns how many media of this kind the part replaces; 0 if it is no notice. */
 export function countHiddenMedia(part: Part, kind: MediaKind): number {
-  const media = readNoticeMedia(part)
+  const media = isNotice(part) ? part[NOTICE_MEDIA] : null
   return media?.kind === kind ? media.identities.length : 0
-}
-
-function readNoticeMedia(part: Part): NoticeMedia | null {
-  return isNotice(part) ? part[NOTICE_MEDIA] : null
 }
 
 function isNotice(part: Part): part is NoticePart {
@@ -97,7 +93,7 @@ export function escapeFakeNotices(text: string): string {
   return text.replace(LOOK_ALIKE, (found) => `(${found.slice(1)}`)
 }
 
-/** True if the text has a bracket; a check that is about 100 times faster than the pattern. */
+/** True if the text has a bracket. This check is about 100 times faster than a search for the pattern. */
 export function mayContainNotice(text: string): boolean {
   return BRACKETS.some((bracket) => text.includes(bracket))
 }

@@ -3,17 +3,17 @@
  * non-blank lines one by one, without their line breaks.
  *
  * Markdown parsers disagree about a fence whose list item or quote ends before the closing line. This
- * tracker regards the fence as closed, and `isInDoubt` is true for the remaining text.
+ * tracker regards the fence as closed, and `isUncertain` is true for the remaining text.
  */
 export interface CodeFenceTracker {
   /** Reads the next line and returns true if it opens or closes a fence or is inside one. */
-  readonly read: (line: string, isAfterBlank: boolean) => boolean
+  readonly readLine: (line: string, isAfterBlank: boolean) => boolean
   /** True if the line, as the next one, would be inside the open fence or close it. Does not read the line. */
   readonly isLineInFence: (line: string) => boolean
-  readonly isOpen: () => boolean
+  readonly isFenceOpen: () => boolean
   /** True if the next line may continue a list item. */
   readonly isInList: () => boolean
-  readonly isInDoubt: () => boolean
+  readonly isUncertain: () => boolean
 }
 
 export function createCodeFenceTracker(): CodeFenceTracker {
@@ -21,7 +21,7 @@ export function createCodeFenceTracker(): CodeFenceTracker {
   let quoted: Fence | null = null
   let isInList = false
   let listColumn = 0
-  let isInDoubt = false
+  let isUncertain = false
 
   const readQuote = (body: string): void => {
     if (quoted === null) quoted = openedBy(body, 0)
@@ -29,7 +29,7 @@ export function createCodeFenceTracker(): CodeFenceTracker {
   }
   const readOpen = (line: string, open: Fence): void => {
     if (isClosedBy(line, open)) fence = null
-    else if (looksClosed(line, open)) isInDoubt = true
+    else if (looksClosed(line, open)) isUncertain = true
   }
   const readText = (line: string, isAfterBlank: boolean): boolean => {
     const lead = leadOf(line, isInList)
@@ -37,18 +37,18 @@ export function createCodeFenceTracker(): CodeFenceTracker {
       isInList = true
       listColumn = lead.column
     } else if (isAfterBlank && lead.column === 0) isInList = false
-    if (quoted !== null && !lead.isQuote && !isAfterBlank) isInDoubt = true
+    if (quoted !== null && !lead.isQuote && !isAfterBlank) isUncertain = true
     if (isAfterBlank || !lead.isQuote) quoted = null
     const body = line.slice(lead.index)
     if (lead.isQuote) {
-      if (isInList && /```|~~~/.test(body)) isInDoubt = true
+      if (isInList && /```|~~~/.test(body)) isUncertain = true
       else readQuote(body)
       return false
     }
     const opened = openedBy(body, isInList ? lead.column : 0)
     if (opened === null || (lead.column > 3 && !isInList)) return false
     if (isInList && lead.column > listColumn + 3) {
-      isInDoubt = true
+      isUncertain = true
       return false
     }
     fence = opened
@@ -59,10 +59,10 @@ export function createCodeFenceTracker(): CodeFenceTracker {
     (fence.column === 0 || columnOf(line) >= fence.column || isClosedBy(line, fence))
 
   return {
-    read(line, isAfterBlank) {
+    readLine(line, isAfterBlank) {
       if (fence !== null) {
         const isOutside = fence.column > columnOf(line)
-        if (isOutside) isInDoubt = true
+        if (isOutside) isUncertain = true
         if (holds(line)) {
           readOpen(line, fence)
           return true
@@ -72,9 +72,9 @@ export function createCodeFenceTracker(): CodeFenceTracker {
       return readText(line, isAfterBlank)
     },
     isLineInFence: holds,
-    isOpen: () => fence !== null || quoted !== null,
+    isFenceOpen: () => fence !== null || quoted !== null,
     isInList: () => isInList,
-    isInDoubt: () => isInDoubt,
+    isUncertain: () => isUncertain,
   }
 }
 

@@ -20,7 +20,10 @@ export function truncateFailure(failure: Failure): Failure {
   }
 }
 
-/** Keeps an event below 48,000 characters: 4000 characters, each up to 6 in JSON (`\u0000`), twice in a Responses event. */
+/**
+ * In JSON, a character has up to 6 characters (`\u0000`), and a Responses event has the message twice. So the
+ * message adds at most 48,000 bytes to a line, and the line stays below 128 KiB, the limit of some clients.
+ */
 const MESSAGE_CHARS = 4000
 const FIELD_CHARS = 400
 

@@ -9,7 +9,7 @@ import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
-import { hasEncryptedReasoning } from '../../core/reasoning/is-encrypted-or-signed.ts'
+import { hasEncryptedOrSignedReasoning } from '../../core/reasoning/is-encrypted-or-signed.ts'
 import type { TokenUsage } from '../../core/stream-event.ts'
 import { fingerprintAnswer } from '../../recall/split-and-fingerprint-segments.ts'
 import { resolveTargetCapabilities } from '../../upstream/resolve-target-capabilities.ts'
@@ -30,7 +30,9 @@ export function describeAnswerProvenance(
   const wasReasoningRejected = requests.some((request) => request.wasReasoningRejected)
   return {
     origin: createLazyValue(() => {
-      const prefixHash = hasEncryptedReasoning(items) ? hashSentPrefix(requests, items) : null
+      const prefixHash = hasEncryptedOrSignedReasoning(items)
+        ? hashSentPrefix(requests, items)
+        : null
       return { ...resolveAnswerOrigin(prepared), prefixHash }
     }),
     fingerprint: () =>

@@ -6,7 +6,7 @@ import type { StreamEvent } from '../../core/stream-event.ts'
 import { isGatewayToolItem, removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
-import { NO_OUTPUT } from '../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../core/stream/stream-stage.ts'
 
 export function hideGatewayTools(renderer: AnswerRenderer): AnswerRenderer {
   /** For each item, its index in the client's output, e.g. `[0, null, null, 1]`; null for a hidden item. */

@@ -4,11 +4,11 @@
  * JSON. Content types are not used, because they are often wrong.
  */
 import { tryParseJsonObject } from '../../core/json/json.ts'
+import type { Prompt } from '../../core/prompt.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
-import { createSseDecoder } from '../../core/stream/sse.ts'
-import { NO_OUTPUT, type Stage, type SseMessage } from '../../core/stream/stage.ts'
-import type { Prompt } from '../../core/prompt.ts'
+import { createSseDecoder, type SseMessage } from '../../core/stream/sse.ts'
+import { NO_OUTPUT, type Stage } from '../../core/stream/stream-stage.ts'
 import type { Account, Provider } from '../../providers/provider-interface.ts'
 import {
   createBodyTooLargeError,

@@ -7,7 +7,7 @@ import type { Log } from '../../core/ports/log-interface.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
 import type { AnswerEventSource } from './answer-event-source-interface.ts'
 import type { FlowControl, PushSource } from '../../core/stream/push-source.ts'
-import { NO_OUTPUT, type Stage } from '../../core/stream/stage.ts'
+import { NO_OUTPUT, type Stage } from '../../core/stream/stream-stage.ts'
 
 export function createDecodedEventSource(
   body: PushSource<Uint8Array>,

@@ -3,7 +3,7 @@
  * When a conversation has grown by 2,000 tokens, a background request has a model list such points.
  * If the request fails, nothing is stored.
  */
-import { isModelItem } from '../../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { Item } from '../../core/item.ts'
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
@@ -169,7 +169,7 @@ function findNewItems(
 
 /** True for messages of user and model, calls and outputs. False for instructions and reasoning. */
 function isObservable(item: Item): boolean {
-  if (item.type === 'message') return item.role === 'user' || isModelItem(item)
+  if (item.type === 'message') return item.role === 'user' || isItemOfAnswer(item)
   return item.type !== 'reasoning'
 }
 

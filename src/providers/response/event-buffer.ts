@@ -2,7 +2,7 @@
  * Collects the events that a decoder emits while it reads a chunk, until the decoder returns them.
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
-import { NO_OUTPUT } from '../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../core/stream/stream-stage.ts'
 
 export interface EventBuffer {
   readonly emit: (event: StreamEvent) => void

@@ -3,7 +3,10 @@
  * get. A compaction without this record may contain what these authors wrote
  * (`context/speakers/hide-authors.ts`).
  */
-import { isUpstreamCompaction, setHiddenAuthors } from '../../core/items/compaction-item.ts'
+import {
+  isUpstreamCompaction,
+  setCompactionHiddenAuthors,
+} from '../../core/items/compaction-item.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { Provider } from '../provider-interface.ts'
 
@@ -17,7 +20,7 @@ export function recordHiddenAuthorsInCompactions(
     events.map((event) =>
       (event.type === 'item-started' || event.type === 'item-ended') &&
       isUpstreamCompaction(event.item)
-        ? { ...event, item: setHiddenAuthors(event.item, hiddenAuthors) }
+        ? { ...event, item: setCompactionHiddenAuthors(event.item, hiddenAuthors) }
         : event,
     )
   return {

@@ -3,7 +3,7 @@
  * turn has other text than the answer in the client's list. Reasons are: the turn answers another
  * question, the answer cannot be an edit of its text, or another turn fits the answer better.
  */
-import { isModelItem } from '../../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import { hasSameContent } from '../compare-items.ts'
@@ -165,7 +165,7 @@ function isUnrelatedTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: Reco
 
 /** True if the input of the first turn contains an item that the second turn generated. */
 function hasOutputInInput({ input }: RecordedTurn, { output }: RecordedTurn): boolean {
-  const modelItems = input.filter(isModelItem)
+  const modelItems = input.filter(isItemOfAnswer)
   return (
     modelItems.length > 0 &&
     output.some((item) => modelItems.some((modelItem) => hasSameContent(item, modelItem)))

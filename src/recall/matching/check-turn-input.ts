@@ -2,7 +2,7 @@
  * Checks which new input a stored turn had: a new question, only tool outputs, or nothing. If turns
  * answer the same question, a client may have joined their texts into one answer.
  */
-import { isModelItem } from '../../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import { readCallId } from '../split-and-fingerprint-segments.ts'
@@ -29,7 +29,7 @@ function findAskedTurn(turn: RecordedTurn, ancestry: TurnAncestry): RecordedTurn
  * e.g. an image that a tool made, is not a question.
  */
 export function hasNewQuestion({ input }: RecordedTurn): boolean {
-  const newItems = input.slice(input.findLastIndex(isModelItem) + 1)
+  const newItems = input.slice(input.findLastIndex(isItemOfAnswer) + 1)
   const hasOutputs = newItems.some((item) => readCallId(item, 'output') !== null)
   return newItems.some(isUserMessage) && !hasOutputs
 }
@@ -40,5 +40,5 @@ export function hasNewQuestion({ input }: RecordedTurn): boolean {
  */
 export function turnLacksNewInput({ input }: RecordedTurn): boolean {
   const lastItem = input.at(-1)
-  return lastItem === undefined || isModelItem(lastItem)
+  return lastItem === undefined || isItemOfAnswer(lastItem)
 }

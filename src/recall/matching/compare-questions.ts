@@ -7,7 +7,7 @@ import { textOfPart, type Item, type Part } from '../../core/item.ts'
 import { fingerprintMedia } from '../../core/media/media-fingerprint.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import { normalizeParts } from '../text/normalize-text.ts'
-import { isModelItem } from '../../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
 
 /**
@@ -81,7 +81,7 @@ function hasIdenticalText(recorded: readonly Part[], sent: readonly Part[]): boo
 
 function listNewUserMessages(input: readonly Item[]): readonly Item[] {
   const start =
-    input.findLastIndex((item) => isModelItem(item) && !isEmptyAssistantMessage(item)) + 1
+    input.findLastIndex((item) => isItemOfAnswer(item) && !isEmptyAssistantMessage(item)) + 1
   return input.slice(start).filter(isUserMessage)
 }
 

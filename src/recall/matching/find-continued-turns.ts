@@ -3,7 +3,7 @@
  * an answer has no new input, and sometimes no new text, so several turns can have the same
  * fingerprint.
  */
-import { isModelItem } from '../../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { hasSameContent } from '../compare-items.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
@@ -68,7 +68,7 @@ export function findContinuedTurns(
  */
 function extractContinuedAnswer(turn: RecordedTurn): RecordedTurn | null {
   const { input } = turn
-  const answerStart = input.findLastIndex((item) => !isModelItem(item)) + 1
+  const answerStart = input.findLastIndex((item) => !isItemOfAnswer(item)) + 1
   const output = input.slice(answerStart)
   if (output.every(({ origin }) => origin === undefined)) return null
   return {

@@ -6,7 +6,7 @@
  */
 import { isToolOutput, textOf, type Item } from '../../core/item.ts'
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
-import { isModelItem } from '../../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 import { findQuestionLine, readCallId, type Segment } from '../split-and-fingerprint-segments.ts'
@@ -123,10 +123,10 @@ function serializeOutput(output: Item): string {
  * complete earlier conversation, which is skipped.
  */
 function listNewOutputs({ input }: RecordedTurn): readonly Item[] {
-  const end = input.findLastIndex((item) => !isModelItem(item)) + 1
+  const end = input.findLastIndex((item) => !isItemOfAnswer(item)) + 1
   const inputOfTurn = input.slice(0, end)
   return inputOfTurn
-    .slice(inputOfTurn.findLastIndex(isModelItem) + 1)
+    .slice(inputOfTurn.findLastIndex(isItemOfAnswer) + 1)
     .filter((item) => readCallId(item, 'output') !== null)
 }
 

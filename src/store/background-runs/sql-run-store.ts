@@ -1,5 +1,5 @@
 /** SQL implementation of `RunStore` for any engine. Each method takes one round trip. */
-import { minTurnIdAt } from '../../core/turn-derived-ids.ts'
+import { turnIdPrefixAt } from '../../core/turn-derived-ids.ts'
 import { decodeColumn, decodeNullableColumn, encodeColumn } from '../database/escape-column-text.ts'
 import { createConversationStatements } from '../conversations/conversation-statements.ts'
 import type { Engine, SqlQuery, SqlRows, WriteDurability } from '../database/engine-interface.ts'
@@ -116,7 +116,7 @@ export function createRunStore(
         [
           replicas.renewReplica({ id, aliveUntilMs }),
           replicas.deleteDeadReplicas({ aliveBeforeMs: nowMs - DEAD_REPLICA_RETENTION_MS }),
-          replicas.deleteOldLogs({ beforeTurnId: minTurnIdAt(nowMs - LOG_RETENTION_MS) }),
+          replicas.deleteOldLogs({ beforeTurnId: turnIdPrefixAt(nowMs - LOG_RETENTION_MS) }),
         ],
         'kill',
       )

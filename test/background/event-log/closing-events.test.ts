@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
-import { createFailure } from '../../../src/core/errors/gateway-error.ts'
 import {
   createClosingEvents,
   type RunLogEnding,
 } from '../../../src/background/event-log/closing-events.ts'
-import { formatSseMessages } from '../../../src/core/stream/sse.ts'
-import type { SseMessage } from '../../../src/core/stream/stage.ts'
+import { createFailure } from '../../../src/core/errors/gateway-error.ts'
+import { formatSseMessages, type SseMessage } from '../../../src/core/stream/sse.ts'
+import { decodeFrames, groupMessages } from '../../support/logs.ts'
 import { answer } from '../../support/responses-answers.ts'
 import { responsesFaults } from '../../support/responses-checker.ts'
 import {
@@ -20,7 +20,6 @@ import {
   renderEvents,
 } from '../../support/responses-kit.ts'
 import { sharedExists } from '../../support/shared-files.ts'
-import { decodeFrames, groupMessages } from '../../support/logs.ts'
 
 const failure = createFailure('internal_error', 'It stopped.')
 const FAILED: RunLogEnding = { status: 'failed', failure, storedIndexes: new Set() }

@@ -7,7 +7,10 @@ import fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../src/core/item.ts'
-import { authorOf, setGatewayFields } from '../../../src/core/items/author-time-and-reset-fields.ts'
+import {
+  readClientGivenAuthor,
+  setGatewayFields,
+} from '../../../src/core/items/author-time-and-reset-fields.ts'
 import { resolvePolicy, type ContextPolicy } from '../../../src/core/context-policy.ts'
 import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
 import {
@@ -96,7 +99,8 @@ function createFakeModel(
     expectValidForProviders(sent)
     expectNoPinnedItemDropped(items, { items: sent, notes })
     // A speaker label changes the text of a question.
-    if (items.every((item) => authorOf(item) === null)) expectQuestionAndInstructions(items, sent)
+    if (items.every((item) => readClientGivenAuthor(item) === null))
+      expectQuestionAndInstructions(items, sent)
     for (const [at, item] of sent.entries()) {
       if (item.type !== 'reasoning') continue
       const before = made.get(item.encrypted_content ?? '') ?? []

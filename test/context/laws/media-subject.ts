@@ -10,7 +10,7 @@ import { PRESETS, type MediaRules } from '../../../src/core/context-policy.ts'
 import {
   countItemsBeforeFirstTurn,
   isAssistantMessage,
-  isPinned,
+  isKeptInEveryWindow,
   isUserMessage,
   findQuestionEnd,
   findRoundStarts,
@@ -75,7 +75,13 @@ function locateMedia(items: readonly Item[]): readonly LocatedMedia[] {
       let unit = at
       while (isUserMessage(items[unit]) && isUserMessage(items[unit - 1])) unit -= 1
       const zone = at < start ? 0 : at < end ? 1 : 2
-      return { ...medium, at, unit, zone, isPinned: at < head || isPinned(item) } as const
+      return {
+        ...medium,
+        at,
+        unit,
+        zone,
+        isPinned: at < head || isKeptInEveryWindow(item),
+      } as const
     }),
   )
 }

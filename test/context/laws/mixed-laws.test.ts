@@ -6,8 +6,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { authorOf, setGatewayFields } from '../../../src/core/items/author-time-and-reset-fields.ts'
-import { isModelItem } from '../../../src/core/items/is-model-item.ts'
+import {
+  readClientGivenAuthor,
+  setGatewayFields,
+} from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { isItemOfAnswer } from '../../../src/core/items/is-item-of-answer.ts'
 import { POLICY_NAMES, resolvePolicy } from '../../../src/core/context-policy.ts'
 import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
 import { insertLayerBlocks, type RenderedBlock } from '../../../src/memory/insert-layer-blocks.ts'
@@ -139,7 +142,7 @@ describe.each(MIXTURES)('laws of the pipeline with the policy %j', (overrides) =
         expectNotesMatchChanges(items, sent, true)
         expectValidForProviders(sent.items)
         // A speaker label changes the text of a question.
-        if (items.every((item) => authorOf(item) === null))
+        if (items.every((item) => readClientGivenAuthor(item) === null))
           expectQuestionAndInstructions(items, sent.items)
       }),
       COUNTS,
@@ -210,7 +213,7 @@ test.each(BY_TURNS)('the policy %j sends the same prefix again while tools run',
       const more = done.slice(asked.length)
       const last = asked.at(-1)
       fc.pre(more.every(isWork) && countWaitingCalls(asked) === countWaitingCalls(done))
-      fc.pre(last !== undefined && !isModelItem(last))
+      fc.pre(last !== undefined && !isItemOfAnswer(last))
       const told = { ...overrides, media: resolvePolicy([{ policy: 'replay' }]).media }
       expectUnchangedPrefix(
         buildPrompt(told, asked, what).items,

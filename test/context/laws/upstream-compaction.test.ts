@@ -10,7 +10,7 @@ import {
   findRoundStarts,
 } from '../../../src/core/items/rounds-and-pinned-items.ts'
 import { isHistorySummary } from '../../../src/core/items/summary-message.ts'
-import { isModelItem } from '../../../src/core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../../../src/core/items/is-item-of-answer.ts'
 import { packCompactionBlock } from '../../../src/providers/anthropic/pack-compaction-block.ts'
 import { applyCompaction } from '../../../src/context/summaries/apply-compaction.ts'
 import { listItemsReplacedBySummary } from '../../../src/context/summaries/apply-summary.ts'
@@ -141,7 +141,9 @@ function listAnswerStarts(items: readonly Item[]): readonly number[] {
   return [...items.keys(), items.length].filter((at) => {
     const [before, after] = [items[at - 1], items[at]]
     return (
-      before !== undefined && !isModelItem(before) && (after === undefined || isModelItem(after))
+      before !== undefined &&
+      !isItemOfAnswer(before) &&
+      (after === undefined || isItemOfAnswer(after))
     )
   })
 }
@@ -194,7 +196,7 @@ describe("laws of the pipeline with an upstream's compaction", () => {
           // If the answer itself grows, it is a different answer.
           const next = after[before.length]
           const isGoneOnWith =
-            next !== undefined && isModelItem(next) && isModelItem(before.at(-1) ?? next)
+            next !== undefined && isItemOfAnswer(next) && isItemOfAnswer(before.at(-1) ?? next)
           if (at === undefined || isGoneOnWith) return
           const [then, now] = [withCompaction(before, at), withCompaction(after, at)]
           expectUnchangedPrefix(applyFor(then).items, applyFor(now).items)

@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { isModelItem } from '../../../src/core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../../../src/core/items/is-item-of-answer.ts'
 import { resolvePolicy } from '../../../src/core/context-policy.ts'
 import {
   findValidReasoningStart,
@@ -67,7 +67,7 @@ describe.each(STABLE_TRANSFORMS)('declared prefix changes of the transform $name
 function listAnswerStarts(items: readonly Item[]): readonly number[] {
   return items.flatMap((item, at) => {
     const before = items[at - 1]
-    return isModelItem(item) && before !== undefined && !isModelItem(before) ? [at] : []
+    return isItemOfAnswer(item) && before !== undefined && !isItemOfAnswer(before) ? [at] : []
   })
 }
 
@@ -116,7 +116,7 @@ function findStartOneByOne(
   const starts = new Set<number>()
   let start = 0
   for (const [at, item] of items.entries()) {
-    if (!isModelItem(item)) start = at + 1
+    if (!isItemOfAnswer(item)) start = at + 1
     else if (isUnrecordedReasoning(item)) starts.add(start)
   }
   let border = items.length

@@ -26,13 +26,13 @@ test('the gateway reads the summary of its own compaction item', () => {
   expect(readGatewayCompactionSummary(createCompactionItem('cmp_1', long))).toBe(long)
 })
 
-test('a client cannot read a compaction item of the gateway, and the gateway recognizes it', () => {
+test('a compaction item of the gateway contains its summary only in encoded form', () => {
   const { raw } = createCompactionItem('cmp_1', 'The cat is called Minka.')
   expect(raw).toMatchObject({ id: 'cmp_1', type: 'compaction' })
   expect(raw['encrypted_content']).toMatch(/^backstory:[\w+/=]+$/)
 })
 
-test("a compaction by an upstream is not the gateway's, and a gateway compaction with changed content has no summary", () => {
+test('no summary is read from a compaction by an upstream or from a gateway compaction with changed content', () => {
   expect(isGatewayCompaction(sealedAs('gAAAAABpzfWE_k5OtOa3'))).toBe(false)
   expect(readGatewayCompactionSummary(sealedAs('gAAAAABpzfWE_k5OtOa3'))).toBeNull()
   for (const junk of ['', '???', btoa('no JSON'), btoa('{"v":2,"summary":"x"}'), btoa('{"v":1}')]) {
@@ -41,7 +41,7 @@ test("a compaction by an upstream is not the gateway's, and a gateway compaction
   expect(readGatewayCompactionSummary({ type: 'opaque', raw: { type: 'compaction' } })).toBeNull()
 })
 
-test('a message made from a compaction is recognized and contains the summary', () => {
+test('a message with the summary of a compaction is recognized by a mark that a client cannot set', () => {
   const message = createCompactionMessage('The cat is called Minka.')
   expect(message.role).toBe('developer')
   expect(isCompactionMessage(message)).toBe(true)

@@ -36,7 +36,7 @@ test('findConsecutiveAnswers finds an answer that directly follows another one',
   expect(findConsecutiveAnswers(items)).toEqual([4, 6])
 })
 
-test('findConsecutiveAnswers finds an answer that follows text of the client', () => {
+test('findConsecutiveAnswers finds an answer that follows assistant text without an origin', () => {
   const begun = talk`assistant: Once upon`
   expect(findConsecutiveAnswers([...QUESTION, ...begun, ...withOrigin(ANSWER, origin())])).toEqual([
     3,
@@ -50,14 +50,14 @@ test('findConsecutiveAnswers finds a call that follows edited text of another an
   expect(findConsecutiveAnswers([...items, ...withOrigin(talk`call a`, origin())])).toEqual([4])
 })
 
-describe('answers that findConsecutiveAnswers does not find', () => {
+describe('answers that do not directly follow another one', () => {
   test.each([
     ['after a question', talk`user: and then?`],
     ['after a tool output', talk`output a 4`],
     ['after an output of a wire-specific tool', talk`shell-output a 4`],
     ['after instructions', talk`developer: be quick`],
     ['after a compaction', talk`hosted compaction`],
-  ])('findConsecutiveAnswers does not find an answer %s', (_, between) => {
+  ])('findConsecutiveAnswers leaves out an answer %s', (_, between) => {
     const items = [
       ...QUESTION,
       ...withOrigin(ANSWER_WITH_CALL, origin()),
@@ -68,11 +68,11 @@ describe('answers that findConsecutiveAnswers does not find', () => {
     expect(findConsecutiveAnswers(items)).toEqual([])
   })
 
-  test('findConsecutiveAnswers finds nothing in a list without recorded items', () => {
+  test('findConsecutiveAnswers returns an empty list if no item has an origin', () => {
     expect(findConsecutiveAnswers([...QUESTION, ...ANSWER, ...ANSWER_WITH_CALL])).toEqual([])
   })
 
-  test('findConsecutiveAnswers does not find an answer after edited text of the same answer', () => {
+  test('findConsecutiveAnswers leaves out the items of an answer after edited text of the same answer', () => {
     const [one, two] = [origin(), origin()]
     const edited = talk`assistant: Twice`
     const [thought = ANSWER[0], ...rest] = withOrigin([...ANSWER, ...ANSWER_WITH_CALL], one)

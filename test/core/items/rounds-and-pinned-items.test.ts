@@ -27,7 +27,7 @@ test('a list without user messages has no rounds', () => {
   expect(findRoundStarts(talk`assistant: hello`)).toEqual([])
 })
 
-test('countItemsBeforeFirstTurn counts the items before the first item of a turn', () => {
+test('countItemsBeforeFirstTurn counts the instructions and tool definitions before the first message of a turn', () => {
   expect(countItemsBeforeFirstTurn([])).toBe(0)
   expect(countItemsBeforeFirstTurn(talk`user: hello`)).toBe(0)
   expect(

@@ -84,7 +84,7 @@ describe('text that extractMarkers leaves unchanged', () => {
     ['in the middle of a line', `So ${MARK} Oh`],
     ['a link definition with another name', '[servus]: #\n\n[01KQZ3V8M6T2X9R4B7CU]: #'],
     ['an id in lower case', MARK.toLowerCase()],
-  ])('extractMarkers leaves a text unchanged that has only a marker %s', (_, text) => {
+  ])('extractMarkers leaves a text unchanged whose only marker-like text is %s', (_, text) => {
     expect(extractMarkers(text)).toEqual({ text, markers: [] })
   })
 })
@@ -109,10 +109,7 @@ const soup = fc
   .array(
     fc.oneof(
       { weight: 2, arbitrary: fc.constantFrom(MARK, OTHER, `\\[${A}\\]: #`, `&#91;${B}]: #`) },
-      {
-        weight: 5,
-        arbitrary: fc.constantFrom(...SCRAPS),
-      },
+      { weight: 5, arbitrary: fc.constantFrom(...SCRAPS) },
     ),
     { maxLength: 16 },
   )

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createMediaIdentityMap } from '../../../src/core/media/media-identity-map.ts'
 
-test('a map by media identity distinguishes keys with equal samples by their complete text', () => {
+test('a map by media identity distinguishes long keys that differ only between the sampled characters', () => {
   const map = createMediaIdentityMap<number>()
   const long = (at: number) => `${'A'.repeat(at)}B${'A'.repeat(999 - at)}`
   map.set(long(100), 1)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Item, ItemNativeFields } from '../../../src/core/item.ts'
-import { hasEncryptedReasoning } from '../../../src/core/reasoning/is-encrypted-or-signed.ts'
+import { hasEncryptedOrSignedReasoning } from '../../../src/core/reasoning/is-encrypted-or-signed.ts'
 import { stripReasoning } from '../../../src/core/reasoning/strip-reasoning.ts'
 import { talk } from '../../support/talk.ts'
 
@@ -60,21 +60,21 @@ test.each<[string, ItemNativeFields]>([
   },
 )
 
-describe('which reasoning items count as encrypted', () => {
+describe('detection of encrypted or signed reasoning', () => {
   const thought = talk`thinks: Hm.`
   test.each<ItemNativeFields>([
     { anthropic: { type: 'thinking', thinking: 'Hm.', signature: 'Er' } },
     { gemini: { thoughtSignature: 'Ck' } },
     { chat: { reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', signature: 'or' }] } },
     { chat: { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] } },
-  ])('reasoning that its wire signed counts as encrypted: %o', (native) => {
-    expect(hasEncryptedReasoning(thought.map((item) => ({ ...item, native })))).toBe(true)
+  ])('reasoning with a signature or encrypted details is detected: %o', (native) => {
+    expect(hasEncryptedOrSignedReasoning(thought.map((item) => ({ ...item, native })))).toBe(true)
   })
 
-  test('reasoning counts as encrypted if it has encrypted content, and not if it is plain text', () => {
-    expect(hasEncryptedReasoning(talk`sealed: x`)).toBe(true)
-    expect(hasEncryptedReasoning(thought)).toBe(false)
+  test('reasoning with encrypted content is detected, and plain reasoning text is not', () => {
+    expect(hasEncryptedOrSignedReasoning(talk`sealed: x`)).toBe(true)
+    expect(hasEncryptedOrSignedReasoning(thought)).toBe(false)
     const native = { chat: { $field: 'reasoning_content', reasoning_details: [{ text: 'Hm.' }] } }
-    expect(hasEncryptedReasoning(thought.map((item) => ({ ...item, native })))).toBe(false)
+    expect(hasEncryptedOrSignedReasoning(thought.map((item) => ({ ...item, native })))).toBe(false)
   })
 })

@@ -4,8 +4,9 @@ import {
   formatSseMessage,
   createSseDecoder,
   createSseBoundaryBuffer,
+  type SseMessage,
 } from '../../../src/core/stream/sse.ts'
-import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
+import { runStage } from '../../../src/core/stream/stream-stage.ts'
 
 const utf8 = new TextEncoder()
 const plain = new TextDecoder()

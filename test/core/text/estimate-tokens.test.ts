@@ -83,7 +83,7 @@ test('tokens of audio and documents are estimated from their bytes, not from the
   expect(document).toBeLessThan(text / 10)
 })
 
-test('tokens of text that only looks like a data URL are estimated as text', () => {
+test('text that only looks like a data URL is estimated as text', () => {
   expect(estimateTokens('data: what I have measured, in base64, was 4')).toBe(11)
   expect(estimateTokens({ data: 'abcdefgh', note: 'x' })).toBeLessThan(10)
 })

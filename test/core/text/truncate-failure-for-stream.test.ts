@@ -36,7 +36,7 @@ test('truncateFailure shortens long fields without splitting a character', () =>
   )
 })
 
-test('an upstream error is shortened if it arrives before the answer starts', () => {
+test('a long error of an upstream is shortened even if it arrives before the answer starts', () => {
   const { failure } = new GatewayError({ ...FAILURE, message: 'x'.repeat(100_000) })
   expect(failure.message).toHaveLength(4000)
 })

@@ -1,14 +1,14 @@
 /** Helpers for the tests of the chat dialect. */
 import { expect } from 'vitest'
-import type { StreamEvent } from '../../../src/core/stream-event.ts'
+import type { ClientRequest } from '../../../src/core/client-request.ts'
+import { createOutcomeCollector, type Outcome } from '../../../src/core/collect-answer-outcome.ts'
+import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import { createOutcomeCollector, type Outcome } from '../../../src/core/collect-answer-outcome.ts'
-import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
 import type { AnswerContext } from '../../../src/core/ports/dialect-interface.ts'
-import type { ClientRequest } from '../../../src/core/client-request.ts'
-import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
-import type { SseMessage } from '../../../src/core/stream/stage.ts'
+import type { StreamEvent } from '../../../src/core/stream-event.ts'
+import type { SseMessage } from '../../../src/core/stream/sse.ts'
+import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
 
 export const TURN = '01KQZ3V8M6T2X9R4B7C9'
 export const HI = [{ role: 'user', content: 'hi' }]

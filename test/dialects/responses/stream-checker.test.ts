@@ -3,9 +3,9 @@
  * fault that is inserted into a valid stream.
  */
 import { describe, expect, test } from 'vitest'
-import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import type { SseMessage } from '../../../src/core/stream/stage.ts'
+import type { StreamEvent } from '../../../src/core/stream-event.ts'
+import type { SseMessage } from '../../../src/core/stream/sse.ts'
 import { responsesFaults } from '../../support/responses-checker.ts'
 import { jsonOf, recordedStreams, renderEvents } from '../../support/responses-kit.ts'
 import { sharedExists } from '../../support/shared-files.ts'

@@ -1,12 +1,12 @@
 /** Responses streams for Open WebUI: short lines, no fields of the request, and an end that it accepts. */
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
-import type { StreamEvent } from '../../../src/core/stream-event.ts'
+import { createFailure } from '../../../src/core/errors/gateway-error.ts'
 import type { Item } from '../../../src/core/item.ts'
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
+import type { StreamEvent } from '../../../src/core/stream-event.ts'
+import type { SseMessage } from '../../../src/core/stream/sse.ts'
 import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
-import { createFailure } from '../../../src/core/errors/gateway-error.ts'
-import type { SseMessage } from '../../../src/core/stream/stage.ts'
 import { answeringTo, ENDED_AT_MS, jsonOf, outcomeOf } from '../../support/responses-kit.ts'
 
 const USAGE = {

@@ -14,7 +14,7 @@ describe.concurrent.each(['gpt-5', 'claude-opus-5'])(
   'turn markers of %s that Open WebUI sends back damaged',
   (model) => {
     test.each(Object.entries(DAMAGES))(
-      'the gateway recalls the same items if turn markers are %s (C131)',
+      'the gateway recalls all items of a chat even if its turn markers are %s (C131)',
       async (_, inlet) => {
         const session = setup.session({ inlet }, { model })
         const first = await session.ask('RT')

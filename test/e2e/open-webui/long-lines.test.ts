@@ -74,7 +74,7 @@ describe.each(PATHS)('line lengths of streams for Open WebUI from %s', (path) =>
   )
 
   test.each([1000, 200_000])(
-    'an image of %i bytes whose line Open WebUI cannot read is replaced (C127)',
+    'an image of %i bytes reaches Open WebUI only over Chat Completions and in a short line; else a status line does (C127)',
     async (size) => {
       upstream.behave = (response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -19,7 +19,7 @@ describe.concurrent.each(['claude-opus-5-5', 'gpt-5.6'])(
     const newSession = (): ChatSession =>
       setup.session({}, { model, system: 'You are a lighthouse.' })
 
-    test('a chat that only grows keeps all of its prefix-bound reasoning', async () => {
+    test('a chat that only grows keeps all reasoning that is valid only after an unchanged prefix', async () => {
       const session = newSession()
       await session.ask('RTCC|RC|RT')
       await session.ask('RTRT')
@@ -30,7 +30,7 @@ describe.concurrent.each(['claude-opus-5-5', 'gpt-5.6'])(
       expect(session.problems()).toEqual([])
     })
 
-    test('removing a document drops the prefix-bound reasoning after it', async () => {
+    test('removing a document drops later reasoning that is valid only after an unchanged prefix', async () => {
       const session = newSession()
       await session.ask('RT')
       await session.ask('RT', { document: 'The word is swordfish.' })
@@ -41,7 +41,7 @@ describe.concurrent.each(['claude-opus-5-5', 'gpt-5.6'])(
       for (const { missing } of session.explained) expect(missing).toHaveLength(1)
     })
 
-    test('editing an answer drops the prefix-bound reasoning after it', async () => {
+    test('editing an answer drops later reasoning that is valid only after an unchanged prefix', async () => {
       const session = newSession()
       const first = await session.ask('RT')
       const second = await session.ask('RC|RT')

@@ -51,7 +51,7 @@ const anyChat: fc.Arbitrary<RandomChat> = fc.record({
 })
 
 test(
-  'each prompt equals that of a client with a perfect memory, for any sequence of user actions',
+  'for any sequence of user actions in Open WebUI, each prompt equals that of a client that sends all items',
   async () => {
     const chats = fc.sample(anyChat, { numRuns: RUNS, seed: SEED })
     const [first] = await playChats(chats, setupOf)

@@ -26,7 +26,7 @@ describe.each(PROFILES)('tasks of Open WebUI with the header profile "%s"', (pro
     },
   )
 
-  test('a title task at the same time as an answer neither gets nor stores its reasoning', async () => {
+  test("a title task at the same time as an answer neither gets nor stores the answer's reasoning", async () => {
     const session = setup.session()
     const [titled] = await Promise.all([session.chat.task('title_generation'), session.ask('RT')])
     expect(titled.round.faults).toEqual([])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { PROVIDERS } from '../../../src/providers/registry.ts'
 import { decodeAnswerBody } from '../../../src/gateway/send/decode-answer-body.ts'
-import { runStage } from '../../../src/core/stream/stage.ts'
+import { runStage } from '../../../src/core/stream/stream-stage.ts'
 import { findEventFaults } from '../../support/event-laws.ts'
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { chatStream, chatBody } from '../../support/answer-formats.ts'

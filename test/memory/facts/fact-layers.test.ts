@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { minTurnIdAt } from '../../../src/core/turn-derived-ids.ts'
+import { turnIdPrefixAt } from '../../../src/core/turn-derived-ids.ts'
 import { PRESETS } from '../../../src/core/context-policy.ts'
 import { estimateTokens } from '../../../src/core/text/estimate-tokens.ts'
 import {
@@ -19,7 +19,7 @@ import { talk } from '../../support/talk.ts'
 
 const ALICE = { tenant: 't', user: 'alice' }
 const BEGAN = 1_795_000_000_000
-const threadAt = (ms: number) => `${minTurnIdAt(ms)}${'0'.repeat(10)}`
+const threadAt = (ms: number) => `${turnIdPrefixAt(ms)}${'0'.repeat(10)}`
 const THREAD = threadAt(BEGAN)
 const RULES = { ...PRESETS.retain.layers, facts: true, scope: 'user' as const }
 

@@ -3,13 +3,14 @@
  * decoding in one call.
  */
 import { expect } from 'vitest'
-import type { StreamEvent } from '../../../src/core/stream-event.ts'
 import type { Item, Message, Part } from '../../../src/core/item.ts'
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import type { PromptParameters, Prompt } from '../../../src/core/prompt.ts'
+import type { StreamEvent } from '../../../src/core/stream-event.ts'
+import type { SseMessage } from '../../../src/core/stream/sse.ts'
+import { runStage } from '../../../src/core/stream/stream-stage.ts'
 import { anthropic } from '../../../src/providers/anthropic/anthropic.ts'
 import type { Account } from '../../../src/providers/provider-interface.ts'
-import { runStage, type SseMessage } from '../../../src/core/stream/stage.ts'
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 
 const PARAMS: PromptParameters = { ...NO_PARAMS, model: 'claude-sonnet-4-5' }

@@ -7,7 +7,7 @@ import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { gemini } from '../../../src/providers/gemini/gemini.ts'
 import { createSseDecoder } from '../../../src/core/stream/sse.ts'
-import { runStage } from '../../../src/core/stream/stage.ts'
+import { runStage } from '../../../src/core/stream/stream-stage.ts'
 import { readShared, sharedExists } from '../../support/shared-files.ts'
 import { ACCOUNT, expectOrdered, itemsOf, message, output, encode } from './kit.ts'
 

@@ -7,7 +7,7 @@ import {
   decodeBody,
 } from '../../../src/providers/openai-responses/response/decode-stream.ts'
 import { parseErrorResponse } from '../../../src/providers/openai-responses/parse-errors.ts'
-import { runStage } from '../../../src/core/stream/stage.ts'
+import { runStage } from '../../../src/core/stream/stream-stage.ts'
 import { outcomeOf, recordedStreams } from '../../support/responses-kit.ts'
 import { readShared, sharedExists } from '../../support/shared-files.ts'
 import { findEventFaults } from '../../support/event-laws.ts'

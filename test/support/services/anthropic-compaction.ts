@@ -12,7 +12,7 @@ interface Compacted {
   readonly iterations: readonly JsonObject[]
 }
 
-/** Returns null if the request is below its threshold or has none. */
+/** Compacts the conversation; returns null if the request is below its threshold or has no threshold. */
 export function compactIfDue(
   body: JsonObject,
   account: string,

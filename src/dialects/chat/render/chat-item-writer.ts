@@ -3,14 +3,14 @@
  * A part that had no delta is written when its item ends. Items that Chat Completions has no field
  * for are left out.
  */
-import type { ReasoningDelta } from '../../../core/stream-event.ts'
 import { isToolCall, textOf, type Item, type Message } from '../../../core/item.ts'
 import type { Json } from '../../../core/json/json.ts'
-import type { SseMessage } from '../../../core/stream/stage.ts'
-import { createNonTextDeltaWriter } from './non-text-delta-writer.ts'
-import { createToolCallWriter } from './tool-call-writer.ts'
+import type { ReasoningDelta } from '../../../core/stream-event.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
 import type { ChunkRenderer } from './chunk-renderer.ts'
 import { MESSAGE_SEPARATOR, joinVisibleReasoning } from './join-visible-text.ts'
+import { createNonTextDeltaWriter } from './non-text-delta-writer.ts'
+import { createToolCallWriter } from './tool-call-writer.ts'
 
 /** Writes an answer item by item. `index` is the index of the item in the answer. */
 export interface ChatItemWriter {

@@ -4,7 +4,7 @@
  * at a longer line.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import type { SseMessage } from '../../../core/stream/stage.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
 import { MAX_TEXT_LINE_CHARS, splitLongText } from '../../stream-line-limits.ts'
 
 export interface ChunkRenderer {

@@ -3,7 +3,6 @@
  * forwarded unchanged. Some upstreams send calls without an id, or the same id twice, but a client
  * needs a unique id to send the output of a call.
  */
-import type { StreamEvent } from '../../../core/stream-event.ts'
 import { isToolCall, type Item, type ToolCall } from '../../../core/item.ts'
 import {
   isObject,
@@ -12,7 +11,8 @@ import {
   tryParseJsonObject,
 } from '../../../core/json/json.ts'
 import { patchList, patchObject } from '../../../core/json/patch-object.ts'
-import type { SseMessage } from '../../../core/stream/stage.ts'
+import type { StreamEvent } from '../../../core/stream-event.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
 
 /**
  * Inserts missing call ids into one message of a stream. `events` are decoded from the message and

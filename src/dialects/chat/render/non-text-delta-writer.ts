@@ -9,7 +9,7 @@
  */
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
-import type { SseMessage } from '../../../core/stream/stage.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
 import { createOmittedImageStatus, collectGeneratedImages } from '../../collect-generated-images.ts'
 import { exceedsByteLimit, MAX_LINE_BYTES, splitLongText } from '../../stream-line-limits.ts'
 import { groupByLineLength, type ChunkRenderer } from './chunk-renderer.ts'

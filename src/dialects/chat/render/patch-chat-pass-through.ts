@@ -6,14 +6,15 @@
  * A message is parsed only if its text may contain such a field. Text of the model is not mistaken
  * for a field, because its quotes are escaped in JSON.
  */
-import { completionId } from '../../../core/turn-derived-ids.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { patchObject } from '../../../core/json/patch-object.ts'
-import { isDoneMarker, type TextDeltaPattern } from '../../../core/stream/stage.ts'
 import type { AnswerContext, PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
+import { isDoneMarker } from '../../../core/stream/sse.ts'
+import type { TextDeltaPattern } from '../../../core/stream/text-delta-pattern.ts'
+import { completionId } from '../../../core/turn-derived-ids.ts'
 import { createCachingMessageParser, WITHOUT_HOSTILE_FIELDS } from '../../pass-through-json.ts'
-import { renderStreamError } from './render-stream-error.ts'
 import { fillStreamToolCallIds, fillBodyToolCallIds } from './insert-recorded-call-ids.ts'
+import { renderStreamError } from './render-stream-error.ts'
 
 export function createChatPassThroughPatcher(answerContext: AnswerContext): PassThroughPatcher {
   /** The gateway's id; `null` for an answer that is not stored, which keeps the upstream's id. */

@@ -7,16 +7,17 @@
  * also removes `<think>` and similar tags from the text of an answer. The gateway sends such tags
  * unchanged, because escaping them would corrupt code and sentences about these tags.
  */
-import type { StreamEvent } from '../../../core/stream-event.ts'
-import { completionId } from '../../../core/turn-derived-ids.ts'
-import { isObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/collect-answer-outcome.ts'
-import { NO_OUTPUT, type SseMessage } from '../../../core/stream/stage.ts'
+import { isObject } from '../../../core/json/json.ts'
 import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
-import { createChunkRenderer, type ChunkRenderer } from './chunk-renderer.ts'
-import { renderStreamError } from './render-stream-error.ts'
+import type { StreamEvent } from '../../../core/stream-event.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
+import { completionId } from '../../../core/turn-derived-ids.ts'
 import { createChatItemWriter, type ChatItemWriter } from './chat-item-writer.ts'
+import { createChunkRenderer, type ChunkRenderer } from './chunk-renderer.ts'
 import { renderChatUsage, renderFinishReason } from './render-finish-usage-and-annotations.ts'
+import { renderStreamError } from './render-stream-error.ts'
 
 export function createChatStreamRenderer(answerContext: AnswerContext): AnswerRenderer {
   const { clientRequest, turnId, createdAtMs } = answerContext

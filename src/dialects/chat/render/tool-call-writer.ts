@@ -3,9 +3,9 @@
  * only calls, but the index of an item in an event counts all items.
  */
 import type { ToolCall } from '../../../core/item.ts'
-import type { SseMessage } from '../../../core/stream/stage.ts'
-import { renderToolCall } from './render-chat-completion.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
 import type { ChunkRenderer } from './chunk-renderer.ts'
+import { renderToolCall } from './render-chat-completion.ts'
 
 /**
  * Writes the tool calls of an answer. `index` is the index of the item in the answer, where all

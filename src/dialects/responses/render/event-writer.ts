@@ -2,7 +2,8 @@
  * Collects the events of a stream and numbers them. Events are built as JSON text instead of
  * objects, because most of that text is the same for each token.
  */
-import { NO_OUTPUT, type SseMessage } from '../../../core/stream/stage.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 
 export interface EventWriter {
   /** Adds an event. `fields` is JSON without braces: `"output_index":0`. */

@@ -4,17 +4,19 @@
  * client's own value of each field that the gateway sent with another value. Removes hostile fields
  * from all events.
  */
-import { patchObject } from '../../../core/json/patch-object.ts'
-import type { Failure } from '../../../core/stream-event.ts'
-import { responseId } from '../../../core/turn-derived-ids.ts'
 import {
   isObject,
   type Json,
   type JsonObject,
   tryParseJsonObject,
 } from '../../../core/json/json.ts'
-import type { SseMessage, TextDeltaPattern } from '../../../core/stream/stage.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
 import type { AnswerContext, PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
+import type { Failure } from '../../../core/stream-event.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
+import type { TextDeltaPattern } from '../../../core/stream/text-delta-pattern.ts'
+import { responseId } from '../../../core/turn-derived-ids.ts'
+import { createCachingMessageParser, WITHOUT_HOSTILE_FIELDS } from '../../pass-through-json.ts'
 import {
   renderRequestFields,
   INITIAL_PROGRESS,
@@ -22,7 +24,6 @@ import {
   renderProgressFields,
   type ResponseProgress,
 } from './render-response-fields.ts'
-import { createCachingMessageParser, WITHOUT_HOSTILE_FIELDS } from '../../pass-through-json.ts'
 import { createEventShortener } from './shorten-events-over-limit.ts'
 
 const RESPONSE_EVENTS: ReadonlySet<string> = new Set([

@@ -6,13 +6,15 @@
  * Open WebUI gets a smaller stream: its lines are shorter than 64 KiB, and it lacks the fields of
  * the request.
  */
-import type { Item } from '../../../core/item.ts'
 import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import { createErrorBody, createFailure } from '../../../core/errors/gateway-error.ts'
-import type { SseMessage } from '../../../core/stream/stage.ts'
+import type { Item } from '../../../core/item.ts'
 import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
-import { exceedsByteLimit } from '../../stream-line-limits.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
 import { createOmittedImageStatus, collectGeneratedImages } from '../../collect-generated-images.ts'
+import { exceedsByteLimit } from '../../stream-line-limits.ts'
+import { createEventWriter, type EventWriter } from './event-writer.ts'
+import { createOutputEventWriter } from './output-event-writer.ts'
 import { prependContinuedOutput } from './prepend-continued-output.ts'
 import {
   renderRequestFields,
@@ -25,8 +27,6 @@ import {
 } from './render-response-fields.ts'
 import { createEventShortener } from './shorten-events-over-limit.ts'
 import { createSizeLimitedEventWriter } from './size-limited-event-writer.ts'
-import { createOutputEventWriter } from './output-event-writer.ts'
-import { createEventWriter, type EventWriter } from './event-writer.ts'
 
 export function createResponsesStreamRenderer(answerContext: AnswerContext): AnswerRenderer {
   const writer = answerContext.clientRequest.client.isOpenWebUi

@@ -3,10 +3,10 @@
  * over that limit: removes fields that the client has anyway, e.g. its own tools, or text that
  * earlier events contained.
  */
-import { patchObject } from '../../../core/json/patch-object.ts'
 import { isObject, tryParseJsonObject, type JsonObject } from '../../../core/json/json.ts'
-import type { SseMessage } from '../../../core/stream/stage.ts'
+import { patchObject } from '../../../core/json/patch-object.ts'
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
 import { exceedsByteLimit } from '../../stream-line-limits.ts'
 import { repeatsEarlierEvents, shortenItem } from './size-limited-event-writer.ts'
 

@@ -4,7 +4,7 @@
  */
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { isToolOutput, type Item } from '../../../core/item.ts'
-import { isModelItem } from '../../../core/items/is-model-item.ts'
+import { isItemOfAnswer } from '../../../core/items/is-item-of-answer.ts'
 import { listContentParts } from '../../../core/media/media-handles.ts'
 import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
 import type { PreparedRequest } from '../planned-request.ts'
@@ -65,7 +65,7 @@ const ADVICE =
  */
 function computeMinTokens(prepared: PreparedRequest): number {
   const { items } = prepared.prompt
-  const latestInput = items.slice(items.findLastIndex(isModelItem) + 1)
+  const latestInput = items.slice(items.findLastIndex(isItemOfAnswer) + 1)
   const texts = latestInput.flatMap(listTexts).map((text) => {
     return text.replaceAll(/\s+/g, ' ').replaceAll(/(.)\1{3,}/gu, '$1$1$1')
   })

@@ -4,7 +4,7 @@ import { estimateItemTokens } from '../../../core/items/item-tokens.ts'
 import { isInstruction } from '../../../core/items/leading-instructions.ts'
 import {
   countItemsBeforeFirstTurn,
-  isPinned,
+  isKeptInEveryWindow,
   findQuestionEnd,
   findRoundStarts,
 } from '../../../core/items/rounds-and-pinned-items.ts'
@@ -37,7 +37,7 @@ export function countTokensByCategory({
     if (position === null) return 'added'
     if (position >= question && position < questionEnd) return 'question'
     if (position < head && isInstruction(item)) return 'instructions'
-    if (isPinned(item)) return 'pinned'
+    if (isKeptInEveryWindow(item)) return 'pinned'
     return position >= questionEnd ? 'work' : 'earlier'
   }
   const totals = new Map<string, number>()

@@ -8,7 +8,8 @@ import {
   type StreamEvent,
   type TokenUsage,
 } from '../../../core/stream-event.ts'
-import { NO_OUTPUT, type SseMessage, type Stage } from '../../../core/stream/stage.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
+import { NO_OUTPUT, type Stage } from '../../../core/stream/stream-stage.ts'
 
 /** A filter for the events of one answer. Filters have state, so each answer needs new filters. */
 export type EventFilter = Stage<StreamEvent, StreamEvent>

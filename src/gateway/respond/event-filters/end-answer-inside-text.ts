@@ -15,7 +15,7 @@ import {
 } from '../../../core/stream-event.ts'
 import { type Json, isObject } from '../../../core/json/json.ts'
 import { trackOpenItems } from './open-item-tracker.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import type { EventFilter } from './apply-event-filters.ts'
 
 /** Finds the end of one text while the text is streamed. Positions are character offsets from its start. */

@@ -5,7 +5,7 @@
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { EventFilter } from './apply-event-filters.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 
 export function createPrependItemFilter(item: Item): EventFilter {
   const itemEvents: readonly StreamEvent[] = [

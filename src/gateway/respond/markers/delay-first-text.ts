@@ -4,7 +4,7 @@
  * answer in its first sentence. Later text does not wait for the database.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import { waitWithTimeout } from '../../../core/wait-with-timeout.ts'
 
 export type FirstTextDelay = ReturnType<typeof delayFirstText>

@@ -25,7 +25,7 @@ import {
   type DeltaRange,
   type MarkerPositions,
 } from './find-marker-positions.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 
 export interface PendingMarker {
   readonly turnId: string

@@ -20,16 +20,17 @@ export function trackMarkdownInsertionPoints() {
   /** True once parsers may disagree about the structure of the remaining text. */
   let isAmbiguous = false
 
-  const isOpen = (): boolean => isAmbiguous || fences.isOpen() || html.isInHtml() || math.isOpen()
+  const isOpen = (): boolean =>
+    isAmbiguous || fences.isFenceOpen() || html.isInHtml() || math.isOpen()
   const readBlankLine = (): void => {
     isAfterBlank = true
     isTable = false
     html.readBlankLine()
   }
   const readTextLine = (text: string): void => {
-    const isCode = fences.read(text, isAfterBlank)
+    const isCode = fences.readLine(text, isAfterBlank)
     // The line is code for some parsers, and HTML for others.
-    if (fences.isInDoubt() || (isCode && html.isRawHtml())) isAmbiguous = true
+    if (fences.isUncertain() || (isCode && html.isRawHtml())) isAmbiguous = true
     isAfterBlank = false
     hasText = true
     if (isCode) return

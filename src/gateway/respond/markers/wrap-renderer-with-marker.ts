@@ -3,16 +3,16 @@
  * only text sends the marker back, so that the gateway finds the turn with all its items. The stored turn
  * has no marker.
  */
-import type { StreamEvent } from '../../../core/stream-event.ts'
-import type { Item } from '../../../core/item.ts'
 import type { Outcome } from '../../../core/collect-answer-outcome.ts'
+import type { Item } from '../../../core/item.ts'
 import type { AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
+import type { StreamEvent } from '../../../core/stream-event.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
 import {
   createMarkerInserter,
   type PendingMarker,
   type MarkerOptions,
 } from './insert-marker-into-events.ts'
-import type { SseMessage } from '../../../core/stream/stage.ts'
 
 export function wrapRendererWithMarker(
   renderer: AnswerRenderer,

@@ -4,13 +4,14 @@
  * are merged into one event for the decoder, e.g. ` is` and ` 4` into ` is 4`, which gives the same result
  * as decoding each.
  */
+import type { SseMessage } from '../../../core/stream/sse.ts'
+import type { TextDeltaPattern } from '../../../core/stream/text-delta-pattern.ts'
 import {
   fillDeltaTemplate,
   deriveDeltaTemplate,
   matchDeltaTemplate,
   type DeltaTemplate,
 } from './delta-template.ts'
-import type { SseMessage, TextDeltaPattern } from '../../../core/stream/stage.ts'
 
 export function createDeltaFastPath(pattern: TextDeltaPattern) {
   let template: DeltaTemplate | null = null

@@ -3,8 +3,8 @@
  * for fields that change with every event, e.g. `"sequence_number":7`. Events that match differ only in the
  * holes.
  */
-import { formatSseMessage } from '../../../core/stream/sse.ts'
-import type { SseMessage, TextDeltaPattern } from '../../../core/stream/stage.ts'
+import { formatSseMessage, type SseMessage } from '../../../core/stream/sse.ts'
+import type { TextDeltaPattern } from '../../../core/stream/text-delta-pattern.ts'
 
 /** Fixed pieces of text with holes between them. A hole is a pattern that matches its possible values. */
 interface TextTemplate {

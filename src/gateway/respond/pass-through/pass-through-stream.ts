@@ -3,19 +3,20 @@
  * except for SSE messages with ids or echoed request fields, which are patched. Every message is also
  * decoded for the store.
  */
-import { isTerminalEvent, type Failure, type StreamEvent } from '../../../core/stream-event.ts'
 import type { OutcomeCollector } from '../../../core/collect-answer-outcome.ts'
 import type { PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
-import type { Decoder } from '../../../providers/provider-interface.ts'
-import { closeBrokenAnswer } from '../event-filters/apply-event-filters.ts'
-import { createDeltaFastPath } from './delta-fast-path.ts'
-import type { ResponseWriter } from '../response-writer-interface.ts'
+import { isTerminalEvent, type Failure, type StreamEvent } from '../../../core/stream-event.ts'
 import {
   formatSseMessages,
   createSseTextDecoder,
   createSseBoundaryBuffer,
+  isDoneMarker,
+  type SseMessage,
 } from '../../../core/stream/sse.ts'
-import { isDoneMarker, type SseMessage } from '../../../core/stream/stage.ts'
+import type { Decoder } from '../../../providers/provider-interface.ts'
+import { closeBrokenAnswer } from '../event-filters/apply-event-filters.ts'
+import type { ResponseWriter } from '../response-writer-interface.ts'
+import { createDeltaFastPath } from './delta-fast-path.ts'
 
 export interface PassThroughOptions {
   readonly decoder: Decoder

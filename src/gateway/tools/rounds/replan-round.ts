@@ -6,7 +6,7 @@
 import { cachePerObject } from '../../../core/caching/cache-per-object.ts'
 import type { Origin } from '../../../core/item.ts'
 import { unmarkGatewayToolItem } from '../../../core/items/gateway-tool-items.ts'
-import { hasEncryptedReasoning } from '../../../core/reasoning/is-encrypted-or-signed.ts'
+import { hasEncryptedOrSignedReasoning } from '../../../core/reasoning/is-encrypted-or-signed.ts'
 import {
   REJECTED_BY_UPSTREAM,
   dropPreviouslyRejectedParameters,
@@ -52,7 +52,7 @@ export function replanRound(
  * prefix of that round, to which the round's reasoning is bound.
  */
 const buildRoundAnswer = cachePerObject(({ prepared, modelItems, outputs }: ToolRound) => {
-  const isBound = hasEncryptedReasoning(modelItems)
+  const isBound = hasEncryptedOrSignedReasoning(modelItems)
   const prefixHash = isBound ? hashAnswerPrefix(prepared, modelItems) : null
   const origin: Origin = { ...resolveAnswerOrigin(prepared), prefixHash }
   const items = [...modelItems, ...outputs]

@@ -3,7 +3,7 @@
  * replaces all earlier messages by a compaction, so a failed one would lose them.
  */
 import type { Json } from '../../../core/json/json.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import type { AnswerState, StartedBlock } from './decoding-state.ts'
 import { isCompactionBlock, packCompactionBlock } from '../pack-compaction-block.ts'
 import type { ContentBlock } from '../api-types.ts'

@@ -7,7 +7,7 @@ import {
   type Json,
   type JsonObject,
 } from '../../../core/json/json.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import { markIfIncomplete, type AnswerState, type StartedBlock } from './decoding-state.ts'
 import type { ContentBlock } from '../api-types.ts'
 

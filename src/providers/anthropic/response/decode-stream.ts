@@ -15,7 +15,7 @@ import {
 } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
 import { createFailure } from '../../../core/errors/gateway-error.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import { createCallIdGenerator } from '../../response/generate-call-ids.ts'
 import type { Account, Decoder } from '../../provider-interface.ts'
 import { startBlock } from './choose-block-decoder.ts'

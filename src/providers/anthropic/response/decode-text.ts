@@ -11,7 +11,7 @@ import {
   type JsonObject,
 } from '../../../core/json/json.ts'
 import type { StreamEvent } from '../../../core/stream-event.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import type { ContentBlock } from '../api-types.ts'
 import {
   markIfIncomplete,

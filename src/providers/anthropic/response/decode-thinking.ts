@@ -5,7 +5,7 @@
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Reasoning } from '../../../core/item.ts'
 import { textOrEmpty } from '../../../core/json/json.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import { markIfIncomplete, type AnswerState, type StartedBlock } from './decoding-state.ts'
 import { packThinkingBlock } from '../pack-thinking-block.ts'
 import type { ContentBlock } from '../api-types.ts'

@@ -2,7 +2,7 @@
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import { textOrEmpty } from '../../../core/json/json.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import {
   markIfIncomplete,
   encodeStartInput,

@@ -7,7 +7,7 @@ import { createFailure } from '../../../core/errors/gateway-error.ts'
 import { isObject, type JsonObject, type Json } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import type { Account, Decoder } from '../../provider-interface.ts'
 import { mapEncodedToolNames } from '../../response/map-encoded-tool-names.ts'
 import type {

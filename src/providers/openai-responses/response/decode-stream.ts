@@ -13,7 +13,7 @@ import {
   tryParseJsonObject,
 } from '../../../core/json/json.ts'
 import { createFailure } from '../../../core/errors/gateway-error.ts'
-import { NO_OUTPUT } from '../../../core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import type { Decoder } from '../../provider-interface.ts'
 import { createAnswerEventEmitter, type AnswerEventEmitter } from './answer-event-emitter.ts'
 import { parseError } from '../parse-errors.ts'

@@ -1,10 +1,10 @@
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../../src/core/json/json.ts'
-import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
 import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
-import { formatSseMessages } from '../../../../src/core/stream/sse.ts'
-import type { SseMessage } from '../../../../src/core/stream/stage.ts'
+import type { JsonObject } from '../../../../src/core/json/json.ts'
+import { formatSseMessages, type SseMessage } from '../../../../src/core/stream/sse.ts'
+import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
+import { responsesFaults } from '../../../support/responses-checker.ts'
 import {
   answeringTo,
   jsonOf,
@@ -13,7 +13,6 @@ import {
   renderEvents,
   TURN_ID,
 } from '../../../support/responses-kit.ts'
-import { responsesFaults } from '../../../support/responses-checker.ts'
 import { readShared, sharedExists } from '../../../support/shared-files.ts'
 
 const CONTEXT = answeringTo({

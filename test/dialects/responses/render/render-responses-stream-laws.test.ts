@@ -5,13 +5,14 @@
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
-import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import type { Item } from '../../../../src/core/item.ts'
 import { isObject, type JsonObject } from '../../../../src/core/json/json.ts'
+import type { StreamEvent } from '../../../../src/core/stream-event.ts'
+import { formatSseMessages, type SseMessage } from '../../../../src/core/stream/sse.ts'
+import { runStage } from '../../../../src/core/stream/stream-stage.ts'
 import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
 import { decodeStream } from '../../../../src/providers/openai-responses/response/decode-stream.ts'
-import { formatSseMessages } from '../../../../src/core/stream/sse.ts'
-import { runStage, type SseMessage } from '../../../../src/core/stream/stage.ts'
+import { numberOfRuns } from '../../../support/number-of-runs.ts'
 import { answer, nonsense, tangledAnswer } from '../../../support/responses-answers.ts'
 import { faultsInResponse, responsesFaults } from '../../../support/responses-checker.ts'
 import {
@@ -25,7 +26,6 @@ import {
   renderEvents,
 } from '../../../support/responses-kit.ts'
 import { sharedExists } from '../../../support/shared-files.ts'
-import { numberOfRuns } from '../../../support/number-of-runs.ts'
 
 const answerContext = fc
   .tuple(

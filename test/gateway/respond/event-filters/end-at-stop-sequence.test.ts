@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
-import { runStage } from '../../../../src/core/stream/stage.ts'
+import { runStage } from '../../../../src/core/stream/stream-stage.ts'
 import { createStopSequenceFilter } from '../../../../src/gateway/respond/event-filters/end-at-stop-sequence.ts'
 import { findEventFaults } from '../../../support/event-laws.ts'
 import { answer, nonsense, tangledAnswer } from '../../../support/responses-answers.ts'

@@ -3,7 +3,7 @@ import { createCompactionItem } from '../../../../src/core/items/compaction-item
 import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
 import { createPrependItemFilter } from '../../../../src/gateway/respond/event-filters/prepend-item.ts'
-import { runStage } from '../../../../src/core/stream/stage.ts'
+import { runStage } from '../../../../src/core/stream/stream-stage.ts'
 import { findEventFaults } from '../../../support/event-laws.ts'
 
 const ITEM = createCompactionItem('cmp_1', 'so far')

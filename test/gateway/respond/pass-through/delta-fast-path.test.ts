@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { textOf } from '../../../../src/core/item.ts'
-import type { ResponseWriter } from '../../../../src/gateway/respond/response-writer-interface.ts'
-import type { TextDeltaPattern } from '../../../../src/core/stream/stage.ts'
+import type { TextDeltaPattern } from '../../../../src/core/stream/text-delta-pattern.ts'
 import type { PassThroughOptions } from '../../../../src/gateway/respond/pass-through/pass-through-stream.ts'
+import type { ResponseWriter } from '../../../../src/gateway/respond/response-writer-interface.ts'
 import { numberOfRuns } from '../../../support/number-of-runs.ts'
 import { createWriter, decodeText } from '../../passed-on.ts'
 

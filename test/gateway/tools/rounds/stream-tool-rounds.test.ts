@@ -7,7 +7,7 @@ import { createFailure, GatewayError } from '../../../../src/core/errors/gateway
 import { createRoundEventMerger } from '../../../../src/gateway/tools/rounds/merge-round-events.ts'
 import type { AnswerEventSource } from '../../../../src/gateway/send/answer-event-source-interface.ts'
 import type { PushSink } from '../../../../src/core/stream/push-source.ts'
-import { NO_OUTPUT } from '../../../../src/core/stream/stage.ts'
+import { NO_OUTPUT } from '../../../../src/core/stream/stream-stage.ts'
 import {
   streamToolRounds,
   type StreamedRound,

@@ -1,14 +1,15 @@
 /** Decodes Responses streams into events, including those of servers that deviate from the API. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import type { Item } from '../../../../src/core/item.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
+import type { StreamEvent } from '../../../../src/core/stream-event.ts'
+import type { SseMessage } from '../../../../src/core/stream/sse.ts'
+import { runStage } from '../../../../src/core/stream/stream-stage.ts'
 import {
   decodeStream,
   decodeBody,
 } from '../../../../src/providers/openai-responses/response/decode-stream.ts'
-import { runStage, type SseMessage } from '../../../../src/core/stream/stage.ts'
 import { eventFaults } from '../event-order.ts'
 
 const CREATED = { type: 'response.created', response: { id: 'resp_up', model: 'gpt-5-2025' } }

@@ -1,9 +1,9 @@
-/** Detects items of an answer: made by a model, a provider-hosted tool or a gateway tool, and not by the client. */
+/** Detects items of an answer: those that a model, a provider-hosted tool or a gateway tool made, not the client. */
 import { isGatewayToolItem } from './gateway-tool-items.ts'
 import type { Item } from '../item.ts'
 import { readToolCallIdentity } from './tool-call-pairs.ts'
 
-export function isModelItem(item: Item): boolean {
+export function isItemOfAnswer(item: Item): boolean {
   switch (item.type) {
     case 'message':
       return item.role === 'assistant'
