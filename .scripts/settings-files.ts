@@ -172,8 +172,8 @@ const POLICY_NAME = { enum: [...POLICY_NAMES] }
 /** Describes each section of a context policy once, because a setting of CONTEXT repeats them. */
 function createPolicySectionSchemas(): JsonObject {
   const sections = Object.entries(POLICY_FIELDS).map(([section, fields]) => {
-    const properties = Object.entries(fields).map(([field, { what, sentence }]) => {
-      return [toSnakeCase(field), { description: `${sentence} (${what})` }] as const
+    const properties = Object.entries(fields).map(([field, { accepts, description }]) => {
+      return [toSnakeCase(field), { description: `${description} (${accepts})` }] as const
     })
     return [section, closedObject(Object.fromEntries(properties))] as const
   })

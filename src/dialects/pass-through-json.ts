@@ -1,13 +1,13 @@
 /**
- * Defines the hostile fields that are removed from passed-through answers (those that are forwarded
- * as the upstream sent them), and a JSON parser that caches its last result.
+ * Defines the hostile fields to remove from an answer that is forwarded as the upstream sent it
+ * (passed through), and a JSON parser that caches its last result.
  */
 import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 import type { SseMessage } from '../core/stream/sse.ts'
 
 /**
- * Fields with which an upstream could attack Open WebUI: it runs scripts from `event`, in any
- * stream. Neither API of OpenAI has these fields.
+ * Fields with which an upstream could attack Open WebUI. For example, Open WebUI runs scripts from
+ * `event` in chat and in Responses streams. Neither API of OpenAI has these fields.
  */
 export const WITHOUT_HOSTILE_FIELDS = {
   event: undefined,

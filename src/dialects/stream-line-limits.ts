@@ -1,6 +1,6 @@
 /**
- * Limits for the lines of a stream: some clients abort an answer at a line of more than 64 KiB
- * (65,536 bytes).
+ * Limits for the lines of a stream. Open WebUI aborts an answer at a line of more than 128 KiB
+ * (131,072 bytes). Long texts and lists are split, so that their lines stay below 64 KiB.
  */
 
 /**
@@ -14,16 +14,16 @@ export function exceedsByteLimit(text: string, maxBytes: number): boolean {
 
 const utf8 = new TextEncoder()
 
-/** Maximum size of the data in a line of 64 KiB; the rest is for `data: ` and the event name. */
+/** Maximum size of the data in a line. The line also contains `data: `, and stays below 64 KiB. */
 export const MAX_LINE_BYTES = 64_000
 
-/** Splits a text into pieces of at most 10,000 characters. Each fits into one line of a stream. */
+/** Splits a text into pieces of at most 10,000 characters, so that each fits into one line. */
 export function splitLongText(text: string): readonly string[] {
   if (text.length <= MAX_TEXT_LINE_CHARS) return [text]
   const pieces: string[] = []
   for (let start = 0; start < text.length;) {
     let end = Math.min(start + MAX_TEXT_LINE_CHARS, text.length)
-    // Does not split a surrogate pair: two UTF-16 code units that are one character, e.g. an emoji.
+    // A surrogate pair is not split: two UTF-16 code units that are one character, e.g. an emoji.
     if (end < text.length && (text.codePointAt(end - 1) ?? 0) > 0xffff) end -= 1
     pieces.push(text.slice(start, end))
     start = end

@@ -26,11 +26,15 @@ interface Gateway {
   readonly app: ReturnType<typeof createApp>
 }
 
-/** The gateway of each `bindings` object. It lives as long as the isolate. */
+/**
+ * The gateway of each `bindings` object. Thanks to this map, it is created once for each isolate (a
+ * JavaScript environment of Workers), not for each request.
+ */
 const gateways = new WeakMap<Bindings, Gateway>()
 
 /**
- * Maximum number of batches in one cron event: Workers allow 1000 statements, and a batch takes 3.
+ * Maximum number of batches in one run of the schedule: Workers allow 1000 database statements in a
+ * run, and a batch takes 3.
  */
 const MAX_EXPIRY_BATCHES = 100
 

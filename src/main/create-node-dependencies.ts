@@ -17,9 +17,12 @@ export interface NodeDependencies {
   readonly dependencies: GatewayDependencies
   /** Identifies this process among the replicas that share the database. */
   readonly replicaId: string
-  /** Aborts all requests to upstreams. Their answers end as incomplete. */
+  /** Aborts all requests to upstreams and for media, so that the answers in progress end. */
   readonly closeUpstreamConnections: () => Promise<void>
-  /** Closes all connections, then the database, after waiting at most 1 s for pending writes. */
+  /**
+   * Closes all connections to upstreams, waits at most 1 s for pending writes, and closes the
+   * database.
+   */
   readonly close: () => Promise<void>
 }
 
@@ -30,19 +33,17 @@ export async function createNodeDependencies(
 ): Promise<NodeDependencies> {
   const settings = readSettings(environment, configFile)
   const engine = await openEngine(settings.DATABASE_URL)
-  const undici = createUndiciTransport(readUpstreamTimeouts(settings))
-  const media = createNodeMediaFetcher({
+  const { transport, close: closeTransport } = createUndiciTransport(readUpstreamTimeouts(settings))
+  const { fetchMedia, close: closeMedia } = createNodeMediaFetcher({
     allowed: settings.MEDIA_FETCH_ALLOW,
     maxBytes: settings.MEDIA_FETCH_MAX_MB * BYTES_PER_MEGABYTE,
   })
   const newTurnId = createTurnIdGenerator()
   const replicaId = newTurnId()
-  const { transport } = undici
-  const { fetchMedia } = media
   const parts = { engine, transport, fetchMedia, replicaId, newTurnId, log }
   const dependencies = createDependencies(settings, parts)
   const closeUpstreamConnections = async (): Promise<void> => {
-    await Promise.all([undici.close(), media.close()])
+    await Promise.all([closeTransport(), closeMedia()])
   }
   return {
     replicaId,

@@ -1,6 +1,6 @@
 /**
- * Writes the gateway's log, one line of JSON for each event. Callers never log keys, prompts or
- * payloads.
+ * Writes the gateway's log, one line of JSON for each event. Callers must not log keys, prompts or
+ * request bodies.
  */
 import type { Log } from '../core/ports/log-interface.ts'
 

@@ -12,8 +12,8 @@ import { serveNode, type RunningServer } from './serve-node.ts'
 import { SETTINGS_TABLE } from '../settings/settings-table.ts'
 
 /**
- * Time in which further signals are ignored, because a terminal, a service manager and a parent
- * process may each send the same signal.
+ * Time after a signal in which further signals are ignored, because a terminal, a service manager
+ * and a parent process may each send the same signal.
  */
 const SAME_SIGNAL_MS = 1000
 
@@ -51,7 +51,8 @@ async function serve(): Promise<void> {
   printStartupLines(server)
 }
 
-// Both commands import their code on demand, so that the gateway itself does not load it.
+// The commands `explain` and `simulate` import their code on demand, so that a gateway that only
+// serves requests does not load it.
 
 async function explain(args: readonly string[]): Promise<void> {
   const { runExplainCommand } = await import('./commands/explain.ts')
@@ -101,7 +102,7 @@ function readConfigFile(): unknown {
 }
 
 function printStartupLines({ url, dependencies: { accounts, settings } }: RunningServer): void {
-  // The URL is printed without user name and password.
+  // User name and password are removed from the URL before it is printed.
   const database = settings.DATABASE_URL.replace(/\/\/[^@/]*@/, '//…@')
   const model = accounts.flatMap((account) => account.models).find((name) => !name.includes('*'))
   const key = settings.BACKSTORY_KEYS.length > 0 ? ` -H 'authorization: Bearer YOUR_KEY'` : ''
@@ -142,9 +143,9 @@ function shutDownOnSignal(close: () => Promise<void>): () => void {
 }
 
 /**
- * Shuts the gateway down when its parent process has ended. `npm start` runs a shell between npm
- * and this process, which ends on a signal without passing it on. With an older Node, `start.js`
- * starts this process and may be killed.
+ * Shuts the gateway down when its parent process has ended, in two cases. `npm start` runs a shell
+ * between npm and this process: on a signal, the shell ends without passing the signal on. On a
+ * Node older than 24, `start.js` runs this process as a child, and may be killed.
  */
 function shutDownWhenOrphaned(startShutdown: () => void): void {
   const { npm_lifecycle_event: npmScript, BACKSTORY_STARTED_BY: starterPid } = process.env

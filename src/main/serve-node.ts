@@ -38,12 +38,8 @@ export async function serveNode(
   configFile: unknown,
   log: Log,
 ): Promise<RunningServer> {
-  const {
-    dependencies,
-    replicaId,
-    closeUpstreamConnections,
-    close: closeDependencies,
-  } = await createNodeDependencies(environment, configFile, log)
+  const nodeDependencies = await createNodeDependencies(environment, configFile, log)
+  const { dependencies, replicaId, closeUpstreamConnections } = nodeDependencies
   const { settings } = dependencies
   const runs = await openBackgroundRunsOfProcess(replicaId, dependencies)
   const pendingWork = trackPendingWork()
@@ -60,13 +56,13 @@ export async function serveNode(
   )
   const upgrades = acceptUpgrades(server, {
     handle: (request, bindings) => app.fetch(request, bindings),
-    maxBytes: settings.MAX_BODY_MB * 1024 * 1024,
+    maxMessageBytes: settings.MAX_BODY_MB * 1024 * 1024,
     pingMs: settings.HEARTBEAT_SECONDS * 1000,
   })
   await listen(server, settings).catch(async (error: unknown) => {
     await runs.shutDown(0)
     await runs.releaseLease()
-    await closeDependencies()
+    await nodeDependencies.close()
     throw error
   })
   const stopExpiring = expireTurnsHourly(dependencies)
@@ -82,20 +78,20 @@ export async function serveNode(
           server.closeAllConnections()
           upgrades.terminate()
         }),
-        // Background runs end before the time limit of the clients, so that clients still receive
-        // the end of their runs.
+        // Background runs end before the time limit of the clients (`drainMs`), so that clients
+        // still receive the end of their runs.
         runs.shutDown(drainMs * 0.9),
       ])
       await runs.releaseLease()
-      await closeDependencies()
+      await nodeDependencies.close()
     },
   }
 }
 
 /**
- * Time after which an idle connection is closed. It must be longer than the same time of proxies,
- * load balancers and clients, which is at most 60 s: a request that arrives while the gateway
- * closes the connection gets no answer.
+ * Time after which an idle connection is closed. Proxies, load balancers and clients close theirs
+ * after at most 60 s. The gateway must wait longer than they do, because a request that arrives
+ * while the gateway closes the connection gets no answer.
  */
 const KEEP_ALIVE_MS = 75_000
 
@@ -118,14 +114,14 @@ function getUrl(server: Server): string {
 }
 
 /**
- * Time for each step of an abort: clients receive the end of their answers, and the store saves
- * them.
+ * Time for each of the two steps of an abort. In the first, clients receive the end of their
+ * answers and the store saves these; in the second, client connections are closed.
  */
 const ABORT_STEP_MS = 500
 
 /**
- * Waits until the remaining work is done. After `drainMs`, closes upstream connections, and after
- * that client connections.
+ * Waits until the remaining work is done, but at most `drainMs`. Then closes upstream connections,
+ * and if that does not end the work, client connections.
  */
 async function finishOrAbort(
   remaining: Promise<unknown>,
@@ -140,7 +136,10 @@ async function finishOrAbort(
   await waitWithTimeout(remaining, ABORT_STEP_MS)
 }
 
-/** Resolves when all connections have been closed after their last answer. */
+/**
+ * Stops accepting connections and closes each one after its last answer. Resolves when all are
+ * closed.
+ */
 async function drain(server: Server, upgrades: WebSocketConnections): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   upgrades.closeAfterAnswers()

@@ -21,7 +21,7 @@ import { createAnswer } from './endpoints/create-answer.ts'
 import { explainAnswer } from './endpoints/explain-answer.ts'
 import { explainRequest } from './endpoints/explain-request.ts'
 import { listSummaries } from './endpoints/list-summaries.ts'
-import { findModel, listModels } from './endpoints/models.ts'
+import { requireModel, listModels } from './endpoints/models.ts'
 import { forwardRequest, isPassThroughPath } from './endpoints/pass-through.ts'
 import { summarizeContext, summarizeConversation } from './endpoints/summarize.ts'
 import { normalizePath } from './normalize-path.ts'
@@ -92,8 +92,8 @@ export function createApp(
   route('POST', '/responses', (request) => createAnswer(responsesDialect, request, runs, ports))
   route('GET', '/responses', (request) => openWebSocket(request, ports))
 
-  // Routes for stored data. The routes of background runs come first. They return null for a
-  // finished response, so that the next routes serve it.
+  // Routes for stored data. The routes of background runs come first: they return null for a
+  // finished response, so that the routes after them serve it.
   for (const { method, path, handle } of createBackgroundRunRoutes(runs)) {
     route(method, path, handle)
   }
@@ -122,11 +122,12 @@ export function createApp(
   jsonRoute(
     'GET',
     '/models/:id{.+}',
-    (request) => findModel(request.getPathParameter('id'), ports),
+    (request) => requireModel(request.getPathParameter('id'), ports),
     withoutStoredData,
   )
 
-  // Rejects unknown paths under the gateway's own prefixes, so that no upstream receives them.
+  // Rejects unknown paths under the gateway's own prefixes. Otherwise they would be forwarded to an
+  // upstream.
   for (const namespace of ['chat', 'responses', 'conversations', 'memory', 'context']) {
     app.all(`/v1/${namespace}/*`, (context) => renderError(createUnknownPathError(context)))
   }
@@ -151,7 +152,8 @@ function createCorsMiddleware({ settings }: Ports<'settings'>): MiddlewareHandle
     const preflight = respondToPreflight(context.req.raw, corsHeaders)
     if (preflight !== null) return preflight
     await next()
-    // A stream on Node has no body here: its exchange has already sent the headers.
+    // A streamed answer on Node has no body here and is not changed: its headers were sent before,
+    // by its exchange.
     if (context.res.body === null) return
     for (const [name, value] of Object.entries(corsHeaders)) context.res.headers.set(name, value)
   }

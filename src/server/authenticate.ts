@@ -7,7 +7,7 @@ import type { Caller } from '../core/client/caller.ts'
 import { isLoopbackAddress } from './runtime/is-loopback-address.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { NamedApiKey } from '../settings/key-alias-and-policy-readers.ts'
-import { LOCAL_TENANT } from '../settings/tenants.ts'
+import { LOCAL_TENANT } from '../settings/list-tenants.ts'
 
 export type Authenticator = (authorization: string | null, isLocal: () => boolean) => Caller
 
@@ -38,7 +38,7 @@ function hashKey(key: string): string {
 
 /**
  * Rejects requests from web pages of other machines if there are no keys. Without keys the gateway
- * serves only its own machine, but a browser on it can send requests for any web page.
+ * serves only its own machine, but a browser on this machine can send requests for any web page.
  */
 export function rejectForeignPages(origin: string | null, keys: readonly NamedApiKey[]): void {
   if (keys.length > 0 || origin === null) return

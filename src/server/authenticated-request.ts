@@ -39,12 +39,13 @@ export interface UnauthenticatedRequest extends Pick<
 
 export interface RouteOptions {
   /**
-   * False if the route neither reads nor stores conversation data. Then no signed user is required.
+   * False if the route neither reads nor stores conversation data. Such a route requires no signed
+   * user.
    */
   readonly usesStoredData?: boolean
   /**
-   * True if the route forwards the body without reading it. Then the body may have a content
-   * encoding.
+   * True if the route forwards the body unchanged. Only then may the body be compressed
+   * (`content-encoding`).
    */
   readonly forwardsBody?: boolean
 }
@@ -86,8 +87,8 @@ export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 
 }
 
 /**
- * Adds headers to streamed answers, because on Node their headers are sent before any middleware
- * runs.
+ * Adds CORS headers to streamed answers. On Node the headers of a stream are sent before a
+ * middleware could add them.
  */
 function addStreamHeaders(exchange: HttpExchange, added: CorsHeaders): HttpExchange {
   return {

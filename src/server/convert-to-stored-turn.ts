@@ -1,4 +1,7 @@
-/** Converts a new turn to the form in which the store would return it, without storing it. */
+/**
+ * Converts a new turn to a stored turn, in the form in which the store would return it, without
+ * storing it.
+ */
 import type { NewTurn, StoredTurn } from '../store/turns/turn-store-interface.ts'
 
 export function convertToStoredTurn(

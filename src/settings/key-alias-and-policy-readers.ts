@@ -1,12 +1,13 @@
 /**
  * Reads settings with a structure: API keys, storage keys, model aliases and context policies. The
- * functions throw an Error whose message completes the setting's name, or an AggregateError of several.
+ * functions throw an Error whose message continues the setting's name (`must be …`), or an
+ * AggregateError of several.
  */
 import type { PolicyOverrides } from '../core/context-policy.ts'
 import { readAllOrThrow } from '../core/errors/collect-faults.ts'
 import { isObject } from '../core/json/json.ts'
 import { readPolicyOverrides } from '../dialects/context-policy/parse-and-format-overrides.ts'
-import { prefixFaults, readCommaList } from './scalar-readers.ts'
+import { readWithErrorPrefix, readCommaList } from './scalar-readers.ts'
 
 export interface NamedApiKey {
   readonly name: string
@@ -75,7 +76,7 @@ function readSecretList<Entry>(
 /** Decodes a storage key from 64 hex digits or from base64. Returns null for any other text. */
 function decodeStorageKey(text: string): Uint8Array | null {
   if (/^[0-9a-f]{64}$/i.test(text)) return Uint8Array.from(Buffer.from(text, 'hex'))
-  // In Node, `base64` also decodes base64url, with `-` and `_`.
+  // Node decodes base64url, with `-` and `_`, as `base64` too.
   return /^[\w+/-]{43}=?$/.test(text) ? Uint8Array.from(Buffer.from(text, 'base64')) : null
 }
 
@@ -131,7 +132,7 @@ function readOverridesByName(
 }
 
 function readOverrides(value: unknown, path: string): PolicyOverrides {
-  return prefixFaults('makes no sense:', () => readPolicyOverrides(value, path))
+  return readWithErrorPrefix('makes no sense:', () => readPolicyOverrides(value, path))
 }
 
 export function parseJsonOrThrow(text: string, fault: Error): unknown {

@@ -8,7 +8,7 @@ import { listFaults } from '../core/errors/collect-faults.ts'
 import type { Environment } from './scalar-readers.ts'
 import type { ContextSetting, NamedApiKey } from './key-alias-and-policy-readers.ts'
 import { SETTINGS_TABLE, type Setting } from './settings-table.ts'
-import { LOCAL_TENANT, listTenants } from './tenants.ts'
+import { LOCAL_TENANT, listTenants } from './list-tenants.ts'
 
 export type Settings = {
   readonly [Name in keyof typeof SETTINGS_TABLE]: (typeof SETTINGS_TABLE)[Name] extends Setting<
@@ -51,8 +51,8 @@ function isUnset(raw: unknown): boolean {
 }
 
 /**
- * Returns a fault for each API key name in CONTEXT that BACKSTORY_KEYS does not have. The overrides under
- * such a name would never apply.
+ * Returns a fault for each API key name in CONTEXT that is not in BACKSTORY_KEYS, because the
+ * overrides under such a name would never apply.
  */
 function findUnknownContextKeys({
   CONTEXT: context,

@@ -8,14 +8,14 @@ import { WIRE_NAMES, type Account } from '../providers/provider-interface.ts'
 import { isStringList } from '../providers/quirks/quirk-value-kinds.ts'
 import { validateQuirks } from '../providers/quirks/validate-quirks.ts'
 import { parseJsonOrThrow } from './key-alias-and-policy-readers.ts'
-import { prefixFaults, type Environment } from './scalar-readers.ts'
+import { readWithErrorPrefix, type Environment } from './scalar-readers.ts'
 import { readHeaderName, readHeaderValue, readUrl } from './url-and-header-readers.ts'
 
 export function readUpstreams(raw: unknown, environment: Environment): readonly Account[] {
   const list: unknown = typeof raw === 'string' ? parseJsonOrThrow(raw, NOT_A_LIST) : raw
   if (!Array.isArray(list)) throw NOT_A_LIST
   return readAllOrThrow(list, (entry: unknown, index) =>
-    prefixFaults(`entry ${index + 1}`, () => readAccount(entry, environment)),
+    readWithErrorPrefix(`entry ${index + 1}`, () => readAccount(entry, environment)),
   )
 }
 
@@ -49,15 +49,15 @@ const FIELD_READERS: {
     if (findWire(entry) === 'demo') return 'demo://built-in'
     const { baseUrl } = entry
     if (typeof baseUrl !== 'string') throw new Error('needs a "baseUrl".')
-    return prefixFaults('has a "baseUrl" that', () => readUrl(baseUrl))
+    return readWithErrorPrefix('has a "baseUrl" that', () => readUrl(baseUrl))
   },
   apiKey({ apiKey = null }, environment) {
     if (apiKey === null) return null
     if (typeof apiKey !== 'string') throw new Error('has an "apiKey" that is not a text.')
     if (!apiKey.startsWith('env:'))
-      return prefixFaults('has an "apiKey" that', () => readHeaderValue(apiKey))
+      return readWithErrorPrefix('has an "apiKey" that', () => readHeaderValue(apiKey))
     const key = environment[apiKey.slice('env:'.length)]
-    return prefixFaults(`takes its apiKey from ${apiKey}, which`, () => {
+    return readWithErrorPrefix(`takes its apiKey from ${apiKey}, which`, () => {
       if (typeof key === 'string' && key.trim() !== '') return readHeaderValue(key)
       throw new Error('is not set.')
     })
@@ -71,7 +71,7 @@ const FIELD_READERS: {
       throw new Error('has "headers" that are not texts by name.')
     }
     const read = readAllOrThrow(Object.entries(headers), ([name, value]) =>
-      prefixFaults(`has a header ${JSON.stringify(name)} that`, () => [
+      readWithErrorPrefix(`has a header ${JSON.stringify(name)} that`, () => [
         readHeaderName(name),
         readHeaderValue(value),
       ]),

@@ -1,7 +1,7 @@
 /**
- * Reads simple settings: texts, numbers, choices and lists. A raw value is text if it comes from the
- * environment, and any JSON if it comes from the settings file. A reader throws an Error whose message
- * completes the setting's name, e.g. `must be a whole number …` for PORT.
+ * Reads simple settings: texts, numbers, choices and lists. A raw value is text if it comes from
+ * the environment, and any JSON if it comes from the settings file. A reader throws an Error whose
+ * message continues the setting's name, e.g. `must be a whole number …` after PORT.
  */
 import { listFaults } from '../core/errors/collect-faults.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
@@ -9,7 +9,7 @@ import { errorMessage } from '../core/errors/gateway-error.ts'
 export type Environment = Readonly<Record<string, unknown>>
 
 /** Calls `read` and adds `prefix` before the message of every error that it throws. */
-export function prefixFaults<Value>(prefix: string, read: () => Value): Value {
+export function readWithErrorPrefix<Value>(prefix: string, read: () => Value): Value {
   try {
     return read()
   } catch (thrown) {
@@ -76,7 +76,10 @@ export function defineChoice<const Choice extends string>(
   }
 }
 
-/** Reads SPEAKER_GUARD: `off`, `on` (an empty list), or labels of the model itself, e.g. `Ada, Ada (bot)`. */
+/**
+ * Reads SPEAKER_GUARD: `off`, `on` (returned as an empty list), or a list of the model's own names,
+ * e.g. `Ada, Ada (bot)`.
+ */
 export function readSpeakerLabels(raw: unknown): readonly string[] | 'off' {
   if (raw === 'off') return raw
   return raw === 'on' ? [] : readCommaList(raw)

@@ -28,8 +28,8 @@ export interface Setting<Value> {
   readonly shownDefault?: string
   readonly description: string
   /**
-   * Returns the setting's value. Throws an Error whose message completes the setting's name, or an
-   * AggregateError of several.
+   * Returns the setting's value. Throws an Error whose message continues the setting's name (`must
+   * be …`), or an AggregateError of several.
    */
   readonly read: (raw: unknown, environment: Environment) => Value
 }

@@ -1,6 +1,7 @@
 /**
- * Reads URLs, header names and header values in settings, because a request with an invalid one would fail
- * each time. The functions throw an Error whose message completes the setting's name.
+ * Reads URLs, header names and header values in settings. An invalid one is rejected at the start,
+ * because every request with it would fail. The functions throw an Error whose message continues
+ * the setting's name (`must be …`).
  */
 import { parseDatabaseUrl } from '../store/database/database-url.ts'
 import { readText } from './scalar-readers.ts'
@@ -8,7 +9,7 @@ import { readText } from './scalar-readers.ts'
 /** Returns the trimmed URL without slashes at its end: ` http://x/v1/` → `http://x/v1`. */
 export function readUrl(raw: unknown): string {
   const url = typeof raw === 'string' ? raw.trim() : ''
-  // Rejects e.g. blanks, because a path is appended to the text, in which they would not be escaped.
+  // Rejects e.g. blanks: a path is appended to the URL as text, so they would not be escaped.
   if (URL.canParse(url) && /^(https?|demo):[\x21-\xFF]*$/.test(url)) {
     return url.replace(/\/+$/, '')
   }

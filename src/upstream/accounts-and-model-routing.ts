@@ -7,7 +7,8 @@ import type { Settings } from '../settings/read-settings.ts'
 
 export function listAccounts(settings: Settings): readonly Account[] {
   const listed = settings.UPSTREAMS
-  // An account in UPSTREAMS replaces the account of the same name that e.g. ANTHROPIC_API_KEY adds.
+  // Settings such as ANTHROPIC_API_KEY add an account. An account of the same name in UPSTREAMS
+  // replaces it.
   const shortcuts = listShortcutAccounts(settings).filter(
     (shortcut) => !listed.some(({ name }) => name === shortcut.name),
   )
@@ -24,7 +25,8 @@ export interface ConfiguredUpstreams {
 }
 
 /**
- * An account, and the name that the model has there, e.g. `qwen3` if a client requests `local/qwen3`.
+ * An account, and the name of the model at this account, e.g. `qwen3` if a client requests
+ * `local/qwen3`.
  */
 export interface UpstreamTarget {
   readonly account: Account
@@ -81,8 +83,8 @@ function preferSameDialect(
 }
 
 /**
- * Lists the account's model patterns without `*`, which are model names. `/v1/models` shows these without
- * a request to the upstream.
+ * Lists the account's model patterns without `*`: they are model names. `/v1/models` lists these
+ * without a request to the upstream.
  */
 export function listNamedModels(account: Account): readonly string[] {
   return account.models.filter((pattern) => !pattern.includes('*'))

@@ -1,8 +1,8 @@
 /**
- * Lists the context windows of well-known models in tokens. The first matching pattern counts. The gateway
- * plans prompts by them but rejects none because of them, since a window may have been raised. Open models
- * are missing, because each server sets its own limit. The account's `contextWindow` and a policy's
- * `budget.window` override this table.
+ * Lists the context windows of well-known models in tokens. The first matching pattern applies. The
+ * gateway uses them to plan prompts, but does not reject a prompt that is larger, because a
+ * provider may have raised the window. Open models are missing, because each server sets its own
+ * limit. The account's `contextWindow` and a policy's `budget.window` override this table.
  */
 import { matchesModelPattern } from './accounts-and-model-routing.ts'
 

@@ -1,7 +1,8 @@
 /**
- * Resolves which kinds of media a model accepts: those in the account's quirk `sees`, only files for known
- * text-only models, and all kinds for other models. Only certain models are listed as text-only: if one is
- * missing, its provider reports an error, but a wrong entry would hide media without any error.
+ * Resolves which kinds of media a model accepts: those in the account's quirk `sees`; without this
+ * quirk, only files for known text-only models, and all kinds for other models. A model is listed
+ * as text-only only if that is certain: for a missing model the provider reports an error, but a
+ * wrong entry would hide media without any error.
  */
 import { isObject, type Json } from '../core/json/json.ts'
 import { MEDIA_KINDS, type MediaKind } from '../core/media/content-part-media.ts'
@@ -23,7 +24,7 @@ function readSeesQuirk(sees: Json | undefined, model: string): Json | undefined 
 
 const ALL_KINDS: ReadonlySet<MediaKind> = new Set(MEDIA_KINDS)
 
-/** The media kinds of text-only models: services extract the text of files for them. */
+/** The media kinds of text-only models: files, because services extract their text. */
 const FILES_ONLY: ReadonlySet<MediaKind> = new Set(['file'])
 
 /**

@@ -21,7 +21,10 @@ export interface TargetCapabilities extends UpstreamTarget {
   readonly mediaKinds: ReadonlySet<MediaKind>
   readonly mediaSupport: UpstreamMediaSupport
   readonly compaction: CompactionReader
-  /** The lowest threshold that the upstream accepts for its own compaction; null if it cannot compact. */
+  /**
+   * The lowest threshold in tokens that the upstream accepts for its own compaction; null if it
+   * cannot compact.
+   */
   readonly minCompactionTokens: number | null
   /** True if the upstream's API has a field for the author of a message. */
   readonly acceptsAuthorNames: boolean
@@ -29,7 +32,9 @@ export interface TargetCapabilities extends UpstreamTarget {
   readonly checksReasoningPrefix: boolean
 }
 
-/** Returns the capabilities of a target, cached per target object, i.e. for one request. */
+/**
+ * Returns the capabilities of a target, cached for each target object, that is, for one request.
+ */
 export const resolveTargetCapabilities = cachePerObject(
   (target: UpstreamTarget): TargetCapabilities => {
     const { account, model } = target

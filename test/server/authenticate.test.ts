@@ -5,13 +5,13 @@ import { createAuthenticator } from '../../src/server/authenticate.ts'
 const isLocal = () => true
 const isRemote = () => false
 
-test('without keys, the gateway serves only requests of its own machine', () => {
+test('without API keys, the gateway serves only requests of its own machine', () => {
   const authenticate = createAuthenticator([])
   expect(authenticate(null, isLocal)).toEqual({ tenant: 'local', user: null })
   expect(() => authenticate('Bearer x', isRemote)).toThrow(/Set BACKSTORY_KEYS/)
 })
 
-test('with keys, the key of a request determines the tenant, whatever the address of the client', () => {
+test('with API keys, the key of a request determines the tenant, whatever the address of the client', () => {
   const authenticate = createAuthenticator([
     { name: 'a', key: 'one' },
     { name: 'b', key: 'two' },

@@ -53,7 +53,7 @@ const RUNTIMES: Readonly<Record<string, CreateDisconnected>> = {
 }
 
 test.each(Object.entries(RUNTIMES))(
-  'a callback that is added after the client has disconnected is called once (runtime %s)',
+  'a disconnect callback that is added after the client has disconnected is called once (runtime %s)',
   async (_, create) => {
     const { exchange, close } = await create()
     const calls: string[] = []

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { SETTINGS_TABLE } from '../../src/settings/settings-table.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
 
-test('one settings error names every fault', () => {
+test('one error about the settings lists every fault', () => {
   const read = () =>
     readSettings({ PORT: 'x', UPSTREAMS: '[{"name":"a"}]', BACKSTORY_KEYS: 'a' }, { NOPE: 1 })
   expect(read).toThrow(/PORT must be a whole number from 0 to 65535, not "x"/)
@@ -21,7 +21,7 @@ function readFaults(environment: Readonly<Record<string, unknown>>): readonly st
   return []
 }
 
-test('the settings error names every fault of every upstream', () => {
+test('the error about the settings lists every fault of every upstream', () => {
   const UPSTREAMS = JSON.stringify([
     { name: 'a', wire: 'telepathy', baseUrl: 'http://x', models: 'all', quirks: 5 },
     { name: 'b', wire: 'chat', colour: 1, headers: { a: 1 } },
@@ -44,7 +44,7 @@ test('the settings error names every fault of every upstream', () => {
   ])
 })
 
-test('the settings error names every invalid entry of a list of keys', () => {
+test('the error about the settings lists every invalid entry of a list of keys', () => {
   const STORAGE_KEYS = `a:x, b:${'0'.repeat(64)},c`
   const [apiKeyFault, storageKeyFault] = readFaults({
     BACKSTORY_KEYS: 'sk-secret,b:sk2,:x',
@@ -54,7 +54,7 @@ test('the settings error names every invalid entry of a list of keys', () => {
   expect(storageKeyFault).toMatch(/^STORAGE_KEYS must be kid:key.* entries 1, 3 are not\. `openssl/)
 })
 
-test('a policy for an unknown key is not reported if the keys themselves have a fault', () => {
+test('an unknown key name in CONTEXT is not reported if BACKSTORY_KEYS itself has a fault', () => {
   const faults = readFaults({ BACKSTORY_KEYS: 'ada', CONTEXT: '{"keys":{"ada":"lean"}}' })
   expect(faults).toEqual(['BACKSTORY_KEYS must be name:key,name:key; entry 1 is not.'])
 })
@@ -67,7 +67,7 @@ test('an unknown kind of database is reported together with other faults, withou
   expect(faults.join('')).not.toContain('secret')
 })
 
-test('the fault of a number setting that may be off mentions `off`', () => {
+test('the error about a number setting that accepts `off` mentions `off`', () => {
   expect(readFaults({ TOOL_OUTPUT_RETENTION_TURNS: 'x', RETENTION_DAYS: 'soon' })).toEqual([
     'TOOL_OUTPUT_RETENTION_TURNS must be a whole number from 0 to 1000000, or off, not "x".',
     'RETENTION_DAYS must be a whole number from 1 to 36500, or off, not "soon".',
@@ -98,7 +98,7 @@ test('keys, header values and URLs in settings are trimmed', () => {
   })
 })
 
-test('the settings error names the key or header with an invalid character, without its value', () => {
+test('the error about a key or header with an invalid character names it without its value', () => {
   const faults = readFaults({
     OPENAI_API_KEY: '“sk-secret”',
     KEY: 'sk-\nsecret',
@@ -139,7 +139,7 @@ test('an error message about the settings never contains a key', () => {
   expect(() => readSettings({ BACKSTORY_KEYS: 'sk-secret' })).toThrow(/entry 1/)
 })
 
-test('a setting with a list may be a JSON list in the settings file', () => {
+test('a setting with several values may be a JSON list in the settings file', () => {
   const upstream = { name: 'a', wire: 'demo' }
   expect(readSettings({}, { UPSTREAMS: [upstream] }).UPSTREAMS[0]).toMatchObject({
     name: 'a',
@@ -147,7 +147,7 @@ test('a setting with a list may be a JSON list in the settings file', () => {
   })
 })
 
-test('SPEAKER_GUARD is off, on, or a list of labels', () => {
+test('SPEAKER_GUARD accepts off, on, or a list of labels', () => {
   const read = (SPEAKER_GUARD: string) => readSettings({ SPEAKER_GUARD }).SPEAKER_GUARD
   expect(readSettings({}).SPEAKER_GUARD).toBe('off')
   expect([read('off'), read('on'), read('Ada, Ada (bot),')]).toEqual([
@@ -157,7 +157,7 @@ test('SPEAKER_GUARD is off, on, or a list of labels', () => {
   ])
 })
 
-test('the fault of an unknown choice lists the supported ones', () => {
+test('the error about an unknown choice in the settings lists the supported choices', () => {
   expect(readSettings({ UNSUPPORTED: 'reject' }).UNSUPPORTED).toBe('reject')
   expect(() => readSettings({ UNSUPPORTED: 'maybe' })).toThrow(
     /UNSUPPORTED must be one of note, reject, not "maybe"/,
@@ -181,7 +181,7 @@ test('storage keys of 32 bytes are read as base64, base64url or hex, in their or
   )
 })
 
-test('the fault of an invalid storage key explains how to make one, without its value', () => {
+test('the error about an invalid storage key explains how to make a valid one, and does not contain the key', () => {
   const good = Buffer.alloc(32, 7).toString('base64')
   const short = Buffer.alloc(31, 7).toString('base64')
   for (const bad of ['secret', ':secret', `a b:${good}`, `k:${short}`, 'k:', `k:${good}${good}`]) {
@@ -192,7 +192,7 @@ test('the fault of an invalid storage key explains how to make one, without its 
   expect(() => readSettings({ STORAGE_KEYS: `a:${good},a:${good}` })).toThrow('the same kid twice')
 })
 
-test('CONTEXT is the name of a policy, or JSON of overrides for all requests, by model and by key', () => {
+test('CONTEXT accepts the name of a policy, or JSON of overrides for all requests, by model and by key', () => {
   expect(readSettings({ CONTEXT: 'lean' }).CONTEXT).toEqual({
     all: { policy: 'lean' },
     models: {},
@@ -229,11 +229,11 @@ test.each([
   ['{"keys":[]}', /CONTEXT has `keys` that are not an object/],
   ['[]', /CONTEXT makes no sense/],
   ['{"keys":{"bob":"lean"}}', /CONTEXT has a policy for the key "bob"/],
-])('the settings error names the faults of CONTEXT=%s', (setting, message) => {
+])('the error about CONTEXT=%s lists all its faults', (setting, message) => {
   expect(() => readSettings({ CONTEXT: setting })).toThrow(message)
 })
 
-test('the limit of items is off unless it is set, and must be in its range (C25)', () => {
+test('the setting for the maximum number of items is off by default, and rejects a number outside of its range (C25)', () => {
   expect(readSettings({}).HISTORY_MAX_ITEMS).toBeNull()
   expect(readSettings({ HISTORY_MAX_ITEMS: '40' }).HISTORY_MAX_ITEMS).toBe(40)
   for (const wrong of ['0', '-1', '2.5', 'many', '1000001']) {

@@ -8,9 +8,12 @@ import { SETTINGS_TABLE } from '../../src/settings/settings-table.ts'
 const readFromRoot = (path: string) =>
   readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-test.each(Object.entries(SETTINGS_FILES))('%s is as `npm run docs` writes it', (path, render) => {
-  expect(readFromRoot(path)).toBe(render())
-})
+test.each(Object.entries(SETTINGS_FILES))(
+  'the file %s equals what `npm run docs` writes',
+  (path, render) => {
+    expect(readFromRoot(path)).toBe(render())
+  },
+)
 
 test('.env.example names every setting, and its values are valid', () => {
   const lines = [...readFromRoot('.env.example').matchAll(/^#([A-Z_]+)=(.*)$/gm)]

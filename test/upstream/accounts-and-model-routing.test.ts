@@ -6,7 +6,7 @@ import {
 } from '../../src/upstream/accounts-and-model-routing.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
 
-test('a star in a model pattern matches any text', () => {
+test('each `*` in a model pattern matches any text', () => {
   expect(matchesModelPattern('gpt-5', 'gpt-5')).toBe(true)
   expect(matchesModelPattern('gpt-5', 'gpt-5-mini')).toBe(false)
   expect(matchesModelPattern('gpt-*', 'gpt-5-mini')).toBe(true)
@@ -16,7 +16,7 @@ test('a star in a model pattern matches any text', () => {
   expect(matchesModelPattern('*b*c', 'abc')).toBe(true)
 })
 
-test('the demo upstream is used if no other is configured', () => {
+test('the demo upstream is used if no other upstream is configured', () => {
   const accounts = listAccounts(readSettings({}))
   expect(accounts.map(({ name }) => name)).toEqual(['demo'])
 })
@@ -62,7 +62,7 @@ test("a model is routed to the first matching account, or to one of the same ser
   expect(listTargets(world, 'gpt-5', 'responses')).toEqual(['openai: gpt-5'])
 })
 
-test('the prefix of a model name selects the account, unless it is part of the model name', () => {
+test("the prefix of a model name before `/` selects the account of that name, unless it is part of the model's own name", () => {
   const world = configureUpstreams({ OPENAI_API_KEY: 'k', OPENROUTER_API_KEY: 'k' })
   expect(listTargets(world, 'openai/gpt-5', 'responses')).toEqual(['openai: gpt-5'])
   expect(listTargets(world, 'qwen/qwen3')).toEqual(['openrouter: qwen/qwen3'])

@@ -34,7 +34,7 @@ export function asList(value: unknown, path: string): readonly unknown[] {
 }
 
 /**
- * Returns a check of lists that applies `read` to each entry. The path of an entry is e.g.
+ * Returns a check that accepts lists and applies `read` to each entry. The path of an entry is e.g.
  * `tools[2]`.
  */
 export function asListOf<Entry>(read: JsonReader<Entry>): JsonReader<readonly Entry[]> {
@@ -43,8 +43,8 @@ export function asListOf<Entry>(read: JsonReader<Entry>): JsonReader<readonly En
 }
 
 /**
- * Returns a check of objects that applies a reader to each field and rejects fields without a
- * reader. Fields that are absent or `null` are left out of the result.
+ * Returns a check that accepts objects and applies a reader to each field. It rejects fields
+ * without a reader, and leaves fields that are absent or `null` out of the result.
  */
 export function asObjectWith<Fields extends object>(readers: {
   readonly [Name in keyof Fields]: JsonReader<Fields[Name]>

@@ -77,7 +77,8 @@ function checkMaxLength(text: string, max: number, subject: string, path: string
 }
 
 /**
- * Creates the error for a value outside of its limits. The message names the value by `subject`.
+ * Creates the error for a value outside of its limits. `subject` names the value in the message,
+ * e.g. `metadata.topic`.
  */
 function createLimitError(
   code: string,

@@ -26,7 +26,7 @@ export function checkWorkingMemorySchema(value: unknown, path: string): JsonObje
   throw createInvalidValueError(path, reason)
 }
 
-/** Maximum length of the schema, because the model is sent the schema with every request. */
+/** Maximum length of the schema. It is limited because every request to the model contains it. */
 const MAX_SCHEMA_CHARS = 4000
 const MAX_DEPTH = 16
 

@@ -29,8 +29,9 @@ export function readPolicyOverrides(value: unknown, path: string): PolicyOverrid
 }
 
 /**
- * Reads overrides without checking whether numbers contradict each other. For stored overrides,
- * that check would come too late: the gateway ignores stored overrides that cannot be read.
+ * Reads overrides without checking whether numbers contradict each other. Stored overrides are read
+ * in this way, because the gateway ignores stored overrides with an error: one contradiction would
+ * switch off all of them.
  */
 export function readStoredPolicyOverrides(value: unknown, path: string): PolicyOverrides {
   if (typeof value === 'string') return { policy: asPolicyName(value, path) }
@@ -46,8 +47,8 @@ export function readStoredPolicyOverrides(value: unknown, path: string): PolicyO
 const asPolicyName = asOneOf(POLICY_NAMES)
 
 /**
- * Joins several faults to one GatewayError. Returns a fault that is not a GatewayError unchanged,
- * because it is a bug.
+ * Joins several faults to one GatewayError. A fault that is not a GatewayError is a bug, and is
+ * returned unchanged.
  */
 function joinFaults(faults: readonly unknown[]): unknown {
   const errors = faults.filter((fault) => fault instanceof GatewayError)
@@ -61,9 +62,9 @@ function joinFaults(faults: readonly unknown[]): unknown {
 }
 
 /**
- * Returns an error for each pair of numbers in one source that contradict each other. Numbers of
- * different sources, e.g. the setting CONTEXT and a request, may contradict each other: a reserve
- * that is too large is then limited to half of the window.
+ * Returns an error for each pair of numbers that contradict each other in the same overrides.
+ * Numbers in different overrides, e.g. in the setting CONTEXT and in a request, may contradict each
+ * other: if the reserve is too large, half of the window is reserved.
  */
 function findContradictions(
   { outputs, budget }: PolicyOverrides,

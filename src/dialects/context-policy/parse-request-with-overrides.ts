@@ -1,13 +1,14 @@
 /**
- * Parses a request whose field `backstory` contains policy overrides and whose messages or items
- * may have such a field, too. Removes these fields from the body, so that no upstream is sent them.
+ * Parses a request with the gateway's fields `backstory`: policy overrides in the body, and author,
+ * time, `pin` and `reset` in its messages or items. Removes these fields from the body, so that no
+ * upstream is sent them.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { createLazyJsonBytes } from '../../core/json/well-formed-json.ts'
 import { readOptional } from '../checks/check-json-types.ts'
 import type { Dialect } from '../../core/ports/dialect-interface.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
-import { removeItemBackstoryFields } from './parse-item-backstory-field.ts'
+import { removeItemBackstoryFields } from './parse-author-time-pin-and-reset.ts'
 import { readPolicyOverrides } from './parse-and-format-overrides.ts'
 
 /**

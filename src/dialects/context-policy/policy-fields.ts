@@ -15,7 +15,7 @@ import {
   choiceField,
   countField,
   countLimitField,
-  MAX_SIZE,
+  MAX_POLICY_SIZE,
   numberField,
   sizeField,
   sizeLimitField,
@@ -115,8 +115,8 @@ export const POLICY_FIELDS: PolicyFieldTable = {
   notes: {
     entries: {
       read: asListOf(readPolicyText),
-      what: 'a list of `{"text", "depth", "role"}`',
-      sentence:
+      accepts: 'a list of `{"text", "depth", "role"}`',
+      description:
         'Texts that are inserted before the last `depth` messages, with the role `developer` (default) or `user`. Their position moves with every message, so nothing after the first of them is read from the prompt cache, and an upstream that checks prefixes loses the reasoning of earlier turns there. A `depth` larger than the conversation puts the text at its beginning and has no such cost.',
     },
     mode: choiceField(
@@ -153,9 +153,9 @@ export const POLICY_FIELDS: PolicyFieldTable = {
       'Who writes summaries. With `upstream`, an upstream that can compact conversations does so itself when there are too many tokens; of the fields below it uses only `above`. For all other upstreams the gateway writes them.',
     ),
     above: {
-      read: asDecimalBetween(0, MAX_SIZE),
-      what: 'number',
-      sentence:
+      read: asDecimalBetween(0, MAX_POLICY_SIZE),
+      accepts: 'number',
+      description:
         'Threshold in tokens, or up to `1` as a share of the context window; with the trigger `turns`, in turns (32 if it is less than 1). A new summary is made only if it covers enough more than the one before: at least an eighth of the threshold and of what remains, or the smaller of `keep_turns` and this number of turns (at least 2).',
     },
     keepTurns: countField(1, 'Number of the latest turns that are never summarized.'),
@@ -172,8 +172,8 @@ export const POLICY_FIELDS: PolicyFieldTable = {
     ),
     schema: {
       read: asNullable(checkWorkingMemorySchema),
-      what: 'JSON Schema without references and patterns, or null',
-      sentence:
+      accepts: 'JSON Schema without references and patterns, or null',
+      description:
         'Schema of the working memory. A text that does not match is not stored, and the model gets the reason.',
     },
     observations: booleanField(
@@ -206,8 +206,8 @@ export const POLICY_FIELDS: PolicyFieldTable = {
     ),
     warnAt: {
       read: asNullable(asDecimalBetween(0, 1)),
-      what: 'number up to 1, or null',
-      sentence:
+      accepts: 'number up to 1, or null',
+      description:
         'Share of the context window, e.g. `0.8`, from which on a model that is calling tools is asked to finish. Tokens are counted by the provider. With `0`, the model is never asked.',
     },
     wrapUp: numberField(
@@ -220,8 +220,8 @@ export const POLICY_FIELDS: PolicyFieldTable = {
 
 const asPolicyTextFields = asObjectWith({
   text: asString,
-  // A depth that is greater than the number of messages is accepted: the text is then inserted
-  // before the first message.
+  // If the depth is greater than the number of messages, the text is inserted before the first
+  // message.
   depth: asIntegerBetween(0, 1_000_000),
   role: asOneOf(['developer', 'user']),
 })

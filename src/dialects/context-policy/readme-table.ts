@@ -6,13 +6,13 @@ import { toSnakeCase } from '../../core/text/snake-case.ts'
 
 export function renderPolicyTable(): string {
   const rows = Object.entries(POLICY_FIELDS).flatMap(([section, fields]) =>
-    Object.entries(fields).map(([field, { what, sentence }]) => {
+    Object.entries(fields).map(([field, { accepts, description }]) => {
       const defaults = POLICY_NAMES.map((policy) => renderValue(PRESETS[policy], section, field))
       const isSameForAll = defaults.every((value) => value === defaults[0])
       const shownDefault = isSameForAll
         ? defaults[0]
         : POLICY_NAMES.map((policy, index) => `${policy}: ${defaults[index]}`).join('<br>')
-      return `| \`${section}.${toSnakeCase(field)}\` | ${what} | ${shownDefault} | ${sentence} |`
+      return `| \`${section}.${toSnakeCase(field)}\` | ${accepts} | ${shownDefault} | ${description} |`
     }),
   )
   return ['| field | value | default | meaning |', '|---|---|---|---|', ...rows].join('\n')

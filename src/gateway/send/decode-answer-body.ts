@@ -14,7 +14,7 @@ import {
   createBodyTooLargeError,
   MAX_ANSWER_BYTES,
   NOT_JSON_FAILURE,
-} from '../../upstream/transport/read-body.ts'
+} from '../../upstream/transport/read-complete-reply.ts'
 
 interface SentRequest {
   readonly provider: Provider

@@ -8,7 +8,11 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { AnswerEventSource } from './answer-event-source-interface.ts'
 import { createSseDecoder } from '../../core/stream/sse.ts'
 import { runStage } from '../../core/stream/stream-stage.ts'
-import { MAX_ANSWER_BYTES, NOT_JSON_FAILURE, readBody } from '../../upstream/transport/read-body.ts'
+import {
+  MAX_ANSWER_BYTES,
+  NOT_JSON_FAILURE,
+  readBody,
+} from '../../upstream/transport/read-complete-reply.ts'
 import type { UpstreamAnswer } from './upstream-answer-types.ts'
 import type { RawAnswer } from './send-with-fallback.ts'
 

@@ -10,7 +10,7 @@ import {
   createBodySource,
   readErrorReply,
   rejectContentEncoding,
-} from '../../upstream/transport/read-body.ts'
+} from '../../upstream/transport/read-complete-reply.ts'
 import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'

@@ -1,7 +1,7 @@
 /**
- * The command `explain`: explains the upstream request that a request body in a file would become,
- * or the one that was sent for a stored answer. Uses the gateway's settings and database, and sends
- * nothing to an upstream.
+ * The command `explain`: explains an upstream request: the one that a request body in a file would
+ * become, or the one that was sent for a stored answer. Uses the gateway's settings and database,
+ * and sends nothing to an upstream.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
@@ -12,7 +12,7 @@ import type { GatewayDependencies } from '../../gateway/dependencies-interface.t
 import { explainAnswer } from '../../server/endpoints/explain-answer.ts'
 import { explainRequest } from '../../server/endpoints/explain-request.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import { findOnlyTenant, listTenants } from '../../settings/tenants.ts'
+import { findOnlyTenant, listTenants } from '../../settings/list-tenants.ts'
 import { createNodeDependencies } from '../create-node-dependencies.ts'
 import { createJsonLog } from '../json-log.ts'
 import { parseCommandLine } from './parse-command-line.ts'

@@ -1,4 +1,4 @@
-/** Parses a command line with `parseArgs` of Node. The message of an error ends with the usage. */
+/** Parses a command line with Node's `parseArgs`. Adds the usage to the message of an error. */
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 

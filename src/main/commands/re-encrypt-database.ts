@@ -1,13 +1,16 @@
 /**
- * The command `reseal`: encrypts the rows of the configured database with the first key of
- * STORAGE_KEYS.
+ * The command `reseal`: encrypts the rows of the configured database again, with the first key of
+ * STORAGE_KEYS. Rows that no key decrypts stay unchanged. (The user types `reseal`; the code calls
+ * it re-encryption.)
  */
 import { readSettings } from '../../settings/read-settings.ts'
 import { openEngine } from '../../store/database/open-engine.ts'
 import { reEncryptRows, type ReEncryptionProgress } from '../../store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher } from '../../store/encryption/cipher.ts'
 
-/** Runs the command. `print` is called with each line of progress, and with a final line. */
+/**
+ * Runs the command `reseal`. `print` is called with each line of progress, and with a final line.
+ */
 export async function reEncryptDatabase(
   environment: Readonly<Record<string, unknown>>,
   configFile: unknown,

@@ -15,8 +15,8 @@ export interface SimulateArguments extends Omit<PolicyComparison, 'scripts'> {
   readonly seeds: readonly number[]
   /** True if generated conversations contain images. */
   readonly hasImages: boolean
-  /** The recorded conversations; null for generated conversations. */
-  readonly source: ConversationSource | null
+  /** Where the recorded conversations are; null for generated conversations. */
+  readonly recording: ConversationSource | null
   readonly printsJson: boolean
   /** Path of the chart to write. */
   readonly svgPath: string | null
@@ -24,9 +24,9 @@ export interface SimulateArguments extends Omit<PolicyComparison, 'scripts'> {
 }
 
 export type ConversationSource =
-  | { readonly from: 'file'; readonly path: string }
+  | { readonly storedIn: 'file'; readonly path: string }
   | {
-      readonly from: 'database'
+      readonly storedIn: 'database'
       readonly kind: 'conversation' | 'response'
       readonly id: string
       readonly tenant: string | null
@@ -49,7 +49,7 @@ export function parseSimulateArguments(args: readonly string[]): SimulateArgumen
     bindsReasoning,
     seeds,
     hasImages: values.images === true,
-    source,
+    recording: source,
     printsJson: values.json === true,
     svgPath: values.svg ?? null,
     showsUsage: values.help === true,
@@ -136,8 +136,8 @@ function readSource(
   if (id === undefined) {
     if (tenant !== undefined || user !== undefined)
       throw new Error('--tenant and --user say whose --conversation or --response it is.')
-    return from === undefined ? null : { from: 'file', path: from }
+    return from === undefined ? null : { storedIn: 'file', path: from }
   }
   const kind = conversation === undefined ? 'response' : 'conversation'
-  return { from: 'database', kind, id, tenant: tenant ?? null, user: user ?? null }
+  return { storedIn: 'database', kind, id, tenant: tenant ?? null, user: user ?? null }
 }

@@ -1,6 +1,7 @@
 /**
- * The command `simulate`: simulates conversations under each context policy and reports the cost of
- * each policy. Conversations are generated, or read from a file or from the configured database.
+ * The command `simulate`: builds the requests of conversations under each context policy, without
+ * sending them, and reports the cost of each policy. Conversations are generated, or read from a
+ * file or from the configured database.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
@@ -20,7 +21,7 @@ import { renderTerminalReport } from '../../simulate/terminal-report.ts'
 import type { ConversationScript } from '../../simulate/conversation-script.ts'
 import { openEngine } from '../../store/database/open-engine.ts'
 import { createStores } from '../../store/create-stores.ts'
-import { findOnlyTenant } from '../../settings/tenants.ts'
+import { findOnlyTenant } from '../../settings/list-tenants.ts'
 import { createRowEncryption } from '../create-row-encryption.ts'
 
 /** The files, the settings and the terminal that a command uses. */
@@ -31,7 +32,7 @@ export interface CommandEnvironment {
   readonly writeFile: (path: string, text: string) => void
   readonly print: (text: string) => void
   readonly printError: (line: string) => void
-  /** Replaces the line of progress; null if the output is not a terminal. */
+  /** Replaces the last line of progress on the terminal; null if the output is not a terminal. */
   readonly printProgress: ((line: string) => void) | null
   readonly columns: number
 }
@@ -46,15 +47,15 @@ export async function runSimulateCommand(
 ): Promise<0 | 2> {
   try {
     const parsed = parseSimulateArguments(args)
-    const { bindsReasoning, seeds, hasImages, source, printsJson, svgPath, showsUsage } = parsed
+    const { bindsReasoning, seeds, hasImages, recording, printsJson, svgPath, showsUsage } = parsed
     if (showsUsage) {
       terminal.print(`${SIMULATE_USAGE}\n`)
       return 0
     }
     const scripts =
-      source === null
+      recording === null
         ? seeds.map((seed) => generateConversation(seed, { hasImages }))
-        : await loadScripts(source, terminal)
+        : await loadScripts(recording, terminal)
     let played = 0
     const results = comparePolicies({ ...parsed, scripts }, (policy, script) => {
       played += 1
@@ -66,7 +67,7 @@ export async function runSimulateCommand(
     terminal.print(
       printsJson
         ? `${JSON.stringify(figures, null, 1)}\n`
-        : renderTerminalReport(figures, describeScripts(source, scripts), terminal.columns),
+        : renderTerminalReport(figures, describeScripts(recording, scripts), terminal.columns),
     )
     return 0
   } catch (error) {
@@ -90,7 +91,7 @@ async function loadScripts(
   source: ConversationSource,
   terminal: CommandEnvironment,
 ): Promise<readonly ConversationScript[]> {
-  if (source.from === 'database') return [await loadStoredScript(source, terminal)]
+  if (source.storedIn === 'database') return [await loadStoredScript(source, terminal)]
   const { path } = source
   let text: string
   try {
@@ -102,7 +103,7 @@ async function loadScripts(
 }
 
 async function loadStoredScript(
-  { kind, id, tenant, user }: Extract<ConversationSource, { from: 'database' }>,
+  { kind, id, tenant, user }: Extract<ConversationSource, { storedIn: 'database' }>,
   { environment, readConfigFile, printError }: CommandEnvironment,
 ): Promise<ConversationScript> {
   const settings = readSettings(environment, readConfigFile())

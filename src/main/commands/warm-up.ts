@@ -1,8 +1,8 @@
 /**
- * The command `rehearse`: warms up the compile cache (`main/start.js`). It serves one request to
- * itself, so that the cache contains all loaded sources, and exits. A gateway with a warm cache
- * starts three times as fast, and never loads Node's TypeScript transformer, which would use 35 MB
- * as long as the process lives.
+ * The command `rehearse`: warms up the compile cache that `main/start.js` enables. It starts a
+ * gateway, sends it one request, so that the cache contains all loaded sources, and exits. A
+ * gateway with a warm cache starts three times as fast. It also does not load Node's TypeScript
+ * transformer, which would use 35 MB as long as the process lives.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ export async function warmUpCompileCache(): Promise<void> {
     const response = await fetch(`${server.url}/v1/chat/completions`, CHAT_REQUEST)
     await response.text()
     await server.close()
-    // Loads this file too, because a gateway on Postgres uses it instead of the SQLite files.
+    // Loads the Postgres engine too, because the request used only the SQLite engine.
     await import('../../store/database/postgres-engine.ts')
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -24,8 +24,8 @@ export async function warmUpCompileCache(): Promise<void> {
 }
 
 /**
- * Creates the settings of the warm-up. The database is a file, because only then SQLite runs in a
- * thread, which loads further sources.
+ * Creates the settings of the warm-up. The database is a file, because SQLite runs in a worker
+ * thread only for a file, and the thread loads further sources.
  */
 function createEnvironment(folder: string): Readonly<Record<string, string>> {
   return {

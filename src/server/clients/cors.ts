@@ -1,7 +1,8 @@
 /**
- * Decides which web pages may call the gateway from a browser, as Open WebUI does for connections
- * that its users add. With API keys every page may call it: the key authenticates, and cookies are
- * never read. Without keys only pages of this machine may; `rejectForeignPages` rejects the others.
+ * Decides which web pages may call the gateway from a browser. (Open WebUI does so for connections
+ * that its users add.) With API keys, every page may: only a request with a key is served, and
+ * cookies are never read. Without keys, only pages of this machine may; `rejectForeignPages`
+ * rejects the others.
  */
 import { isLoopbackAddress } from '../runtime/is-loopback-address.ts'
 

@@ -1,7 +1,7 @@
 /**
- * Sets `strict: false` on function tools that leave `strict` out. Open WebUI converts chat tools to
- * Responses tools without setting it. The default is false in Chat Completions but true in Responses,
- * where a model then has to fill in every optional argument.
+ * Sets `strict: false` on function tools without `strict`. Open WebUI converts chat tools to
+ * Responses tools and leaves `strict` out. The default is false in Chat Completions but true in
+ * Responses, where a model has to fill in every optional argument of a strict tool.
  * https://github.com/open-webui/open-webui/issues/27750
  */
 import { patchList, patchObject } from '../../core/json/patch-object.ts'

@@ -1,9 +1,9 @@
 /**
  * Detects the client program from a request, and derives how its answer must be adapted.
  *
- * Open WebUI is recognized by its own `X-OpenWebUI-…` headers, which it sends if it forwards users,
- * or by the `X-Backstory-…` headers of its connection, which it sends even when they are empty.
- * Without either, its task requests are recognized by their prompts, and
+ * Open WebUI is recognized by its own `X-OpenWebUI-…` headers, which it sends if it is configured
+ * to forward users, or by the `X-Backstory-…` headers of its connection, which it sends even with
+ * empty values. Without such headers, its task requests are recognized by their prompts, and
  * `guess-open-webui-without-headers.ts` enables adaptations that do no harm to other clients.
  */
 import type { ClientTraits } from '../../core/client/client-traits.ts'
@@ -26,7 +26,7 @@ export function detectClient(
     isOpenWebUi,
     dropsLongLines: isOpenWebUi || needsShortLines(headers),
     isTask,
-    // An answer that is not stored gets no marker, because the marker would refer to no turn.
+    // With `REMEMBER=off` nothing is stored, so a marker would refer to no turn.
     receivesMarkers: acceptsMarkers && remembers === 'on' && !isTask && requestsOneText(body),
     isTemporary:
       isTemporaryChatId(headers, 'x-backstory-chat') ||
@@ -35,8 +35,8 @@ export function detectClient(
 }
 
 /**
- * The headers that the README and `docker-compose.yml` configure for an Open WebUI connection,
- * without `x-backstory-user`, which any client may send.
+ * The headers that the README and `docker-compose.yml` configure for an Open WebUI connection.
+ * `x-backstory-user` is not among them, because any client may send it.
  */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'x-backstory-chat',
@@ -53,7 +53,7 @@ function hasOpenWebUiHeader(headers: Headers): boolean {
   return false
 }
 
-/** True for `local:…`, the kind of id that Open WebUI gives to a chat that it does not save. */
+/** True for an id such as `local:a1b2`, which Open WebUI gives to a chat that it does not save. */
 function isTemporaryChatId(headers: Headers, name: string): boolean {
   return headers.get(name)?.startsWith('local:') === true
 }

@@ -1,12 +1,13 @@
 /**
- * Identifies the user of a request. With `OPEN_WEBUI_JWT_SECRET`, only Open WebUI's signed token
- * counts. Without it, unsigned headers count if the operator sets `TRUST_USER_HEADERS=on`.
+ * Identifies the user of a request. With `OPEN_WEBUI_JWT_SECRET`, only the token that Open WebUI
+ * signed identifies a user. Without it, unsigned headers do if the operator sets
+ * `TRUST_USER_HEADERS=on`.
  *
  * With a secret, a token is required on every route that uses stored data. If it were optional, an
  * Open WebUI that is not configured to sign would silently share one memory between all of its
  * users. Other routes (models, embeddings, speech) need no token, because Open WebUI lists the
- * models without a user when it starts. They still reject a bad token, so that Open WebUI's "Verify
- * connection" reports it.
+ * models without a user when it starts. They still reject an invalid token, so that Open WebUI's
+ * "Verify connection" reports it.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Settings } from '../../settings/read-settings.ts'

@@ -11,8 +11,8 @@ export type TokenVerification =
   | { readonly user: null; readonly fault: TokenFault }
 
 /**
- * The reason why a token is invalid. `expired` is separate, because then the operator must correct
- * a clock, not the secret.
+ * The reason why a token is invalid. `expired` is a reason of its own, because the operator then
+ * has to correct a clock instead of the secret.
  */
 export type TokenFault = 'forged' | 'expired'
 

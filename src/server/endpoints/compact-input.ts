@@ -1,7 +1,7 @@
 /**
  * `POST /v1/responses/compact`: replaces a conversation by the user's messages and one compaction
- * item. If the upstream has such an endpoint, it creates the compaction; otherwise the model writes
- * a summary. Nothing is stored, so the returned id cannot be used as `previous_response_id`.
+ * item. The upstream creates the compaction if it has a compaction endpoint; otherwise the model
+ * writes a summary. Nothing is stored, so the returned id cannot be used as `previous_response_id`.
  */
 import { createCompactionItem } from '../../core/items/compaction-item.ts'
 import { itemId, responseId } from '../../core/turn-derived-ids.ts'
@@ -71,7 +71,7 @@ export async function compactInput(
   }
 }
 
-/** The fields that the upstream's endpoint accepts; it rejects others. */
+/** The fields that the upstream's compaction endpoint accepts; it rejects others. */
 const COMPACT_FIELDS = [
   'model',
   'input',

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/responses/input_tokens`: counts the tokens of the body that would be sent. The upstream
- * counts them if it has such an endpoint; otherwise they are estimated.
+ * `POST /v1/responses/input_tokens`: counts the tokens of the body that the gateway would send. The
+ * upstream counts them if it has a token counting endpoint; otherwise they are estimated.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
@@ -31,7 +31,7 @@ export async function countTokens(
   }
 }
 
-/** The fields that the upstream's endpoint accepts; it rejects others. */
+/** The fields that the upstream's token counting endpoint accepts; it rejects others. */
 const COUNTED_FIELDS = [
   'model',
   'input',

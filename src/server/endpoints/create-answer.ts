@@ -28,7 +28,7 @@ export async function createAnswer(
   const body = parseJsonBody(await readBytes())
   const parsed = readRequest(dialect, body, headers, ports.settings)
   const isResumable = headers.get(RESUMABLE_HEADER) === 'true'
-  // An answer that outlives its client is not adapted to that client, because any client may read
+  // An answer that outlives its client is not adapted to this client, because any client may read
   // it later.
   const outlivesClient = isResumable || parsed.storage.background
   const clientRequest = outlivesClient ? { ...parsed, client: DEFAULT_CLIENT_TRAITS } : parsed

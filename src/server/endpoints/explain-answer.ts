@@ -33,8 +33,8 @@ export async function explainAnswer(
   if (turnId === null) throw createNotStoredError(id)
   const parameter = new URL(request.url).searchParams.get('round')
   const requested = readOptional(asRound, parameter, 'round') ?? 0
-  // Loads the request before the turn: this waits for pending writes, so that the turn is complete
-  // when it is loaded.
+  // Loads the sent request first: this waits for pending writes, so that the turn is complete when
+  // it is loaded after it.
   const last = await queryStoreOrThrow(() => loadSentRequest(turnId, caller, ports))
   const turn = await queryStoreOrThrow(() => ports.archive.loadTurn(caller, turnId))
   if (turn === null || turn.deletedAtMs !== null || last === undefined)

@@ -24,7 +24,7 @@ export async function explainRequest(
   caller: Caller,
   ports: GatewayDependencies,
 ): Promise<Response> {
-  const { dialect, body } = detectDialect(requestBody)
+  const { dialect, body } = selectDialectAndBody(requestBody)
   const clientRequest = readRequest(dialect, { json: body }, request.headers, ports.settings)
   const prepared = fitWithoutSummarizing(await prepareDryRun(clientRequest, caller, ports), ports)
   const sent = buildHttpRequest(prepared)
@@ -40,18 +40,19 @@ export async function explainRequest(
 }
 
 /**
- * Returns the dialect that the field `api` names, and the body without that field. Without `api`, a
- * body with `messages` is Chat Completions, and any other is Responses.
+ * Returns the dialect that the field `api` names, and the body without `api`. Without this field, a
+ * body with `messages` is a Chat Completions request, and any other a Responses request.
  */
-export function detectDialect(requestBody: JsonObject) {
+export function selectDialectAndBody(requestBody: JsonObject) {
   const { api, ...body } = requestBody
   const name = readOptional(asOneOf(['chat', 'responses'] as const), api, 'api')
   return { dialect: DIALECTS[name ?? ('messages' in body ? 'chat' : 'responses')], body }
 }
 
 /**
- * Fits the prompt to the model's context window without calling a model. If that requires a new
- * summary or a compaction, returns the complete prompt with a note that announces it.
+ * Fits the prompt to the model's context window without calling a model. If the prompt would need a
+ * new summary or a compaction, returns it complete, with a note that the gateway will make one
+ * before sending.
  */
 function fitWithoutSummarizing(
   prepared: PreparedRequest,

@@ -1,7 +1,7 @@
 /**
  * `GET /v1/conversations/{id}/summaries`: lists the stored summaries of the conversation, first the
- * one that covers most. Only that one is active, that is, sent to models in place of the items that
- * it covers; the others are used when it is deleted.
+ * one that covers the most items. Only the first is active, that is, sent to models in place of the
+ * items that it covers. The others are used when it is deleted.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'

@@ -1,8 +1,8 @@
 /**
- * `GET /v1/models`: merges the model lists of all upstreams. An upstream that fails or takes longer
- * than 5 s is left out, because Open WebUI waits 10 s for the list and shows no model without it. Only
- * known fields of a model are passed on, never `pipeline`: with that field Open WebUI would request
- * filters that the gateway does not have, and fail.
+ * `GET /v1/models`: merges the model lists of all upstreams. The list of an upstream that fails or
+ * takes longer than 5 s is left out, because Open WebUI waits 10 s for all models and then shows
+ * none. Only known fields of a model are returned, never `pipeline`: with that field Open WebUI
+ * would request filters that the gateway does not have, and fail.
  */
 import { matchesModelPattern, listNamedModels } from '../../upstream/accounts-and-model-routing.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
@@ -10,7 +10,7 @@ import { TIMED_OUT, waitWithTimeout } from '../../core/wait-with-timeout.ts'
 import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Account } from '../../providers/provider-interface.ts'
 import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
-import { readJsonBody } from '../../upstream/transport/read-body.ts'
+import { readJsonBody } from '../../upstream/transport/read-complete-reply.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 const UPSTREAM_TIMEOUT_MS = 5000
@@ -22,14 +22,14 @@ export async function listModels(
   const aliases = Object.keys(ports.settings.MODELS).map((id) => createModelObject(id, 'backstory'))
   const lists = ports.accounts.map((account) => listAccountModels(account, ports, timeoutMs))
   const models = [aliases, ...(await Promise.all(lists))].flat()
-  // Keeps the first entry of each model, because the first account that serves a model receives its
-  // requests.
+  // Keeps the first entry of each model: it belongs to the account that receives the requests for
+  // the model.
   const byId = new Map<JsonObject['id'], JsonObject>()
   for (const model of models) if (!byId.has(model['id'])) byId.set(model['id'], model)
   return { object: 'list', data: [...byId.values()] }
 }
 
-export async function findModel(
+export async function requireModel(
   id: string,
   ports: Ports<'accounts' | 'log' | 'settings' | 'transport'>,
 ): Promise<JsonObject> {

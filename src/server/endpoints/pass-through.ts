@@ -54,8 +54,8 @@ export async function forwardRequest(
 }
 
 /**
- * Returns the account that serves the model in the body. Without a model, returns the first account
- * with the wire `chat` or `responses`, which are the APIs of OpenAI.
+ * Returns the account that serves the model in the body. If the body names no model, returns the
+ * first account whose wire is `chat` or `responses`, the APIs of OpenAI.
  */
 function chooseAccount(
   { method, url, headers }: AuthenticatedRequest,

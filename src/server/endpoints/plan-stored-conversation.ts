@@ -1,6 +1,6 @@
 /**
- * Plans the prompt of a stored conversation as its next request would send it, but without new
- * input.
+ * Plans the prompt of a stored conversation: the one that its next request would send, but without
+ * new input.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { SummaryRules } from '../../core/context-policy.ts'

@@ -1,8 +1,8 @@
 /**
  * `POST /v1/conversations/{id}/summarize` for a stored conversation, and `POST
- * /v1/context/summarize` for one that the client sends as a request of either API. Both immediately
- * summarize all items that are older than the policy's `keepTurns` and `keepTokens`, and return the
- * covered turns and the saved tokens.
+ * /v1/context/summarize` for one that the client sends as a Chat Completions or Responses request.
+ * Both immediately summarize all items that are older than the policy's `keepTurns` and
+ * `keepTokens`, and return the covered turns and the saved tokens.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -25,7 +25,7 @@ import { cancelOnDisconnect } from '../../gateway/send/cancel-on-disconnect.ts'
 import { areSummariesEnabled } from '../../gateway/summaries/add-summary-to-history.ts'
 import type { GatewayDependencies, Ports } from '../../gateway/dependencies-interface.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
-import { detectDialect } from './explain-request.ts'
+import { selectDialectAndBody } from './explain-request.ts'
 import { planStoredConversation } from './plan-stored-conversation.ts'
 import { renderSummary } from './list-summaries.ts'
 
@@ -53,7 +53,7 @@ export async function summarizeConversation(
   const id = request.getPathParameter('id')
   const plan = await planStoredConversation(id, { model, summaries }, caller, ports)
   if (plan === null) return NO_SUMMARY
-  return createSummary(plan, { isReplacing: focus !== null, caller, exchange }, ports)
+  return createSummary(plan, { replacesExisting: focus !== null, caller, exchange }, ports)
 }
 
 const FIELDS = ['model', 'focus', 'keep_turns', 'keep_tokens']
@@ -62,14 +62,14 @@ export async function summarizeContext(
   { caller, exchange, headers, readJsonObject }: AuthenticatedRequest,
   ports: GatewayDependencies,
 ): Promise<JsonObject> {
-  const { dialect, body } = detectDialect(await readJsonObject())
+  const { dialect, body } = selectDialectAndBody(await readJsonObject())
   const parsed = readRequest(dialect, { json: body }, headers, ports.settings)
   if (parsed.storage.store === false) throw createNotStoredError()
   const [target] = routeModel(ports, parsed.params.model, dialect.name)
   const { clientRequest, history } = await loadRequestHistory(parsed, caller, ports)
   const plan = planRequest(target, { clientRequest, history }, ports)
-  const isReplacing = typeof clientRequest.policyOverrides?.summaries?.focus === 'string'
-  return createSummary(plan, { isReplacing, caller, exchange }, ports)
+  const replacesExisting = typeof clientRequest.policyOverrides?.summaries?.focus === 'string'
+  return createSummary(plan, { replacesExisting, caller, exchange }, ports)
 }
 
 function createNotStoredError(): GatewayError {
@@ -80,17 +80,17 @@ function createNotStoredError(): GatewayError {
 
 interface SummaryOptions {
   /**
-   * True if a new summary is written even if a stored one covers the same turns, for example with a
-   * `focus`.
+   * True if a new summary is written even if a stored one covers the same turns, for example
+   * because the request has a `focus`.
    */
-  readonly isReplacing: boolean
+  readonly replacesExisting: boolean
   readonly caller: Caller
   readonly exchange: HttpExchange
 }
 
 async function createSummary(
   plan: PlannedRequest,
-  { isReplacing, caller, exchange }: SummaryOptions,
+  { replacesExisting, caller, exchange }: SummaryOptions,
   ports: Ports<
     | 'accounts'
     | 'facts'
@@ -103,7 +103,7 @@ async function createSummary(
     | 'transport'
   >,
 ): Promise<JsonObject> {
-  const options = { replacesExisting: isReplacing, ...cancelOnDisconnect(exchange) }
+  const options = { replacesExisting, ...cancelOnDisconnect(exchange) }
   const requested = await summarizeOnRequest(plan, caller, options, ports)
   const { result, conversationRounds: turns, conversationItems: items } = requested
   if (result === null) return { ...NO_SUMMARY, kept: { turns, items } }

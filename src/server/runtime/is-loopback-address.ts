@@ -11,8 +11,7 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Removes the port. A colon precedes a port only if it is the only one: an IPv6 address has
- * several.
+ * Removes the port of `host:port`. A text with several colons is an IPv6 address without a port.
  */
 function removePort(address: string): string {
   const colon = address.indexOf(':')

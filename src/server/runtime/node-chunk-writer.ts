@@ -1,7 +1,7 @@
 /**
  * Writes a streamed answer as HTTP chunks, each with a single write to the socket. Node itself
- * writes the length, the data and the line ends of a chunk separately, which would be the most
- * expensive step of streaming a token. Pieces that are written in the same pass of the event loop
+ * writes the length, the data and the line ends of a chunk separately, which would take more time
+ * than any other step for a token. Pieces that are written in the same pass of the event loop
  * become one chunk.
  */
 import type { ServerResponse } from 'node:http'
@@ -70,8 +70,8 @@ const MAX_BUFFERED_CHARS = 64 * 1024
 
 function writeChunk(outgoing: ServerResponse, text: string, encoding: 'utf8' | 'latin1'): boolean {
   const { socket } = outgoing
-  // Writes through the response if it has unsent data, because a direct write would be sent before
-  // that data.
+  // If the response has unsent data, writes through the response, because a direct write to the
+  // socket would overtake that data.
   if (socket === null || !outgoing.chunkedEncoding || outgoing.writableLength > 0) {
     return outgoing.write(text, encoding)
   }

@@ -1,6 +1,6 @@
 /**
- * Implements HttpExchange with Node's request and response objects, which take less time for each
- * token than Web Streams.
+ * Implements HttpExchange with Node's request and response objects, because they take less time for
+ * each token than Web Streams.
  */
 import type { IncomingMessage } from 'node:http'
 import type { HttpBindings } from '@hono/node-server'
@@ -18,7 +18,8 @@ export function createNodeHttpExchange(
 ): HttpExchange {
   const isDisconnected = (): boolean => outgoing.destroyed && !outgoing.writableFinished
   const onDisconnect = (callback: () => void): void => {
-    // `close` is emitted only once, so a listener that is added after it is called immediately.
+    // `close` is emitted only once, so a callback that is added after the event is called
+    // immediately.
     if (isDisconnected()) return callback()
     outgoing.once('close', () => {
       if (!outgoing.writableFinished) callback()

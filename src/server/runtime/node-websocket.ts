@@ -29,7 +29,7 @@ export interface WebSocketConnections {
 
 export interface UpgradeOptions {
   readonly handle: (request: Request, bindings: UpgradeBindings) => Response | Promise<Response>
-  readonly maxBytes: number
+  readonly maxMessageBytes: number
   /** Time between two pings. A client that misses two pings in a row is disconnected. */
   readonly pingMs: number
 }
@@ -44,11 +44,11 @@ export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolea
 
 export function acceptUpgrades(
   server: Server,
-  { handle, maxBytes, pingMs }: UpgradeOptions,
+  { handle, maxMessageBytes, pingMs }: UpgradeOptions,
 ): WebSocketConnections {
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: maxBytes * MAX_FRAME_SIZE_FACTOR,
+    maxPayload: maxMessageBytes * MAX_FRAME_SIZE_FACTOR,
     perMessageDeflate: false,
   })
   const listeners = new Map<WebSocket, WebSocketListener>()

@@ -25,8 +25,8 @@ export function createWebHttpExchange(
 }
 
 /**
- * Calls the callback when the signal is aborted. A signal that was aborted before emits no event,
- * so the callback is then called immediately.
+ * Calls the callback when the signal is aborted; immediately if it is aborted already, because the
+ * signal emits no second event.
  */
 function onAbort(signal: AbortSignal, callback: () => void): void {
   if (signal.aborted) callback()

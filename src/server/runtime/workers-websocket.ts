@@ -6,8 +6,8 @@ import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import type { ClientWebSocket, AcceptUpgrade } from '../../gateway/websocket-interface.ts'
 
 /**
- * Returns the exchange's method that accepts the upgrade; `{}` for a request without `Upgrade:
- * websocket`.
+ * Returns the method of an HttpExchange that accepts an upgrade; `{}` for a request without
+ * `Upgrade: websocket`.
  */
 export function createWorkersUpgrade(request: Request): Pick<HttpExchange, 'upgradeToWebSocket'> {
   const isUpgrade = request.headers.get('upgrade')?.toLowerCase() === 'websocket'

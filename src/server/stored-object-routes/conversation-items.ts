@@ -51,12 +51,12 @@ async function addItems(
   const body = await request.readJsonObject()
   if (body['items'] === undefined) throw createMissingFieldError('items')
   const items = await parseAddedItems(body['items'], caller, ports)
-  const id = ports.newTurnId()
-  const lock = await lockConversation(conversation, caller, id, ports, null)
+  const turnId = ports.newTurnId()
+  const lock = await lockConversation(conversation, caller, turnId, ports, null)
   try {
     const chain = await loadChain(lock.headTurnId, caller, ports)
     if (items.length === 0) return renderList([], false)
-    const turn = createItemOnlyTurn(items, { id, conversation, chain }, caller, ports)
+    const turn = createItemOnlyTurn(items, { turnId, conversation, chain }, caller, ports)
     if (!(await ports.conversations.appendItems(turn))) throw createConversationLockedError()
     const newChain = [...chain, convertToStoredTurn(turn, turn.createdAtMs)]
     const added = listTurnItems(newChain, 'answer', readInclude(query)).slice(-items.length)
@@ -70,8 +70,8 @@ async function addItems(
 interface ConversationItems {
   readonly conversation: JsonObject
   /**
-   * All items of the conversation, oldest first, including those that a client removed
-   * (`isHidden`).
+   * The items of the conversation, oldest first. Items that a client removed are included, with
+   * `isHidden: true`.
    */
   readonly items: readonly ListedItem[]
 }
@@ -91,11 +91,11 @@ async function loadItems(
 }
 
 async function loadChain(
-  head: string | null,
-  owner: Caller,
+  headTurnId: string | null,
+  caller: Caller,
   { store }: Ports<'store'>,
 ): Promise<readonly StoredTurn[]> {
-  return head === null ? [] : ((await store.loadChain(owner, head)) ?? [])
+  return headTurnId === null ? [] : ((await store.loadChain(caller, headTurnId)) ?? [])
 }
 
 function findItem(request: AuthenticatedRequest, items: readonly ListedItem[]): ListedItem {

@@ -1,7 +1,7 @@
 /**
  * Routes for a conversation's policy overrides and for its reset. The overrides have the JSON
  * format of a request's field `backstory`. After a reset, models are sent only items that came
- * later, but lists still contain all items.
+ * later, and pinned ones. Lists still contain the earlier items.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'

@@ -11,7 +11,7 @@ import type { NewTurn, StoredTurn } from '../../store/turns/turn-store-interface
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export interface ItemOnlyTurnPosition {
-  readonly id: string
+  readonly turnId: string
   readonly conversation: string
   /** All turns of the conversation, oldest first. */
   readonly chain: readonly StoredTurn[]
@@ -32,16 +32,16 @@ export async function parseAddedItems(
 
 export function createItemOnlyTurn(
   items: readonly Item[],
-  { id, conversation, chain }: ItemOnlyTurnPosition,
+  { turnId, conversation, chain }: ItemOnlyTurnPosition,
   { tenant, user }: Caller,
   { nowMs }: Ports<'nowMs'>,
 ): NewTurn {
   const head = chain.at(-1)
   return {
-    id,
+    id: turnId,
     tenant,
     user,
-    thread: head?.thread ?? id,
+    thread: head?.thread ?? turnId,
     parent: head?.id ?? null,
     depth: head === undefined ? 0 : head.depth + 1,
     conversation,
@@ -51,8 +51,8 @@ export function createItemOnlyTurn(
     origin: NO_ORIGIN,
     createdAtMs: nowMs(),
     request: {},
-    // The digests identify large request fields, e.g. tools. The turn gets those of its parent, so
-    // that the turn after it does not store the same fields again.
+    // The digests identify large request fields, e.g. tools. The turn copies the digests of its
+    // parent, so that the turn after it does not store the same fields again.
     ...(head === undefined ? {} : { digests: head.digests }),
     input: items,
   }

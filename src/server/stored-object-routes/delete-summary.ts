@@ -1,6 +1,6 @@
 /**
- * Routes that delete a summary. Later requests contain the original items again that the summary
- * replaced.
+ * Routes that delete a summary. Later requests to models then contain the items that the summary
+ * had replaced.
  */
 import { createNotFoundError } from '../../core/errors/gateway-error.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'

@@ -1,10 +1,10 @@
 /**
- * Routes that delete all stored data of a conversation or of a user immediately, including data
- * that is being written at that moment. A request with a user may delete only that user's data.
+ * Routes that immediately delete all stored data of a thread (all turns of a conversation with all
+ * of its branches) or of a user, including data that is being written at that moment. A request
+ * with a user may delete only that user's data.
  *
- * A conversation is deleted with all of its branches. A cloned chat looks like a regenerated
- * branch, so the turns that it shares with its original are deleted, too. The clone continues with
- * the text that its client sends.
+ * A chat that the client cloned looks like a branch of the original chat, so the clone's turns are
+ * deleted, too. The clone can still be continued: its client sends the complete text.
  */
 import { responseId, turnIdOfCompletion, turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -38,8 +38,7 @@ async function deleteUser(
   { deletion, nowMs }: Ports<'deletion' | 'nowMs'>,
 ) {
   const user = readPermittedUser(request)
-  const { tenant } = request.caller
-  const deleteStoredData = () => deletion.deleteUser(tenant, user, nowMs())
+  const deleteStoredData = () => deletion.deleteUser(request.caller.tenant, user, nowMs())
   return renderDeletion(await queryStoreOrThrow(deleteStoredData, MAY_BE_INCOMPLETE))
 }
 

@@ -128,7 +128,7 @@ async function listFacts(request: AuthenticatedRequest, { facts }: Ports<'facts'
   return renderList(page.slice(0, limit).map(renderFact), page.length > limit)
 }
 
-/** Returns one page of matching facts, ordered as a model would be sent them. */
+/** Returns one page of matching facts, in the order in which a model would be sent them. */
 async function searchFacts(
   request: AuthenticatedRequest,
   ports: Ports<'conversations' | 'facts' | 'nowMs'>,

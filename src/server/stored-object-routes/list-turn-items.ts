@@ -1,6 +1,7 @@
 /**
- * Lists the items of a chain of turns with ids that never change. An item has its own id. If it has
- * none, or an earlier item has the same id, its id is derived from its position.
+ * Lists the items of a chain of turns, except those of gateway tools, with ids that never change.
+ * An item keeps its own id. If it has none, or an earlier item has the same id, an id is derived
+ * from its position.
  */
 import type { ItemPosition } from '../../core/turn-derived-ids.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
@@ -20,7 +21,8 @@ export interface ListedItem extends PageEntry {
 }
 
 /**
- * Lists the items, oldest first. With `lastListedPart: 'question'`, omits the output of the last turn.
+ * Lists the items, oldest first. With `lastListedPart: 'question'`, the output of the last turn is
+ * omitted.
  */
 export function listTurnItems(
   chain: readonly StoredTurn[],

@@ -34,7 +34,7 @@ function convertDigits(text: string): number | string {
 
 export interface PageEntry {
   readonly id: string
-  /** True if the entry is left out of every page, although `after` may name it. */
+  /** True if the entry is left out of every page. `after` may still name it. */
   readonly isHidden?: boolean
 }
 
@@ -65,8 +65,8 @@ export function createUnknownCursorError(after: string): GatewayError {
 }
 
 /**
- * Renders a list. The ids of its first and last entry are `""` if it is empty, because strict
- * clients reject null.
+ * Renders a list. If it is empty, its `first_id` and `last_id` are `""`, because strict clients
+ * reject null.
  */
 export function renderList(data: readonly JsonObject[], hasMore: boolean): JsonObject {
   const idOf = (entry: JsonObject | undefined) => entry?.['id'] ?? ''

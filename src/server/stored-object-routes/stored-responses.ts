@@ -64,8 +64,8 @@ async function loadChain(
 }
 
 /**
- * Returns the turn. Throws an error if it was deleted, or if it is a chat completion, which is
- * stored in the same table.
+ * Returns the turn. Throws an error if it was deleted, or if it is not a response: chat completions
+ * are stored in the same table.
  */
 function requireResponse(turn: StoredTurn | null, id: string): StoredTurn {
   if (turn === null || turn.dialect !== 'responses' || turn.deletedAtMs !== null) {

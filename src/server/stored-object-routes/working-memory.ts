@@ -1,6 +1,7 @@
 /**
- * Routes to read, replace and delete working memory: of a conversation, of the thread of a
- * response, or of the requesting user. Models are sent the new content with the next question.
+ * Routes to read, replace and delete working memory: of a conversation, of the thread of a response
+ * (the chat that it belongs to), or of the requesting user. Models are sent the new content with
+ * the next question.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
@@ -62,7 +63,10 @@ async function deleteMemory(
   return { object: 'memory.working.deleted', ...subject, deleted }
 }
 
-/** The owner of a working memory, as a field of the HTTP response. */
+/**
+ * The conversation, response or user that a working memory belongs to, as a field of the HTTP
+ * response.
+ */
 type MemorySubject =
   | { readonly conversation: string }
   | { readonly response: string }

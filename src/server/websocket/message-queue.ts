@@ -1,7 +1,7 @@
 /**
- * Queues the messages of a connection: at most 16, with a total size of at most the maximum size of
- * one message. A message beyond these limits is replaced by an error, which the client is sent when
- * its turn comes.
+ * Queues the messages of a connection: at most 16, whose total size is at most the maximum size of
+ * one message. A message beyond these limits is replaced by an error, which the client is sent in
+ * the message's place.
  */
 import { createRequestTooLargeError } from '../runtime/request-too-large-error.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -14,8 +14,8 @@ export interface QueuedMessage {
 
 export interface MessageQueue {
   /**
-   * Adds a message. Returns false after 256 rejected messages, because such a client does not read
-   * its errors.
+   * Adds a message. Returns false if 256 errors are waiting in the queue, because such a client
+   * does not read its errors.
    */
   readonly add: (message: QueuedMessage) => boolean
   readonly take: () => QueuedMessage | GatewayError | undefined

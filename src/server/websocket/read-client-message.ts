@@ -1,6 +1,7 @@
 /**
- * Reads a client's message: `response.create` with the fields of a request. Fields that make sense
- * only over HTTP are rejected. All functions throw a GatewayError for invalid input.
+ * Reads a client's message: `response.create` with the fields of a request. Fields that only make
+ * sense over HTTP are rejected, e.g. `background`. All functions throw a GatewayError for invalid
+ * input.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
@@ -22,10 +23,10 @@ export function readStreamId(message: JsonObject): string | null {
 }
 
 /**
- * Converts the message to a body of `POST /v1/responses`. Clients of the protocol's beta (`isBeta`) may
- * send `stream: true` and `stream_options`, as Codex does.
+ * Converts the message to a body of `POST /v1/responses`. Clients of the beta of the WebSocket
+ * protocol (`isBeta`) may send `stream: true` and `stream_options`, as Codex does.
  */
-export function readRequestBody(message: JsonObject, isBeta: boolean): JsonObject {
+export function convertToRequestBody(message: JsonObject, isBeta: boolean): JsonObject {
   const { type, stream_id: _streamId, stream, stream_options: options, ...fields } = message
   asMessageType(type, 'type')
   if (hasValue(stream) && !(isBeta && stream === true)) throw createHttpOnlyFieldError('stream')

@@ -17,10 +17,10 @@ import {
   type WebSocketHttpExchange,
 } from './websocket-http-exchange.ts'
 import type { QueuedMessage } from './message-queue.ts'
-import { readRequestBody, readStreamId, readClientMessage } from './read-client-message.ts'
+import { convertToRequestBody, readStreamId, readClientMessage } from './read-client-message.ts'
 import type { UnstoredAnswerCache, StreamAnswerCache } from './unstored-answer-cache.ts'
 
-export interface ConnectionContext extends Pick<HttpExchange, 'isLocal' | 'waitUntil'> {
+export interface WebSocketConnection extends Pick<HttpExchange, 'isLocal' | 'waitUntil'> {
   readonly socket: ClientWebSocket
   readonly cache: UnstoredAnswerCache
   readonly caller: Caller
@@ -35,7 +35,7 @@ export interface ConnectionContext extends Pick<HttpExchange, 'isLocal' | 'waitU
  */
 export async function serveClientMessage(
   message: QueuedMessage | GatewayError,
-  connection: ConnectionContext,
+  connection: WebSocketConnection,
   onStart: (started: WebSocketHttpExchange) => void,
 ): Promise<void> {
   const { socket, cache, caller, ports, isBeta } = connection
@@ -46,7 +46,7 @@ export async function serveClientMessage(
     if (message instanceof GatewayError) throw message
     const request = readClientMessage(message.text)
     streamId = readStreamId(request)
-    const body = readRequestBody(request, isBeta)
+    const body = convertToRequestBody(request, isBeta)
     stream = cache.openStream(streamId)
     previousId = readPreviousId(body)
     const clientRequest = parseRequestWithOverrides(responsesDialect, body)

@@ -9,16 +9,16 @@ import type { WebSocketHttpExchange } from './websocket-http-exchange.ts'
 import { createMessageQueue } from './message-queue.ts'
 import {
   serveClientMessage,
-  type ConnectionContext,
+  type WebSocketConnection,
   sendErrorMessage,
 } from './serve-client-message.ts'
 import { createUnstoredAnswerCache } from './unstored-answer-cache.ts'
 
-export type ConnectionOptions = Omit<ConnectionContext, 'socket' | 'cache'>
+export type WebSocketConnectionOptions = Omit<WebSocketConnection, 'socket' | 'cache'>
 
 export function serveConnection(
   socket: ClientWebSocket,
-  options: ConnectionOptions,
+  options: WebSocketConnectionOptions,
 ): WebSocketListener {
   const { ports, waitUntil } = options
   const { MAX_BODY_MB, WEBSOCKET_MINUTES } = ports.settings
@@ -32,8 +32,8 @@ export function serveConnection(
   let isBusy = false
   let isClosed = false
   /**
-   * Once this is set, no further request is started, and the connection closes after its current
-   * answer.
+   * The reason to close the connection; null while it stays open. When a reason is set, no further
+   * request is started, and the connection closes after its current answer.
    */
   let closeReason: CloseReason | null = null
 
@@ -76,7 +76,7 @@ export function serveConnection(
   }
 }
 
-/** `code` is a close code of the WebSocket protocol, for example 1001 (going away). */
+/** `code` is a close code of the WebSocket protocol, for example 1001 (the server shuts down). */
 interface CloseReason {
   readonly code: number
   readonly reason: string

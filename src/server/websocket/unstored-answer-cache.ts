@@ -1,9 +1,10 @@
 /**
- * Caches the latest answer with `store: false` of each stream of a connection. The next request on
- * this connection may continue the answer with `previous_response_id`, as if it were stored.
+ * Caches the latest answer of each stream of a connection (the requests with the same `stream_id`)
+ * if it has `store: false`. The next request on this connection may continue the answer with
+ * `previous_response_id`, as if it were stored.
  *
- * Wraps the turn store for one request at a time. A stored turn never refers to a cached turn: if
- * its parent is cached, it is stored with the complete conversation as its input.
+ * Wraps the turn store, for one request at a time. A stored turn never refers to a cached turn as
+ * its parent: its input then contains the complete conversation instead.
  */
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { Item, Origin } from '../../core/item.ts'
@@ -17,14 +18,14 @@ import type { RecordForConnection } from '../../gateway/record/choose-recorder.t
 export interface StreamAnswerCache {
   readonly store: TurnStore
   readonly recordForConnection: RecordForConnection
-  /** Removes the answer with this id, because a request that continues it has failed. */
+  /** Removes the answer with this id. Called when a request that continues it has failed. */
   readonly evict: (responseId: string | null) => void
 }
 
 export interface UnstoredAnswerCache {
   /**
-   * Opens the stream of a `stream_id`. Throws a GatewayError if the connection already has 32
-   * others.
+   * Opens the stream of a `stream_id`. Throws a GatewayError if the connection already has 32 other
+   * streams.
    */
   readonly openStream: (name: string | null) => StreamAnswerCache
 }
@@ -87,7 +88,8 @@ function includeParentItems(turn: NewTurn, parent: StoredTurn | null): NewTurn {
 }
 
 /**
- * Creates one turn that contains the complete conversation, so that its parents need not be cached.
+ * Creates one turn that contains the complete conversation, so that the turns before it need not be
+ * cached.
  */
 function createCachedTurn(
   turn: NewTurn,

@@ -43,8 +43,8 @@ function createReply(response: Response, abort: AbortController, idleMs: number)
 }
 
 /**
- * Returns the headers without `content-encoding` and `content-length` if the body was compressed. Both are
- * wrong then, because `fetch` has decompressed the body.
+ * Returns the headers, without `content-encoding` and `content-length` if the body was compressed:
+ * both are wrong after `fetch` has decompressed it.
  */
 function removeEncodingHeaders(headers: UpstreamReply['headers']): UpstreamReply['headers'] {
   const { 'content-encoding': encoding, 'content-length': _length, ...rest } = headers
@@ -76,7 +76,7 @@ function pumpBody(
       sink.chunk(value)
     }
   }
-  // Without this, a paused reader would not notice that the request was cancelled.
+  // Resumes a paused reader when the request is cancelled, so that it notices the cancellation.
   abort.signal.addEventListener('abort', resume, { once: true })
   readAll().catch(() => {
     sink.failed(isTimeout(abort.signal) ? IDLE_TIMEOUT_FAILURE : CONNECTION_BROKEN_FAILURE)

@@ -1,6 +1,7 @@
 /**
- * Defines the interface for sending a request to an upstream, on Node and on Workers. A body is pushed
- * into a sink instead of read from a stream, because undici pushes bodies, and Workers can do it too.
+ * Defines the interface for sending a request to an upstream, on Node and on Workers. The body of
+ * the reply is pushed into a sink: undici pushes bodies itself, and the transport for Workers reads
+ * the stream and pushes its chunks.
  */
 import { createFailure } from '../../core/errors/gateway-error.ts'
 import type { PushSink, FlowControl } from '../../core/stream/push-source.ts'
@@ -16,7 +17,10 @@ export interface UpstreamRequest {
 
 /** A request in progress. It can be cancelled before and after the headers of the reply arrive. */
 export interface UpstreamCall {
-  /** The reply, as soon as its headers arrive. Rejects with a GatewayError if the upstream sends none. */
+  /**
+   * Resolves to the reply as soon as its headers arrive. Rejects with a GatewayError if the
+   * upstream sends none.
+   */
   readonly reply: Promise<UpstreamReply>
   readonly cancel: () => void
 }

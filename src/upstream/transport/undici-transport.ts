@@ -1,6 +1,6 @@
 /**
- * Sends upstream requests on Node with undici's `dispatch`. For each chunk of an answer, `fetch` with its
- * Web Streams would take twice as much time as all other processing.
+ * Sends upstream requests on Node with undici's `dispatch`. `fetch` with its Web Streams would take
+ * twice as much time for each chunk of an answer as all other processing.
  */
 import type { Dispatcher } from 'undici'
 import Agent from 'undici/lib/dispatcher/agent.js'
@@ -25,7 +25,7 @@ export function createUndiciTransport(timeouts: TransportTimeouts): {
     headersTimeout: timeouts.headersMs,
     bodyTimeout: timeouts.idleMs,
     maxHeaderSize: MAX_HEADERS_KB * 1024,
-    // One request at a time on a connection, so that no answer waits for the end of another.
+    // Only one request at a time on a connection, so that no answer waits for the end of another.
     pipelining: 1,
     // Long enough for a user to read an answer and ask again without a new TLS handshake.
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -43,11 +43,12 @@ export function createUndiciTransport(timeouts: TransportTimeouts): {
   return { transport, close: () => agent.destroy() }
 }
 
-/** Maximum size of the headers of a reply, the same as Node's. */
+/** Maximum size of the headers of a reply; Node has the same limit. */
 const MAX_HEADERS_KB = 16
 
 /**
- * Time for which an unused connection stays open, unless the upstream sends `keep-alive: timeout=…`.
+ * Time for which an unused connection stays open, unless the upstream sends its own time,
+ * `keep-alive: timeout=…`.
  */
 const KEEP_ALIVE_MS = 60_000
 
@@ -92,8 +93,8 @@ function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
 }
 
 /**
- * True if the error means that the upstream closed an idle connection just when the request was sent. The
- * upstream has not read the request then, so it can be sent again.
+ * True if the error means that the upstream closed an idle connection at the moment when the
+ * request was sent. Then the upstream has not read the request, so it can be sent again.
  */
 function wasStaleConnection(error: Error, afterMs: number): boolean {
   const { code, socket } = error as {
@@ -102,8 +103,8 @@ function wasStaleConnection(error: Error, afterMs: number): boolean {
   }
   // A stale connection fails at once. Before a later failure, the upstream may have read the request.
   if (afterMs > MAX_STALE_FAILURE_MS) return false
-  // The connection was idle before if bytes were read from it: they belong to an earlier reply, because
-  // this request has none yet.
+  // If bytes were read from the connection, it was used before this request, which has no reply
+  // yet.
   if (code === 'UND_ERR_SOCKET') return (socket?.bytesRead ?? 0) > 0
   // Node's own socket errors have no field `socket` to check.
   return code === 'ECONNRESET' || code === 'EPIPE'
@@ -111,7 +112,7 @@ function wasStaleConnection(error: Error, afterMs: number): boolean {
 
 const MAX_STALE_FAILURE_MS = 1000
 
-/** Buffers the events of a body, and pauses the upstream, until `flow` is called. */
+/** Buffers the events of a body until `flow` is called, and pauses the upstream until then. */
 function createBufferedSink(controller: () => Dispatcher.DispatchController | null) {
   let sink: PushSink | null = null
   let isPaused = false
@@ -132,7 +133,7 @@ function createBufferedSink(controller: () => Dispatcher.DispatchController | nu
     end: () => pass((to) => to.end()),
     failed: (failure: Failure) => pass((to) => to.failed(failure)),
     flow: (to: PushSink): FlowControl => {
-      // Attaches the sink later, so that the first event comes after `flow` has returned.
+      // Attaches the sink only in a microtask, so that `flow` has returned before the first event.
       queueMicrotask(() => attach(to))
       return {
         pause() {

@@ -122,7 +122,7 @@ describe('laws of rendered chat answers', () => {
     )
   })
 
-  test("the gateway's decoder reads any rendered chat answer correctly, however its bytes are split", () => {
+  test("the gateway's stream decoder reads any rendered chat answer correctly, however its bytes are split into chunks", () => {
     fc.assert(
       fc.property(answer, fc.integer({ min: 1, max: 5000 }), (events, size) => {
         const bytes = bytesOf(events)

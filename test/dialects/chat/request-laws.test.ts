@@ -91,7 +91,7 @@ describe('laws of chat requests', () => {
     )
   })
 
-  test('a parsed chat request is encoded for a chat upstream with the same messages', () => {
+  test("a parsed chat request is encoded for a chat upstream with the client's messages unchanged", () => {
     fc.assert(
       fc.property(conversation(), (messages) => {
         const prompt = parseChatPrompt({ model: 'm', messages })

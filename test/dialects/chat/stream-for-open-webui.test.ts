@@ -59,7 +59,7 @@ const DETAIL = { type: 'reasoning.encrypted', data: 'sealed', index: 0 }
 const ONLY_DETAILS = withDetails({ type: 'reasoning', summary: [] }, DETAIL)
 
 test.each([[{}], [{ stream_options: { include_usage: true } }], [{ stream_options: {} }]])(
-  'a request of Open WebUI with %j gets the usage once, at the end and without choices',
+  'a chat stream to Open WebUI ends with one chunk with the usage and without choices if the request has %j',
   (body) => {
     const all = chunks(answer(assistant('a')), body)
     expect(all.filter(({ usage }) => usage !== undefined && usage !== null)).toEqual([all.at(-1)])
@@ -67,13 +67,13 @@ test.each([[{}], [{ stream_options: { include_usage: true } }], [{ stream_option
   },
 )
 
-test('Open WebUI gets no usage if the upstream reports none', () => {
+test('a chat stream to Open WebUI has no usage if the upstream reports none', () => {
   const ended: StreamEvent = { type: 'answer-ended', finish: 'stop', usage: null }
   const all = chunks([...answer(assistant('a')).slice(0, -1), ended])
   expect(all.at(-1)?.choices).toHaveLength(1)
 })
 
-test('Open WebUI gets reasoning details after the reasoning text', () => {
+test('a chat stream to Open WebUI contains the reasoning details after the reasoning text', () => {
   expect(deltas(answer(withDetails(reasoning('Hm'), DETAIL), assistant('So')))).toEqual([
     { reasoning_content: 'Hm' },
     { reasoning_details: [DETAIL] },
@@ -81,7 +81,7 @@ test('Open WebUI gets reasoning details after the reasoning text', () => {
   ])
 })
 
-test('Open WebUI gets reasoning details only after some reasoning text, and none in an answer without such text', () => {
+test('a chat stream to Open WebUI contains no reasoning details before any reasoning text, and none at all without such text', () => {
   expect(deltas(answer(ONLY_DETAILS, assistant('So')))).toEqual([{ content: 'So' }])
   const delayed = deltas(
     answer(ONLY_DETAILS, assistant('So'), withDetails(reasoning('Hm'), DETAIL)),

@@ -46,15 +46,18 @@ function readFailure(check: (value: unknown, path: string) => unknown, value: un
   return null
 }
 
-test.each(Object.entries(CHECKS))('%s reports an absent value as missing', (_, check) => {
-  expect(readFailure(check, undefined)).toMatchObject({
-    code: 'missing_required_parameter',
-    message: 'Missing required parameter: `input[0].x`.',
-    param: 'input[0].x',
-  })
-})
+test.each(Object.entries(CHECKS))(
+  'the check %s reports an absent value as a missing parameter',
+  (_, check) => {
+    expect(readFailure(check, undefined)).toMatchObject({
+      code: 'missing_required_parameter',
+      message: 'Missing required parameter: `input[0].x`.',
+      param: 'input[0].x',
+    })
+  },
+)
 
-test('asOneOf lists the supported values for an unknown text and for another type', () => {
+test('the error of asOneOf for an unknown text or another type lists the supported values', () => {
   const messageFor = (value: unknown) => readFailure(asOneOf(['a', 'b']), value)?.message
   expect(messageFor('c')).toBe(
     "Invalid value for `input[0].x`: 'c'. Supported values are: 'a', 'b'.",
@@ -67,7 +70,7 @@ test('asOneOf lists the supported values for an unknown text and for another typ
   )
 })
 
-test('a number that JSON.parse returns as Infinity is rejected', () => {
+test('a number in a request that JSON.parse returns as Infinity is rejected', () => {
   const infinite: unknown = JSON.parse('1e999')
   expect(readFailure(asDecimalBetween(0, 2), infinite)).toMatchObject({
     code: 'invalid_type',
@@ -80,12 +83,12 @@ test('a number that JSON.parse returns as Infinity is rejected', () => {
 describe('the checks of asObjectWith', () => {
   const read = asObjectWith({ name: asString, ages: asListOf(asInteger) })
 
-  test('asObjectWith leaves out fields that are absent or null', () => {
+  test('the result of asObjectWith has no fields that are absent or null in the object', () => {
     expect(read({ name: 'Ann', ages: null }, 'x')).toEqual({ name: 'Ann' })
     expect(read({ ages: [1, 2] }, 'x')).toEqual({ ages: [1, 2] })
   })
 
-  test('asObjectWith names the path of a fault inside a list, and of an unknown field', () => {
+  test('the error of asObjectWith contains the path of a fault inside a list, or of an unknown field', () => {
     expect(readFailure(read, { ages: [1, 'x'] })?.param).toBe('input[0].x.ages[1]')
     expect(readFailure(read, { nick: 'y' })).toMatchObject({
       code: 'unknown_parameter',

@@ -117,7 +117,7 @@ describe('rejection of invalid policy overrides', () => {
   })
 })
 
-test('one error lists all faults of policy overrides, and its param is the path of the first', () => {
+test('one error lists all faults of policy overrides, and its param is the path of the first fault', () => {
   const fault = readFault({ outputs: { step: 0, nope: 1 }, media: { images: -3 }, more: 1 })
   expect(fault?.failure).toMatchObject({ status: 400, param: 'backstory.outputs.step' })
   for (const path of ['outputs.step', 'outputs.nope', 'media.images', 'more']) {
@@ -125,7 +125,7 @@ test('one error lists all faults of policy overrides, and its param is the path 
   }
 })
 
-test('contradicting numbers in policy overrides are accepted if they have different sources or were stored', () => {
+test('contradicting numbers are accepted if they are in different policy overrides, or in stored overrides', () => {
   const [ofSetting, ofRequest] = [{ budget: { window: 1000 } }, { budget: { reserve: 5000 } }].map(
     read,
   )

@@ -112,7 +112,7 @@ describe('faults that the checker of Responses streams finds', () => {
     return message !== undefined && typeof jsonOf(message)[field] === 'string'
   })
   test.each(TEXTS)(
-    'the checker of Responses streams rejects a stream with another $field in message $index, $type',
+    'the checker of Responses streams rejects a stream with a wrong $field in message $index, $type',
     ({ index, field }) => {
       expect(responsesFaults(withField(index, field, 'other'))).not.toEqual([])
     },

@@ -67,7 +67,7 @@ const lastResponse = (messages: readonly SseMessage[]): JsonObject => {
 const events = (messages: readonly SseMessage[]) => messages.slice(0, -1).map(jsonOf)
 const typesOf = (messages: readonly SseMessage[]) => events(messages).map(({ type }) => type)
 
-test('a Responses stream for Open WebUI contains the progress of the answer, and no fields of the request (C127)', () => {
+test('the response objects in a Responses stream for Open WebUI contain no fields of the request (C127)', () => {
   const messages = renderFor([STARTED, ...itemEvents(assistant('Hello')), ENDED])
   for (const { response } of events(messages)) {
     if (!isObject(response)) continue
@@ -113,7 +113,7 @@ test('Open WebUI is sent a failure in the format of a chat stream, and then as a
   expect(typesOf(messages)).not.toContain('error')
 })
 
-test('an empty answer to Open WebUI has no output, because an empty output would delete the text before it', () => {
+test('the last event of an empty answer to Open WebUI has no `output`, because an empty list would delete earlier text', () => {
   const messages = renderFor([STARTED, ENDED])
   expect(lastResponse(messages)).not.toHaveProperty('output')
 })
@@ -121,7 +121,7 @@ test('an empty answer to Open WebUI has no output, because an empty output would
 describe('the line length of a Responses stream for Open WebUI', () => {
   const LONG = '"Grüße" '.repeat(20_000)
 
-  test('no line for Open WebUI is too long if a long text comes in one delta', () => {
+  test('no line of a Responses stream for Open WebUI is over 64 KiB if a long text comes in one delta', () => {
     const delta: StreamEvent = { type: 'text-delta', index: 0, part: 0, text: LONG }
     const [started, ended] = itemEvents(assistant(LONG))
     const messages = renderFor([STARTED, started ?? STARTED, delta, ended ?? ENDED, ENDED])
@@ -132,7 +132,7 @@ describe('the line length of a Responses stream for Open WebUI', () => {
     expect(lastResponse(messages)).not.toHaveProperty('output')
   })
 
-  test('no line for Open WebUI is too long except for the output at the end, which may have up to 100,000 bytes', () => {
+  test('only the last event of a Responses stream for Open WebUI may be over 64 KiB, with an output of at most 100,000 bytes', () => {
     const text = 'x'.repeat(80_000)
     const messages = renderFor([STARTED, ...itemEvents(assistant(text)), ENDED])
     const long = messages.filter((message) => bytesOf(message) >= 64 * 1024)
@@ -141,7 +141,7 @@ describe('the line length of a Responses stream for Open WebUI', () => {
     expect(lastResponse(messages)).toMatchObject({ output: [{ content: [{ text }] }] })
   })
 
-  test('no line for Open WebUI is too long if tokens have log probabilities', () => {
+  test('no line of a Responses stream for Open WebUI is over 64 KiB if the tokens have log probabilities', () => {
     const text = '"Grüße" '.repeat(1250)
     const logprobs = Array.from({ length: 2000 }, () => ({ token: 'Grüße', logprob: -1 }))
     const delta: StreamEvent = { type: 'text-delta', index: 0, part: 0, text, logprobs }
@@ -153,7 +153,7 @@ describe('the line length of a Responses stream for Open WebUI', () => {
     )
   })
 
-  test('no line for Open WebUI is too long if the output of a tool is long (C127)', () => {
+  test('no line of a Responses stream for Open WebUI is over 64 KiB if the output of a tool is long (C127)', () => {
     const call: Item = { type: 'function_call', call_id: 'c', name: 'search', arguments: '{}' }
     const output: Item = { type: 'function_call_output', call_id: 'c', output: LONG }
     const messages = renderFor([STARTED, ...itemEvents(call, output, assistant('So.')), ENDED])
@@ -167,7 +167,7 @@ describe('the line length of a Responses stream for Open WebUI', () => {
     })
   })
 
-  test('no line for Open WebUI is too long if an item of an unknown type has an image', () => {
+  test('no line of a Responses stream for Open WebUI is over 64 KiB if an item of an unknown type contains a large image', () => {
     const image = opaque({ type: 'image_generation_call', id: 'ig_1', result: LONG })
     const messages = renderFor([STARTED, ...itemEvents(image, assistant('There.')), ENDED])
     for (const message of messages) expect(bytesOf(message)).toBeLessThan(64 * 1024)
@@ -181,7 +181,7 @@ describe('the line length of a Responses stream for Open WebUI', () => {
   })
 })
 
-test('Open WebUI is sent tool outputs always as lists of parts (C127)', () => {
+test('tool outputs in a Responses stream for Open WebUI are always lists of parts (C127)', () => {
   const call: Item = { type: 'function_call', call_id: 'c', name: 'search', arguments: '{}' }
   const output: Item = { type: 'function_call_output', call_id: 'c', output: '4 degrees' }
   const messages = renderFor([STARTED, ...itemEvents(call, output), ENDED])
@@ -194,7 +194,7 @@ test('Open WebUI is sent tool outputs always as lists of parts (C127)', () => {
   expect(lastResponse(messages)['output']).toMatchObject([{}, { output: parts }])
 })
 
-test('clients other than Open WebUI get the complete Responses stream', () => {
+test('the Responses stream for clients other than Open WebUI is not shortened, and ends with response.incomplete after a cut', () => {
   const cut: StreamEvent = { type: 'answer-ended', finish: 'length', usage: USAGE }
   const messages = renderFor([STARTED, ...itemEvents(assistant('Hel')), cut], {})
   expect(typesOf(messages).at(-1)).toBe('response.incomplete')

@@ -5,7 +5,7 @@ import { runStage } from '../../../src/core/stream/stream-stage.ts'
 import { findEventFaults } from '../../support/event-laws.ts'
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { chatStream, chatBody } from '../../support/answer-formats.ts'
-import { NOT_JSON_FAILURE } from '../../../src/upstream/transport/read-body.ts'
+import { NOT_JSON_FAILURE } from '../../../src/upstream/transport/read-complete-reply.ts'
 
 const ANSWER = { text: 'It is 4 degrees.' }
 const SENT_REQUEST = {

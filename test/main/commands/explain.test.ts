@@ -31,7 +31,7 @@ async function run(args: readonly string[], changes: Partial<ExplainEnvironment>
 const CHAT = { model: 'demo', messages: [{ role: 'user', content: 'Hello there.' }] }
 
 describe('the command `explain` (C145)', () => {
-  test('the command `explain` explains what would be sent for a request of either API, from a file or from standard input', async () => {
+  test('the command `explain` explains what would be sent for a chat request in a file or a Responses request on standard input', async () => {
     const files = new Map([['chat.json', JSON.stringify(CHAT)]])
     const result = await run(['chat.json'], { readFile: (path) => files.get(path) ?? '' })
     expect(result).toMatchObject({ code: 0, errors: '' })
@@ -48,7 +48,7 @@ describe('the command `explain` (C145)', () => {
     )
   })
 
-  test('the command `explain` explains what was sent for a stored answer, only to its tenant and user', async () => {
+  test('the command `explain` explains what was sent for a stored answer, but only with the key and the user of the answer', async () => {
     const environment = {
       ...DEMO,
       DATABASE_URL: `sqlite:${join(folder, 'memory.db')}`,
@@ -114,7 +114,7 @@ describe('the command `explain` (C145)', () => {
     },
   )
 
-  test('the command `explain` runs as a command of the program', () => {
+  test('`start.js explain -` explains a request on standard input', () => {
     const start = new URL('../../../src/main/start.js', import.meta.url).pathname
     const { status, stdout, stderr } = spawnSync(process.execPath, [start, 'explain', '-'], {
       input: JSON.stringify(CHAT),

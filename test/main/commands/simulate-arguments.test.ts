@@ -24,7 +24,7 @@ describe('the arguments of the command `simulate`', () => {
       'trim-by-age',
     ])
     expect(parsed).toMatchObject({
-      source: null,
+      recording: null,
       printsJson: false,
       svgPath: null,
       showsUsage: false,
@@ -52,22 +52,22 @@ describe('the arguments of the command `simulate`', () => {
     expect(parse('--seeds', text).seeds).toEqual(seeds)
   })
 
-  test('`simulate` takes a recorded conversation from a file or from the database', () => {
-    expect(parse('--from', 'a.json').source).toEqual({ from: 'file', path: 'a.json' })
-    expect(parse('--conversation', 'conv_1', '--tenant', 'alice').source).toEqual({
-      from: 'database',
+  test('`simulate --from` reads a recorded conversation from a file, and `--conversation` or `--response` from the database', () => {
+    expect(parse('--from', 'a.json').recording).toEqual({ storedIn: 'file', path: 'a.json' })
+    expect(parse('--conversation', 'conv_1', '--tenant', 'alice').recording).toEqual({
+      storedIn: 'database',
       kind: 'conversation',
       id: 'conv_1',
       tenant: 'alice',
       user: null,
     })
-    expect(parse('--response=resp_1', '--user=bob').source).toMatchObject({
+    expect(parse('--response=resp_1', '--user=bob').recording).toMatchObject({
       kind: 'response',
       user: 'bob',
     })
   })
 
-  test('`simulate` accepts the flags --json, --unbound, --svg and -h', () => {
+  test('the flags --json, --unbound, --svg and -h of `simulate` are parsed', () => {
     expect(parse('--json', '--unbound', '--svg', 'a.svg')).toMatchObject({
       printsJson: true,
       bindsReasoning: false,
@@ -92,7 +92,7 @@ describe('the arguments of the command `simulate`', () => {
     [['--tenant', 'alice'], '--tenant and --user say whose'],
     [['--context', '{"windo": {}}'], "--context: Unknown parameter: 'context.windo'"],
     [['--context', '{'], '--context: '],
-  ])('`simulate` rejects the arguments %j with a message', (args, message) => {
+  ])('`simulate` rejects the arguments %j with an error message', (args, message) => {
     expect(() => parse(...args)).toThrow(message)
   })
 

@@ -56,7 +56,7 @@ describe('the command `simulate` (C145)', () => {
     }
   })
 
-  test('the command `simulate` plays a stored conversation, and the turns up to a stored response', async () => {
+  test('the command `simulate` plays a stored conversation, or the turns up to a stored response', async () => {
     const environment = {
       DATABASE_URL: `sqlite:${join(folder, 'memory.db')}`,
       ...upstreams({ name: 'demo', wire: 'demo', baseUrl: 'http://demo', models: ['*'] }),

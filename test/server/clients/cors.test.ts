@@ -4,12 +4,12 @@ import { respondToPreflight, createCorsHeaders } from '../../../src/server/clien
 
 const PAGE = 'https://chat.example.com'
 
-test('a request without an origin gets no CORS headers', () => {
+test('a request without an Origin header gets no CORS headers', () => {
   expect(createCorsHeaders(null, true)).toBeNull()
   expect(createCorsHeaders(null, false)).toBeNull()
 })
 
-test('with keys, CORS headers allow every web page, but no cookies', () => {
+test('with API keys, CORS headers allow every web page, but no cookies', () => {
   const headers = createCorsHeaders(PAGE, true)
   expect(headers).toMatchObject({ 'access-control-allow-origin': '*' })
   expect(headers).not.toHaveProperty('access-control-allow-credentials')
@@ -21,7 +21,7 @@ test.each([
   [PAGE, false],
   ['null', false],
   ['http://localhost.example.com', false],
-])('without keys, CORS headers allow a web page of %s: %s', (origin, isAllowed) => {
+])('without API keys, CORS headers allow a web page of %s: %s', (origin, isAllowed) => {
   expect(createCorsHeaders(origin, false)?.['access-control-allow-origin']).toBe(
     isAllowed ? origin : undefined,
   )
@@ -48,7 +48,7 @@ test('the answer to a preflight request lists the allowed request headers', () =
   expect(answer?.headers.get('access-control-allow-origin')).toBe('*')
 })
 
-test('only preflight requests get an answer from the CORS check', () => {
+test('requests that are not preflight requests get no answer from respondToPreflight', () => {
   expect(preflight('OPTIONS', {})).toBeNull()
   expect(preflight('POST', { 'access-control-request-method': 'POST' })).toBeNull()
 })

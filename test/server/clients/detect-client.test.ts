@@ -54,7 +54,7 @@ describe('clients and requests whose answers get markers', () => {
     ['never', OPEN_WEBUI, false],
     ['always', { 'x-backstory-task': 'title_generation' }, false],
   ])(
-    'with MARKERS=%s, a client with the headers %j receives markers: %s',
+    'with MARKERS=%s, an answer to a client with the headers %j gets markers: %s',
     (markers, headers, receivesMarkers) => {
       expect(client(headers, HI, markers).receivesMarkers).toBe(receivesMarkers)
     },
@@ -69,7 +69,7 @@ describe('clients and requests whose answers get markers', () => {
     ['plain text', { n: 1, response_format: { type: 'text' }, text: { verbosity: 'low' } }, true],
     ['fields that are null', { n: null, response_format: null, text: null }, true],
   ])(
-    'the client of a request for %s (fields %j) receives markers: %s',
+    "the answer to Open WebUI's request for %s (fields %j) gets markers: %s",
     (_, more, receivesMarkers) => {
       expect(client(OPEN_WEBUI, { ...HI, ...more }).receivesMarkers).toBe(receivesMarkers)
     },
@@ -77,7 +77,7 @@ describe('clients and requests whose answers get markers', () => {
 })
 
 describe('recognizing task requests of Open WebUI', () => {
-  test('a task request is recognized by X-Backstory-Task, whatever its body (C128)', () => {
+  test('a task request of Open WebUI is recognized by the header X-Backstory-Task, whatever its body (C128)', () => {
     const headers = { 'X-Backstory-Task': 'my_own_task' }
     expect(client(headers)).toMatchObject({
       isTask: true,
@@ -86,7 +86,7 @@ describe('recognizing task requests of Open WebUI', () => {
     })
   })
 
-  test('a task request is not recognized by an empty X-Backstory-Task header or an unfilled template', () => {
+  test('an X-Backstory-Task header that is empty or an unfilled template does not make a request a task request', () => {
     expect(client({ 'X-Backstory-Task': '' }).isTask).toBe(false)
     expect(client({ 'X-Backstory-Task': '{{TASK}}' }).isTask).toBe(false)
   })
@@ -144,7 +144,7 @@ describe('recognizing task requests of Open WebUI', () => {
       'a review, as a response',
       { instructions: "You are Open WebUI's private memory reviewer.", input: 'hi' },
     ],
-  ])('a task request is recognized by its prompt: %s', (_, body) => {
+  ])('an Open WebUI task request is recognized by its prompt: %s', (_, body) => {
     expect(client({}, body).isTask).toBe(true)
   })
 
@@ -167,7 +167,7 @@ describe('recognizing task requests of Open WebUI', () => {
     ['an empty body', {}],
     ['values of wrong types', { messages: [7, null], input: {}, instructions: 5 }],
     ['parts of wrong types', { messages: [{ content: [null] }, { content: [{ text: 5 }] }] }],
-  ])('a request is not recognized as a task request if it is %s', (_, body) => {
+  ])('a request is not recognized as an Open WebUI task request if it is %s', (_, body) => {
     expect(client({}, body).isTask).toBe(false)
   })
 })
@@ -198,7 +198,7 @@ describe.skipIf(!sharedExists)('detection of recorded requests of Open WebUI', (
     /^x-(gw|openwebui)-/i.test(name)
 
   test.each(recorded)(
-    'the recorded Open WebUI request "$kind" is detected',
+    'the recorded request "$kind" is detected as Open WebUI\'s by its headers, and a task also by its prompt',
     ({ kind, headers, body }) => {
       const isTask = kind.includes('task:')
       const isTemporary = kind.includes('temporary')

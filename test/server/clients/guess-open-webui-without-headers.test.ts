@@ -24,7 +24,7 @@ const REQUEST: JsonObject = {
   instructions: 'SYS',
 }
 
-test('a client that uses aiohttp gets short lines, and no other adaptation', () => {
+test('a client that uses the HTTP library aiohttp gets short lines, and no other adaptation', () => {
   const settings = { MARKERS: 'auto', REMEMBER: 'on' } as const
   const detect = (headers: Record<string, string>) =>
     detectClient(new Headers(headers), REQUEST, settings)
@@ -38,7 +38,7 @@ describe('recognizing a Responses request of Open WebUI', () => {
   const matches = (body: JsonObject, headers: Record<string, string> = AIOHTTP) =>
     looksLikeOpenWebUiRequest(new Headers(headers), body)
 
-  test('a Responses request of Open WebUI is recognized at the start and in a tool loop with previous_response_id', () => {
+  test('a Responses request of Open WebUI without its headers is recognized, with and without previous_response_id', () => {
     expect(matches(REQUEST)).toBe(true)
     expect(matches({ ...REQUEST, previous_response_id: 'resp_a', reasoning_effort: 'high' })).toBe(
       true,
@@ -56,7 +56,7 @@ describe('recognizing a Responses request of Open WebUI', () => {
     expect(matches({ ...REQUEST, ...more })).toBe(false)
   })
 
-  test("a request of another HTTP library is not recognized as Open WebUI's", () => {
+  test("a request that does not come from the HTTP library aiohttp is not recognized as Open WebUI's", () => {
     expect(matches(REQUEST, {})).toBe(false)
   })
 })

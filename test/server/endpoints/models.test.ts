@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const listed = async () => (await listModels(gateway.dependencies, 1000))['data']
 
-test('GET /v1/models lists the models of upstreams that answer in time, and all configured names', async () => {
+test('GET /v1/models lists all configured model names, and the models of upstreams that answer in time', async () => {
   quick.behave = answerJson(200, { data: [{ id: 'a', context_length: 5 }] })
   expect(await listed()).toEqual([
     { id: 'best', object: 'model', created: 0, owned_by: 'backstory' },
@@ -53,7 +53,7 @@ test('GET /v1/models does not wait for an upstream that stops in the middle of i
   ])
 })
 
-test('GET /v1/models drops models without an id, names that are null, and unknown fields', async () => {
+test('GET /v1/models leaves out models without an id, names that are null, and unknown fields', async () => {
   quick.behave = answerJson(200, {
     data: [
       { id: 7 },
@@ -69,7 +69,7 @@ test('GET /v1/models drops models without an id, names that are null, and unknow
   ])
 })
 
-test('GET /v1/models lists a model of two upstreams once, with the fields of the first', async () => {
+test('GET /v1/models lists a model of two upstreams only once, with the fields from the first upstream', async () => {
   quick.behave = answerJson(200, { data: [{ id: 'a', name: 'First' }] })
   slow.behave = answerJson(200, { data: [{ id: 'a', name: 'Second' }, { id: 'ab' }] })
   expect(await listed()).toMatchObject([

@@ -57,7 +57,7 @@ test('the client receives texts and bytes in the order in which the Node exchang
   expect(await text).toBe(`Grüß Gött 🙂 ${'ü'.repeat(70_000)}.`)
 })
 
-test('pieces that are written in one pass of the event loop become one HTTP chunk', async () => {
+test('pieces of an answer that are written in one pass of the event loop become one HTTP chunk', async () => {
   run = (client) => {
     client.write('a')
     setTimeout(() => {
@@ -83,7 +83,7 @@ test('the headers of a streamed answer arrive before the first piece of its body
   expect(await text).toBe('late')
 })
 
-test('a client cannot mistake an aborted HTTP answer for a complete one', async () => {
+test('an HTTP answer that the gateway aborts ends with a broken connection, so that it does not look complete', async () => {
   run = (client) => {
     client.write('half')
     setTimeout(client.abort, 10)
@@ -105,7 +105,7 @@ test('an HTTP/1.0 client gets a body without chunks', async () => {
   expect(answer).toMatch(/\r\n\r\nabc$/)
 })
 
-test("`write` returns false when the socket's buffer is full, and `onDrain` is called when it has room again", async () => {
+test("`write` of a client stream returns false when the socket's buffer is full, and `onDrain` is called when it has room again", async () => {
   let writes = 0
   let drains = 0
   const over = new Promise<void>((resolve) => {

@@ -52,7 +52,7 @@ describe('DELETE /v1/memory/turns/{id}', () => {
     ['a chat completion', completionId],
     ['a marker', (id: string) => id],
   ])(
-    'deleting a thread deletes all turns of the conversation, named by the id of %s',
+    'DELETE /v1/memory/turns with the id of %s deletes all turns of the conversation',
     async (_, toId) => {
       const first = await saveTurn()
       const second = await saveTurn(nextTurn(first, { id: gateway.dependencies.newTurnId() }))
@@ -63,7 +63,7 @@ describe('DELETE /v1/memory/turns/{id}', () => {
     },
   )
 
-  test('deleting a thread deletes its branches and clones, too, and returns the number of deleted turns', async () => {
+  test('DELETE /v1/memory/turns deletes the branches and clones of a chat, too, and returns the number of deleted turns', async () => {
     const next = (turn: NewTurn) =>
       saveTurn(nextTurn(turn, { id: gateway.dependencies.newTurnId() }))
     const first = await saveTurn()
@@ -74,7 +74,7 @@ describe('DELETE /v1/memory/turns/{id}', () => {
     expect(await Promise.all(all.map(isStored))).toEqual(all.map(() => false))
   })
 
-  test('a response whose thread was deleted returns status 404', async () => {
+  test('a request for a response gets status 404 after the turns of its chat were deleted', async () => {
     const headers = { authorization: 'Bearer key-1' }
     const created = await gateway.post('/v1/responses', { model: 'demo', input: 'hi' }, headers)
     const { id } = (await created.json()) as { readonly id: string }
@@ -83,7 +83,7 @@ describe('DELETE /v1/memory/turns/{id}', () => {
     expect(again.status).toBe(404)
   })
 
-  test('deleting a thread does not delete a turn of another tenant', async () => {
+  test('DELETE /v1/memory/turns does not delete a turn of another tenant', async () => {
     const turn = await saveTurn()
     const message = `Nothing is remembered of '${turn.id}'.`
     expect(await remove(`turns/${turn.id}`, 'key-2')).toEqual({
@@ -152,7 +152,7 @@ describe('deletion requests of a caller with a user', () => {
     expect([await isStored(own), await isStored(other)]).toEqual([false, true])
   })
 
-  test('a caller with a user can delete only threads of that user', async () => {
+  test('a caller with a user can delete only the chats of that user', async () => {
     const [own, other, withoutUser] = [
       await saveTurn({ user: 'ann' }),
       await saveTurn({ user: 'bob' }),

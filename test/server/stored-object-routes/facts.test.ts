@@ -75,14 +75,14 @@ describe('requests to create, read and delete a fact', () => {
     expect((await send('DELETE', `/${body.id}`)).status).toBe(404)
   })
 
-  test('a fact that is created again is renewed instead of stored twice (C59)', async () => {
+  test('a fact that is created a second time is stored once, with its first id and text and its new importance (C59)', async () => {
     const { body } = await send('POST', '', { text: CAT })
     const again = await send('POST', '', { text: 'The CAT is called Tom!', importance: 1 })
     expect(again.body).toMatchObject({ id: body.id, text: CAT, importance: 1 })
     expect(textsOf(await send('GET', ''))).toEqual([CAT])
   })
 
-  test('a fact may belong to one conversation only', async () => {
+  test('a fact of one conversation is found only by searches for this conversation, and deleted with it', async () => {
     const headers = { authorization: 'Bearer key-1', 'x-backstory-user': user }
     const made = await gateway.post('/v1/conversations', {}, headers)
     const { id } = (await made.json()) as { readonly id: string }
@@ -146,7 +146,7 @@ describe('rejection of invalid requests about facts', () => {
     [{ text: CAT, conversation: 'resp_1' }, 'conversation', 'invalid_value'],
     [{ text: CAT, conversation: 7 }, 'conversation', 'invalid_type'],
     [{ text: CAT, importence: 1 }, 'importence', 'unknown_parameter'],
-  ])('a fact with the body %j is rejected', async (body, param, code) => {
+  ])('a request to create a fact with the body %j is rejected', async (body, param, code) => {
     expect(await send('POST', '', body)).toMatchObject({
       status: 400,
       body: { error: { param, code } },
@@ -175,7 +175,7 @@ describe('rejection of invalid requests about facts', () => {
   })
 })
 
-test('facts of another user get the same error as facts that never existed (C42)', async () => {
+test("a request for another user's fact gets the same error as one for a fact that never existed (C42)", async () => {
   const { body } = await send('POST', '', { text: CAT })
   for (const who of [{ user: 'somebody' }, { user: null }, { key: 'key-2' }]) {
     for (const method of ['GET', 'DELETE']) {

@@ -30,7 +30,7 @@ function turn(fields: Partial<StoredTurn>): StoredTurn {
 const renderItems = (chain: readonly StoredTurn[], lastPart: 'question' | 'answer' = 'answer') =>
   listTurnItems(chain, lastPart, []).map((item) => item.render())
 
-test('listed input items have input parts, and output items have output parts', () => {
+test('listed input items keep their input parts, and listed output items have output parts', () => {
   const output: Item = { type: 'function_call_output', call_id: 'c', output: 'text' }
   const native = { chat: { name: 'x' } }
   expect(
@@ -54,7 +54,7 @@ test('listed input items have input parts, and output items have output parts', 
   ])
 })
 
-test('the last output item of an incomplete turn is listed as incomplete', () => {
+test('the last output item of an incomplete turn is listed with the status incomplete', () => {
   const cut = turn({ state: 'incomplete', output: [assistant('a'), assistant('b')] })
   expect(renderItems([cut]).map((item) => item['status'])).toEqual(['completed', 'incomplete'])
 })

@@ -18,7 +18,7 @@ describe.each(DATABASES)('replicas on one database, over %s', (_, open) => {
     await database.drop()
   })
 
-  test('a conversation that one replica locks or releases is locked or released on all replicas', async () => {
+  test('a conversation is locked on all replicas while one replica answers in it, and released on all afterward', async () => {
     const { id } = await one.openai.conversations.create()
     const ask = (input: string) =>
       other.openai.responses.create({ model: 'demo', input, conversation: id })

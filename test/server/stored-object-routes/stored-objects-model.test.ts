@@ -92,7 +92,7 @@ function count(table: string) {
 }
 
 describe.each(DATABASES)('two gateways on one database, over %s', (_, open) => {
-  test('two gateways on one database immediately return what was written to either, and nothing that was deleted', async () => {
+  test('two gateways on one database immediately return what was written through either, and nothing that was deleted', async () => {
     const database = await open()
     const pair = await startPair(database.url)
     const engine = await openEngine(database.url)

@@ -15,21 +15,21 @@ function takeAll(queue: MessageQueue): readonly (string | null)[] {
   return taken
 }
 
-test('the message queue returns messages in the order of their arrival', () => {
+test('the WebSocket message queue returns messages in the order of their arrival', () => {
   const queue = createMessageQueue(100)
   for (const text of ['a', 'b', 'c']) queue.add(message(text))
   expect(takeAll(queue)).toEqual(['a', 'b', 'c'])
   expect(queue.take()).toBeUndefined()
 })
 
-test('the message queue returns an error in place of a message that is too large', () => {
+test('the WebSocket message queue returns an error in place of a message that is too large', () => {
   const queue = createMessageQueue(100)
   queue.add(message('a', 101))
   queue.add(message('b', 100))
   expect(takeAll(queue)).toEqual(['request_too_large', 'b'])
 })
 
-test('the message queue accepts at most 16 waiting messages, with the total size of one message', () => {
+test('the WebSocket message queue accepts at most 16 waiting messages, which together may be as large as one message', () => {
   const heavy = createMessageQueue(100)
   for (const text of ['a', 'b', 'c']) heavy.add(message(text, 50))
   expect(takeAll(heavy)).toEqual(['a', 'b', 'rate_limit_exceeded'])
@@ -41,7 +41,7 @@ test('the message queue accepts at most 16 waiting messages, with the total size
   expect(takeAll(heavy)).toEqual(['d'])
 })
 
-test('the message queue accepts no more messages after hundreds of rejected ones', () => {
+test('the WebSocket message queue accepts no more messages while 256 errors wait in it', () => {
   const queue = createMessageQueue(100)
   const added = Array.from({ length: 300 }, () => queue.add(message('', 101)))
   expect(added.indexOf(false)).toBe(256)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import {
-  readRequestBody,
+  convertToRequestBody,
   readStreamId,
   readClientMessage,
 } from '../../../src/server/websocket/read-client-message.ts'
@@ -20,7 +20,7 @@ test('a WebSocket message is converted to a request body without its type and st
     '{"type":"response.create","model":"m","stream_id":"a","input":"hi"}',
   )
   expect(readStreamId(frame)).toBe('a')
-  expect(readRequestBody(frame, false)).toEqual({ model: 'm', input: 'hi', stream: true })
+  expect(convertToRequestBody(frame, false)).toEqual({ model: 'm', input: 'hi', stream: true })
 })
 
 test('only JSON objects are accepted as WebSocket messages', () => {
@@ -40,19 +40,19 @@ describe('rejection of invalid WebSocket messages', () => {
     ['unsupported_parameter stream', { ...create, stream: false }],
     ['unsupported_parameter stream_options', { ...create, stream_options: {} }],
     ['unsupported_parameter background', { ...create, background: false }],
-  ])('a WebSocket message is rejected with %s: %j', (refusal, frame) => {
-    expect(getRejection(() => readRequestBody(frame, false))).toBe(refusal)
+  ])('a WebSocket message is rejected with the error %s: %j', (refusal, frame) => {
+    expect(getRejection(() => convertToRequestBody(frame, false))).toBe(refusal)
   })
 })
 
-test('null fields of a WebSocket message are ignored, and stream: true is accepted in the beta', () => {
+test("null fields of a WebSocket message are ignored, and `stream: true` is accepted from clients of the protocol's beta", () => {
   const nulls = { stream: null, stream_options: null, background: null }
-  expect(getRejection(() => readRequestBody({ type: 'response.create', ...nulls }, false))).toBe(
-    'not refused',
-  )
+  expect(
+    getRejection(() => convertToRequestBody({ type: 'response.create', ...nulls }, false)),
+  ).toBe('not refused')
   const beta = { type: 'response.create', stream: true, stream_options: { include_usage: true } }
-  expect(readRequestBody(beta, true)).toEqual({ stream: true })
-  expect(getRejection(() => readRequestBody({ ...beta, stream: false }, true))).toBe(
+  expect(convertToRequestBody(beta, true)).toEqual({ stream: true })
+  expect(getRejection(() => convertToRequestBody({ ...beta, stream: false }, true))).toBe(
     'unsupported_parameter stream',
   )
 })

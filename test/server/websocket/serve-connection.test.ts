@@ -91,7 +91,7 @@ test('an idle WebSocket connection gets an error at its age limit and is closed'
   expect(closes).toEqual(['1000 websocket_connection_limit_reached'])
 })
 
-test('a gateway that stops finishes the current answer of a WebSocket connection and starts no other', async () => {
+test('a gateway that is shutting down finishes the current answer of a WebSocket connection and starts no other', async () => {
   const { listener, say, frames, closes, answers } = openConnection()
   say(create('/say one'))
   say(create('/say two'))
@@ -184,7 +184,7 @@ test('WebSocket messages that are sent at once get one valid answer each, in ord
   )
 })
 
-test('a WebSocket client can continue exactly those answers that a simple model of the cache predicts', async () => {
+test('a WebSocket client can continue stored answers and the latest unstored answer of each stream, as a simple model predicts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(said, { minLength: 2, maxLength: 8 }), async (list) => {
       const { ask, listener } = openConnection()

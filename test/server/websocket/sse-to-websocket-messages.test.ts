@@ -16,7 +16,7 @@ test('each server-sent event becomes one WebSocket message, and comments and [DO
   expect(framed('')).toEqual([])
 })
 
-test('all kinds of line ends are accepted in the server-sent events of an upstream', () => {
+test('server-sent events with any kind of line end become WebSocket messages', () => {
   const framed = createSseToMessageConverter(null)
   const written = new TextEncoder().encode('data:{"type":"a"}\r\nevent: a\r\n\r\n: ping\r\n\r\n')
   expect(framed(written)).toEqual(['{"type":"a"}'])

@@ -29,7 +29,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     await upstream.close()
   })
 
-  test('the official SDK has a conversation over a WebSocket with store: false', async () => {
+  test('the official SDK can hold a conversation of unstored answers (`store: false`) over one WebSocket', async () => {
     const connection = new ResponsesWS(openaiFor(host.url))
     const ids: string[] = []
     const said: string[] = []
@@ -56,7 +56,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     expect(said[2]).toContain('I remember 2 earlier of your messages.')
   })
 
-  test('an unstored answer can be continued only on its WebSocket connection and until the next answer', async () => {
+  test('an unstored answer can be continued only on its own WebSocket connection, and only until the next answer there', async () => {
     const { ask, socket, closed } = await connect(host.url)
     const first = await ask(create('one', { store: false }))
     const second = await ask(create('two', { store: false, previous_response_id: first.id }))
@@ -72,7 +72,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     other.socket.close()
   })
 
-  test('a stored continuation of an unstored answer contains the complete conversation', async () => {
+  test('a stored answer that continues an unstored one of the same connection can be continued elsewhere with both earlier turns', async () => {
     const { ask, socket } = await connect(host.url)
     const first = await ask(create('one', { store: false }))
     const second = await ask(create('two', { previous_response_id: first.id }))
@@ -86,7 +86,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     expect(third.output_text).toContain('I remember 2 earlier')
   })
 
-  test('an unstored answer cannot be continued again after a continuation has failed', async () => {
+  test('an unstored WebSocket answer cannot be continued again after a request that continued it has failed', async () => {
     const { ask, socket } = await connect(host.url)
     const first = await ask(create('/call look {}', { store: false }))
     const output = { type: 'function_call_output', call_id: 'nope', output: '4' }
@@ -107,7 +107,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
   })
 
   test.each(['chat-model', 'responses-model'])(
-    'over a WebSocket, %s sends one message for each event',
+    'an answer of the upstream model %s is sent over a WebSocket with one message for each event',
     async (model) => {
       upstream.behave = answerWith({ reasoning: 'Hm.', text: 'A cat.' })
       const { ask, socket } = await connect(host.url)
@@ -135,7 +135,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
   })
 
   test.each(['close', 'terminate'] as const)(
-    'a WebSocket client that disconnects (%s) ends its turn',
+    'a WebSocket client that disconnects (%s) ends its answer, so that the stored part can be continued',
     async (how) => {
       upstream.behave = answerSse(['data: {"choices":[{"delta":{"content":"A"}}]}\n\n'], 'hang')
       const { send, socket } = await connect(host.url)
@@ -158,7 +158,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     expect(response.headers.get('allow')).toBe('POST')
   })
 
-  test('without keys, a WebSocket from a web page of another machine is rejected', async () => {
+  test('without API keys, a WebSocket from a web page of another machine is rejected', async () => {
     await expect(connect(host.url, { origin: 'https://example.com' })).rejects.toThrow('403')
     const own = await connect(host.url, { origin: 'http://localhost:3000' })
     own.socket.close()
@@ -180,7 +180,7 @@ describe.each(HOSTS)('the WebSocket endpoint with keys, on %s', (_, start) => {
   })
 })
 
-test('WebSocket clients of the beta may send stream: true', async () => {
+test("`stream: true` is accepted from WebSocket clients of the protocol's beta", async () => {
   const gateway = await startGateway()
   const headers = { 'openai-beta': 'responses_websockets=2026-02-06' }
   const { ask, socket } = await connect(gateway.url, { headers })
@@ -224,7 +224,7 @@ test('a WebSocket client that reads slowly receives all events, and the upstream
   await upstream.close()
 })
 
-test('a gateway that stops closes its WebSocket connections with a reason', async () => {
+test('a gateway that shuts down closes its WebSocket connections with a reason', async () => {
   const gateway = await startGateway()
   const idle = await connect(gateway.url)
   await gateway.close()

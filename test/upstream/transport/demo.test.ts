@@ -41,7 +41,7 @@ async function readReply(call: UpstreamCall, onFirstChunk: (flow: FlowControl) =
   return { endings, text }
 }
 
-test('the demo upstream sends everything once if it is paused and resumed at once', async () => {
+test('the demo upstream sends its answer completely and only once, although it is paused and resumed repeatedly', async () => {
   const uninterrupted = await readReply(callDemo('/repeat 40 word'), () => undefined)
   const interrupted = await readReply(callDemo('/repeat 40 word'), (flow) => {
     for (let times = 0; times < 5; times += 1) {

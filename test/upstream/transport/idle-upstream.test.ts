@@ -1,7 +1,7 @@
 /** Idle connections to an upstream are reused, although the upstream may close them at any time. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { createBodySource, readBody } from '../../../src/upstream/transport/read-body.ts'
+import { createBodySource, readBody } from '../../../src/upstream/transport/read-complete-reply.ts'
 import { createUndiciTransport } from '../../../src/upstream/transport/undici-transport.ts'
 
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi'
@@ -35,7 +35,7 @@ test.each([
   ['closed', (socket: Socket) => void socket.end()],
   ['reset', (socket: Socket) => void socket.resetAndDestroy()],
 ])(
-  'a request on a connection that is %s by the upstream is sent again',
+  'a request on an idle connection that is %s by the upstream is sent again',
   async (_, closeConnection) => {
     const { ask, received } = await startUpstream((socket, requestNumber) => {
       if (requestNumber === 1) socket.write(ANSWER)
@@ -48,13 +48,13 @@ test.each([
   },
 )
 
-test('a request that failed on a new connection is not sent again', async () => {
+test('an upstream request that fails on a new connection is not sent again', async () => {
   const { ask, received } = await startUpstream((socket) => void socket.end())
   await expect(ask()).rejects.toMatchObject({ failure: { code: 'upstream_unreachable' } })
   expect(received).toEqual([1])
 })
 
-test('a request that fails after more than a second is not sent again', async () => {
+test('an upstream request that fails after more than a second is not sent again', async () => {
   const { ask, received } = await startUpstream((socket) => {
     setTimeout(() => void socket.resetAndDestroy(), 1100)
   })

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failure } from '../../../src/core/stream-event.ts'
 import { createFetchTransport } from '../../../src/upstream/transport/fetch-transport.ts'
-import { createBodySource, readBody } from '../../../src/upstream/transport/read-body.ts'
+import { createBodySource, readBody } from '../../../src/upstream/transport/read-complete-reply.ts'
 import type {
   UpstreamCall,
   Transport,
@@ -47,7 +47,7 @@ describe.each(transports)('requests to an upstream over the %s transport', (_, t
       body: '{"a":"ü"}',
     })
 
-  test('a transport sends a request and returns status, headers and body', async () => {
+  test('a transport sends an upstream request and returns the status, headers and body of the reply', async () => {
     upstream.behave = answerJson(418, { tea: true }, { 'retry-after': '7' })
     const call = post()
     const reply = await call.reply
@@ -64,7 +64,7 @@ describe.each(transports)('requests to an upstream over the %s transport', (_, t
     })
   })
 
-  test('a transport buffers the body until it is read', async () => {
+  test('a transport buffers the body of a reply until it is read', async () => {
     upstream.behave = answerSse(['one ', 'two'])
     const call = post()
     await call.reply
@@ -72,7 +72,7 @@ describe.each(transports)('requests to an upstream over the %s transport', (_, t
     expect(await readReply(call)).toEqual({ text: 'one two', failure: null })
   })
 
-  test('a transport reports a broken connection as a failure', async () => {
+  test('a transport reports a failure if the connection breaks in the middle of the body', async () => {
     upstream.behave = answerSse(['one'], 'reset', 10)
     expect(await readReply(post())).toMatchObject({
       text: 'one',
@@ -80,7 +80,7 @@ describe.each(transports)('requests to an upstream over the %s transport', (_, t
     })
   })
 
-  test('a transport times out if the body stops', async () => {
+  test('a transport reports a timeout if the upstream stops in the middle of the body', async () => {
     upstream.behave = answerSse(['one'], 'hang')
     expect(await readReply(post())).toMatchObject({
       text: 'one',
@@ -88,7 +88,7 @@ describe.each(transports)('requests to an upstream over the %s transport', (_, t
     })
   })
 
-  test('a transport times out if no headers arrive', async () => {
+  test('a transport reports a timeout if no headers arrive from the upstream', async () => {
     upstream.behave = () => undefined
     await expect(post().reply).rejects.toMatchObject({
       failure: { code: 'upstream_timeout', status: 504 },
@@ -102,7 +102,7 @@ describe.each(transports)('requests to an upstream over the %s transport', (_, t
     })
   })
 
-  test('a transport cancels the upstream request before and after the headers', async () => {
+  test('a transport can cancel an upstream request both before and after the headers of the reply arrive', async () => {
     upstream.behave = answerSse(['one'], 'hang')
     const call = post()
     const body = readReply(call)
@@ -120,7 +120,7 @@ describe.each(transports)('requests to an upstream over the %s transport', (_, t
     await upstream.received.at(-1)?.aborted
   })
 
-  test('a transport pauses the sender without losing data', async () => {
+  test('a transport that is paused stops the upstream from sending, and loses no data', async () => {
     const piece = 'x'.repeat(64 * 1024)
     let written = 0
     upstream.behave = async (response) => {
@@ -155,7 +155,7 @@ describe.each(transports)('requests to an upstream over the %s transport', (_, t
     expect(received.early).toBeLessThan(received.all / 4)
   })
 
-  test('a transport reports a failure if it is cancelled while paused', async () => {
+  test('a transport reports a failure if the request is cancelled while the body is paused', async () => {
     upstream.behave = answerSse(
       Array.from({ length: 50 }, (_, index) => `${index} `.repeat(5000)),
       'hang',
@@ -175,7 +175,7 @@ describe.each(transports)('requests to an upstream over the %s transport', (_, t
     expect(failure).toMatchObject({ code: 'upstream_broken' })
   })
 
-  test('a transport keeps the content-encoding header or decompresses the body', async () => {
+  test('a transport either keeps the content-encoding header, or decompresses the body and removes the header', async () => {
     const compressed = gzipSync('{"tea":true}')
     upstream.behave = (response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': compressed.length })
@@ -191,7 +191,7 @@ describe.each(transports)('requests to an upstream over the %s transport', (_, t
     )
   })
 
-  test('a transport stops reading a body that is too large', async () => {
+  test('reading the body of a reply stops with an error when it is larger than its limit', async () => {
     upstream.behave = answerJson(200, 'x'.repeat(100_000))
     const call = post()
     const reply = await call.reply

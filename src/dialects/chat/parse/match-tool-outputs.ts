@@ -1,15 +1,15 @@
 /**
- * Matches tool outputs to calls while messages are read in order. Some services give all calls an
- * empty id, which clients send back. A call with an empty id gets a generated id (`call_0`,
- * `call_1`), and the outputs with an empty id are matched to such calls in order.
+ * Matches tool outputs to calls while messages are read in order. Some services give every call an
+ * empty id, and clients send it back with the call and with its output. Such a call gets a
+ * generated id (`call_0`, `call_1`). Outputs with an empty id are matched to these calls in order.
  */
 export interface ToolOutputMatcher {
   /** Returns the call's id: the client's, or a generated one if the client's is empty. */
   readonly registerCall: (call: RegisteredToolCall) => string
   readonly matchOutput: (clientId: string) => MatchedToolCall
   /**
-   * Returns the id of the first legacy call (`function_call`) with this function name that has no
-   * output yet.
+   * Returns the id of the first legacy call (`function_call`) that has this function name and no
+   * output yet; `call_unknown_1` etc. if there is none.
    */
   readonly matchLegacyOutput: (name: string) => string
 }

@@ -31,7 +31,7 @@ export function parseChatParameters(body: JsonObject): PromptParameters {
   const topLogprobs = read('top_logprobs', asIntegerBetween(0, 20))
   const legacyLimit = read('max_tokens', asPositiveInteger)
   const format = parseFormat(body['response_format'])
-  // Checks three parameters that the result does not contain by name: `n` and `logit_bias` are
+  // Checks three parameters that have no field of their own in the result: `n` and `logit_bias` are
   // forwarded unchanged in `extra`, and the stream renderer reads `stream_options` from the body.
   read('n', asIntegerBetween(1, 128))
   read('logit_bias', asObject)
@@ -71,8 +71,8 @@ function parseModel(value: unknown): string {
 }
 
 /**
- * Parses `response_format`. Returns `null` if it is absent, and if its type is unknown: such a
- * format is forwarded unchanged in `extra`.
+ * Parses `response_format`. Returns `null` if it is absent or its type is unknown. A format of an
+ * unknown type is forwarded unchanged in `extra`.
  */
 function parseFormat(value: unknown): OutputFormat | null {
   const format = readOptional(asObject, value, 'response_format')
@@ -100,8 +100,8 @@ function readText(object: JsonObject, name: string): string | null {
 }
 
 /**
- * Fields of a request that `extra` (the unknown fields, which are forwarded unchanged) never
- * contains, because PromptParameters, StorageOptions or the stream renderer handle them.
+ * Fields of a request that are never copied to `extra` (the unknown fields, forwarded unchanged),
+ * because PromptParameters, StorageOptions or the stream renderer handle them.
  */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(
   `model messages tools functions tool_choice function_call parallel_tool_calls temperature top_p

@@ -30,8 +30,8 @@ export function parseChatRequest(
 
 function parseStorageOptions(body: JsonObject): StorageOptions {
   const store = readOptional(asBoolean, body['store'], 'store')
-  // OpenAI's limits for metadata apply only if the answer is stored. Otherwise the metadata is for
-  // the upstream, which checks it.
+  // OpenAI's limits for metadata are checked only if the answer is stored. Otherwise only the
+  // upstream uses the metadata, and checks it itself.
   const reader = store === true ? asMetadata : asObject
   return {
     store,

@@ -71,8 +71,8 @@ function readToolName(tool: JsonObject, type: 'function' | 'custom', path: strin
 }
 
 /**
- * Parses `allowed_tools`, a list of tools among which the model may choose. Returns the choice
- * unchanged if the list contains a hosted tool, which has no name.
+ * Parses `allowed_tools`, a list of tools among which the model may choose. If the list contains a
+ * hosted tool, returns the choice unchanged, because a hosted tool has no name.
  */
 function parseAllowedTools(choice: JsonObject, path: string): ToolChoice {
   const allowed = asObject(choice['allowed_tools'], path)

@@ -10,12 +10,12 @@ import {
 } from '../../checks/check-json-types.ts'
 import { pickUnknownFields } from './pick-unknown-fields.ts'
 
-export interface ParsedContent {
+export interface ParsedMessageContent {
   readonly parts: readonly Part[]
   /**
-   * The unknown fields of each part (`null` for none), by index; `undefined` if no part has any. A
-   * list of several texts always gets them, e.g. `[null, null]`, which records that the texts were
-   * sent as separate parts.
+   * The unknown fields of each part (`null` for a part without any), by index. `undefined` if no
+   * part has any, except for a list of several texts: its value is then e.g. `[null, null]`, to
+   * record that the texts were sent as separate parts.
    */
   readonly unknownFields: readonly (JsonObject | null)[] | undefined
 }
@@ -26,7 +26,7 @@ export function parseMessageContent(
   value: unknown,
   path: string,
   textType: TextType,
-): ParsedContent {
+): ParsedMessageContent {
   if (typeof value === 'string')
     return { parts: [{ type: textType, text: value }], unknownFields: undefined }
   if (!Array.isArray(value)) throw createWrongTypeError(value, path, 'a string or an array')
@@ -115,8 +115,8 @@ function parseFile(raw: JsonObject, path: string): ParsedPart {
 const FILE_FIELDS = new Set(['file_data', 'file_id', 'filename'])
 
 /**
- * Returns the unknown fields of a part. The part's nested object, e.g. `image_url`, is returned
- * completely if it contains an unknown field.
+ * Returns the unknown fields of a part. If its nested object, e.g. `image_url`, contains an unknown
+ * field, the result contains the complete nested object.
  */
 function pickPartFields(
   part: JsonObject,

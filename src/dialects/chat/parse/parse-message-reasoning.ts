@@ -1,8 +1,8 @@
 /**
  * Reads the reasoning that a client sends back with an assistant message: a text
  * (`reasoning_content` or `reasoning`), or OpenRouter's `reasoning_details`. OpenAI's API has none
- * of these fields, so a value of another type is no error: the message keeps it as an unknown
- * field.
+ * of these fields, so a value of another type is not an error: it is stored as an unknown field of
+ * the message.
  */
 import { filterObjects, type ChatOnlyFields } from '../../../core/items/chat-only-fields.ts'
 import type { Reasoning } from '../../../core/item.ts'
@@ -10,7 +10,7 @@ import type { JsonObject } from '../../../core/json/json.ts'
 
 interface ParsedReasoning {
   readonly item: Reasoning | null
-  /** Names of the fields whose content the reasoning item contains. */
+  /** Names of the message fields whose content the reasoning item contains. */
   readonly usedFields: readonly string[]
 }
 
@@ -28,8 +28,8 @@ export function parseMessageReasoning(message: JsonObject): ParsedReasoning {
 
   const value = field === undefined ? '' : message[field]
   const text = typeof value === 'string' ? value : ''
-  // Both fields count as used if they have the same text, which some services and clients send
-  // twice.
+  // `reasoning_content` and `reasoning` are both listed in `usedFields` if they have the same text:
+  // some services and clients send it twice.
   const textFields = TEXT_FIELDS.filter((name) => field !== undefined && message[name] === text)
   const content = text === '' ? collectTexts(details, 'text') : [text]
   const native: ChatOnlyFields = {

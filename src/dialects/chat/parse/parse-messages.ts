@@ -10,10 +10,10 @@ import type { Item, Message, Role } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { asList, asObject, asOneOf, asString, readOptional } from '../../checks/check-json-types.ts'
-import { parseItemBackstoryField } from '../../context-policy/parse-item-backstory-field.ts'
+import { parseItemBackstoryField } from '../../context-policy/parse-author-time-pin-and-reset.ts'
 import { parseToolCalls } from './parse-tool-calls.ts'
 import { createToolOutputMatcher, type ToolOutputMatcher } from './match-tool-outputs.ts'
-import { parseMessageContent, type ParsedContent } from './parse-message-content.ts'
+import { parseMessageContent, type ParsedMessageContent } from './parse-message-content.ts'
 import { parseMessageReasoning } from './parse-message-reasoning.ts'
 import { pickUnknownFields } from './pick-unknown-fields.ts'
 
@@ -37,8 +37,8 @@ export function parseMessages(value: unknown): readonly Item[] {
 }
 
 /**
- * Removes `backstory` and internal fields of the gateway, e.g. `$parts`. Returns the same message
- * if it has none of them.
+ * Removes `backstory` and fields with names that the gateway uses internally, e.g. `$parts`.
+ * Returns the same message if it has none of them.
  */
 function removeGatewayFields(message: JsonObject): JsonObject {
   let removed: Record<string, undefined> | null = null
@@ -52,8 +52,8 @@ function removeGatewayFields(message: JsonObject): JsonObject {
 }
 
 /**
- * Sets the options in a message's field `backstory` on all items that the message became, but
- * `reset` only on the first of them.
+ * Sets the options in a message's field `backstory` (author, time, `pin`) on all items that the
+ * message became; sets `reset` only on the first of them.
  */
 function setItemOptions({ reset, ...options }: JsonObject, items: Item[], firstIndex: number) {
   for (const [offset, item] of items.slice(firstIndex).entries()) {
@@ -113,7 +113,7 @@ function readAssistantMessage({ message, path, items, outputMatcher }: MessageCo
 
 const ASSISTANT_FIELDS = ['role', 'content', 'refusal', 'tool_calls', 'function_call']
 
-function parseAssistantContent(message: JsonObject, path: string): ParsedContent {
+function parseAssistantContent(message: JsonObject, path: string): ParsedMessageContent {
   const value = message['content'] ?? []
   const content = parseMessageContent(value, `${path}.content`, 'output_text')
   const refusal = readOptional(asString, message['refusal'], `${path}.refusal`)
@@ -155,13 +155,13 @@ function parseOutput(message: JsonObject, path: string, known: ReadonlySet<strin
 
 function createMessage(
   role: Role,
-  { parts, unknownFields }: ParsedContent,
+  { parts, unknownFields }: ParsedMessageContent,
   rest: JsonObject | null,
 ): Message {
   return { type: 'message', role, content: parts, ...createNative(rest, unknownFields) }
 }
 
-function createNative(rest: JsonObject | null, $parts: ParsedContent['unknownFields']) {
+function createNative(rest: JsonObject | null, $parts: ParsedMessageContent['unknownFields']) {
   if (rest === null && $parts === undefined) return undefined
   const chat: ChatOnlyFields = { ...rest, ...($parts === undefined ? {} : { $parts }) }
   return { native: { chat } }

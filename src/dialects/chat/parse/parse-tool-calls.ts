@@ -42,7 +42,8 @@ function parseToolCall(value: unknown, path: string, outputMatcher: ToolOutputMa
   return { type: 'function_call', call_id, name, arguments: text, ...native }
 }
 
-// `index` counts as known, so it is not stored: clients copy it from the deltas of a stream.
+// `index` is listed, although it is not used, so that it is not stored as an unknown field: clients
+// copy it from the deltas of a stream.
 const KNOWN_FIELDS = new Set(['id', 'type', 'function', 'custom', 'index'])
 
 function parseLegacyCall(

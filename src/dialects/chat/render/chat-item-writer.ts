@@ -34,8 +34,9 @@ export function createChatItemWriter(
   const calls = createToolCallWriter(chunks, send)
   const writeNonText = createNonTextDeltaWriter(chunks, isOpenWebUi, send)
   /**
-   * The channel of each reasoning item that is shown, `summary` or `content`: the first that had a
-   * delta. Deltas of the other channel are dropped, because they repeat the same reasoning.
+   * The channel that is shown of each reasoning item, `summary` or `content`: the first of the two
+   * that had a delta. Deltas of the other channel are dropped, because they repeat the same
+   * reasoning.
    */
   const shownChannels = new Map<number, ReasoningDelta['channel']>()
 
@@ -79,8 +80,8 @@ export function createChatItemWriter(
 }
 
 /**
- * Creates a writer that joins the texts of several items in one field. `separator` comes before
- * each new item or part, except the first.
+ * Creates a writer that joins the texts of several items in one field of the message. It writes
+ * `separator` before each new item or part, except the first.
  */
 function createJoinedTextWriter(
   field: 'content' | 'refusal' | 'reasoning_content',

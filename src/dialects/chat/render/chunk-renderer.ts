@@ -1,7 +1,7 @@
 /**
  * Renders the chunks of a chat stream (`chat.completion.chunk`). The JSON that all chunks have in
- * common is serialized once. No line is longer than 64 KiB, because some clients abort the answer
- * at a longer line.
+ * common is serialized once. No line of text or log probabilities is longer than 64 KiB, because
+ * Open WebUI aborts an answer at a line of more than 128 KiB.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/sse.ts'
@@ -23,7 +23,7 @@ export interface CommonChunkFields {
   readonly id: string
   readonly createdAtMs: number
   readonly model: string
-  /** True if a chunk with the usage follows: all chunks before it then have `"usage": null`. */
+  /** True if a chunk with the usage comes last: all chunks before it then have `"usage": null`. */
   readonly announcesUsage: boolean
 }
 
@@ -52,8 +52,8 @@ export function createChunkRenderer(fields: CommonChunkFields): ChunkRenderer {
 }
 
 /**
- * Maximum number of tokens whose logprobs are in one chunk. With 20 alternatives a token takes
- * about 2 KB, so 24 tokens take 48 KB, less than the limit of 64 KiB.
+ * Maximum number of tokens whose log probabilities are in one chunk. With 20 alternatives a token
+ * takes about 2 KB, so 24 tokens take 48 KB, less than 64 KiB.
  */
 const MAX_TOKENS_PER_CHUNK = 24
 
@@ -65,8 +65,8 @@ function splitTokens(tokens: readonly Json[]): readonly (readonly Json[])[] {
 }
 
 /**
- * Groups objects into lists of at most 10,000 characters of JSON. A longer object gets a list of
- * its own.
+ * Groups objects into lists of at most 10,000 characters of JSON, so that each list fits into one
+ * line. A longer object gets a list of its own.
  */
 export function groupByLineLength(list: readonly JsonObject[]): readonly (readonly JsonObject[])[] {
   const lines: JsonObject[][] = []

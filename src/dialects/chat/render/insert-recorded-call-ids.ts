@@ -15,8 +15,8 @@ import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { SseMessage } from '../../../core/stream/sse.ts'
 
 /**
- * Inserts missing call ids into one message of a stream. `events` are decoded from the message and
- * contain the recorded ids. The message is parsed only if it lacks one of them.
+ * Inserts missing call ids into one message of a stream. `events` are the events decoded from the
+ * message; they contain the recorded ids. The message is parsed only if it lacks one of these ids.
  */
 export function fillStreamToolCallIds(
   message: SseMessage,
@@ -31,7 +31,10 @@ export function fillStreamToolCallIds(
   return { ...message, data: JSON.stringify(setCallIds(json, 'delta', calls)) }
 }
 
-/** Inserts missing call ids into a non-streamed answer. `items` are decoded from it. */
+/**
+ * Inserts missing call ids into a non-streamed answer. `items` are the items decoded from it; they
+ * contain the recorded ids.
+ */
 export function fillBodyToolCallIds(body: JsonObject, items: readonly Item[]): JsonObject {
   return setCallIds(body, 'message', items.filter(isToolCall))
 }
@@ -50,7 +53,7 @@ function setCallIds(json: JsonObject, field: 'delta' | 'message', calls: readonl
 }
 
 /**
- * Sets the ids of entries in `tool_calls`. Entries and calls are in the same order. An entry
+ * Sets the ids of the entries of `tool_calls`, which are in the same order as `calls`. An entry
  * without a name continues the call before it and gets no id.
  */
 function setEntryIds(entries: readonly Json[], calls: readonly ToolCall[]): readonly Json[] {

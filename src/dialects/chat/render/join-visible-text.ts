@@ -1,6 +1,6 @@
 /**
- * Joins the texts of an answer for a chat client, which shows one message with one text. A blank
- * line separates the texts of different items.
+ * Joins the texts of an answer into one text, because a chat client shows an answer as one message.
+ * A blank line separates the texts of different items.
  */
 import { textOf, type Item, type Part } from '../../../core/item.ts'
 

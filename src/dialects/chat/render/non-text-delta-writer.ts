@@ -2,18 +2,18 @@
  * Writes the parts of an answer that are not text: citations, images, and `reasoning_details`,
  * which clients send back. The parts of an item are written when the item ends.
  *
- * Open WebUI aborts an answer at a line of more than 64 KiB, and an image has to fit into one line.
- * (The gateway could send an image as Markdown text, which can be split, but Open WebUI would then
- * send that text to models with every later request.) A status message replaces an image that is
- * too large.
+ * Open WebUI aborts an answer at a line of more than 128 KiB, and an image has to fit into one
+ * line. (Markdown text with an image could be split, but Open WebUI would send that text to models
+ * with every later request.) An image whose line is over 64,000 bytes is replaced by a status
+ * message.
  */
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/sse.ts'
-import { createOmittedImageStatus, collectGeneratedImages } from '../../collect-generated-images.ts'
+import { createOmittedImageStatus, renderItemImages } from '../../render-answer-images.ts'
 import { exceedsByteLimit, MAX_LINE_BYTES, splitLongText } from '../../stream-line-limits.ts'
 import { groupByLineLength, type ChunkRenderer } from './chunk-renderer.ts'
-import { readReasoningDetails, renderAnnotations } from './render-finish-usage-and-annotations.ts'
+import { readReasoningDetails, renderAnnotations } from './shared-answer-fields.ts'
 
 /**
  * Creates a function that writes the citations, images and reasoning details of an item when it
@@ -26,8 +26,8 @@ export function createNonTextDeltaWriter(
 ): (item: Item, hasReasoningText: boolean) => void {
   let delayedDetails: readonly JsonObject[] = []
   /**
-   * Writes a list as a field of a delta. For Open WebUI, the message that `createReplacement`
-   * returns replaces a line that is too long. Without `createReplacement`, such a line is dropped.
+   * Writes a list as a field of a delta. For Open WebUI, a line that is too long is replaced by the
+   * message that `createReplacement` returns, or dropped without `createReplacement`.
    */
   const sendList = (
     field: string,
@@ -42,9 +42,9 @@ export function createNonTextDeltaWriter(
   }
   return (item, hasReasoningText) => {
     if (item.type === 'message') sendList('annotations', renderAnnotations(item.content))
-    sendList('images', collectGeneratedImages(item), createOmittedImageMessage)
+    sendList('images', renderItemImages(item), createOmittedImageMessage)
     delayedDetails = [...delayedDetails, ...readReasoningDetails(item)]
-    // Open WebUI gets reasoning details only after reasoning text: it would show details without
+    // Open WebUI gets reasoning details only after reasoning text, because it shows details without
     // text as an empty block, even in the middle of the answer.
     if (delayedDetails.length === 0 || (isOpenWebUi && !hasReasoningText)) return
     sendList('reasoning_details', delayedDetails.flatMap(splitDetail))

@@ -1,10 +1,11 @@
 /**
  * Patches a chat answer that is passed through, that is, forwarded as the upstream sent it. Inserts
- * the gateway's id, and removes fields with which a hostile upstream could attack Open WebUI, which
- * runs scripts from the field `event`.
+ * the gateway's id, and removes fields with which a hostile upstream could attack Open WebUI: for
+ * example, Open WebUI runs scripts from the field `event`.
  *
- * A message is parsed only if its text may contain such a field. Text of the model is not mistaken
- * for a field, because its quotes are escaped in JSON.
+ * Most messages are patched without parsing them: only the text of the id is replaced. A message is
+ * parsed until the upstream's id is known, and if it may contain a hostile field. Text of the model
+ * is not mistaken for a field, because its quotes are escaped in JSON.
  */
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
 import { patchObject } from '../../../core/json/patch-object.ts'
@@ -20,10 +21,7 @@ export function createChatPassThroughPatcher(answerContext: AnswerContext): Pass
   /** The gateway's id; `null` for an answer that is not stored, which keeps the upstream's id. */
   const id = answerContext.isStored ? completionId(answerContext.turnId) : null
   const parse = createCachingMessageParser()
-  /**
-   * The JSON texts to replace in each message; empty until a message has contained the upstream's
-   * id.
-   */
+  /** The replacements of the upstream's id; empty until a message has contained that id. */
   let knownReplacements: readonly IdReplacement[] = []
   let hasEnding = false
 
@@ -42,8 +40,8 @@ export function createChatPassThroughPatcher(answerContext: AnswerContext): Pass
       const patchParsed = () => ({ ...message, data: JSON.stringify(patchJson(json, id)) })
       if (isHostile(json)) return patchParsed()
       if (id === null || typeof upstreamId !== 'string') return message
-      // Replaces an empty id only in a chunk without choices, because the first `"id":""` in the text
-      // of other chunks may be that of a tool call.
+      // An empty id is replaced only in a chunk without choices, because in other chunks the first
+      // `"id":""` may belong to a tool call.
       const hasNoChoices = Array.isArray(json['choices']) && json['choices'].length === 0
       if (upstreamId === '' && !hasNoChoices) return message
       const replacements = listIdReplacements(upstreamId, id)
@@ -71,8 +69,8 @@ interface IdReplacement {
 }
 
 /**
- * Returns the replacement of `"id":"chatcmpl-1"`, and the same with a space after the colon,
- * because services write either form.
+ * Returns two replacements for an id: of `"id":"chatcmpl-1"`, and of the same text with a space
+ * after the colon. Services write either form.
  */
 function listIdReplacements(upstreamId: string, id: string): readonly IdReplacement[] {
   return ['', ' '].map((space) => ({
@@ -91,9 +89,9 @@ function replaceId(data: string, replacements: readonly IdReplacement[]): string
 }
 
 /**
- * Matches messages that may contain a hostile field. `\u00` matches as well, because an escaped
- * letter could hide the name of a field. (One expression is several times faster than a search for
- * each name, and this one cannot backtrack.)
+ * Matches messages that may contain a hostile field. An escaped character (`\u00…`) also matches,
+ * because it could hide a letter of the field's name. (One expression is several times faster than
+ * a search for each name, and this one cannot backtrack.)
  */
 const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|"response\.|\\u00/
 const MAY_BE_ENDING = /"finish_reason": ?"|"error"/
@@ -135,8 +133,8 @@ function patchJson(json: JsonObject, id: string | null): JsonObject {
 }
 
 /**
- * True if a message contains an error, or a finish reason of the first choice, which is the only
- * one that the gateway records.
+ * True if a message contains an error or the finish reason of the first choice. (The gateway
+ * records only the first choice.)
  */
 function isEnding(json: JsonObject | null): boolean {
   if (json === null) return false

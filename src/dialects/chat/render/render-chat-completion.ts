@@ -5,14 +5,14 @@ import type { Item } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
-import { collectGeneratedImages } from '../../collect-generated-images.ts'
+import { renderItemImages } from '../../render-answer-images.ts'
 import { joinVisibleReasoning, joinVisibleText } from './join-visible-text.ts'
 import {
   renderFinishReason,
   readReasoningDetails,
   renderAnnotations,
   renderChatUsage,
-} from './render-finish-usage-and-annotations.ts'
+} from './shared-answer-fields.ts'
 
 export function renderChatCompletion(outcome: Outcome, answerContext: AnswerContext): JsonObject {
   const { items, usage } = outcome
@@ -49,7 +49,7 @@ export function renderAssistantMessage(items: readonly Item[]): JsonObject {
   const details = items.flatMap(readReasoningDetails)
   const parts = items.flatMap((item) => (item.type === 'message' ? item.content : []))
   const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.refusal] : [])).join('')
-  const images = items.flatMap(collectGeneratedImages)
+  const images = items.flatMap(renderItemImages)
   const hasNoText = text === '' && (calls.length > 0 || refusal !== '')
   return {
     role: 'assistant',

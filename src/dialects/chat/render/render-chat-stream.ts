@@ -16,8 +16,8 @@ import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import { completionId } from '../../../core/turn-derived-ids.ts'
 import { createChatItemWriter, type ChatItemWriter } from './chat-item-writer.ts'
 import { createChunkRenderer, type ChunkRenderer } from './chunk-renderer.ts'
-import { renderChatUsage, renderFinishReason } from './render-finish-usage-and-annotations.ts'
 import { renderStreamError } from './render-stream-error.ts'
+import { renderChatUsage, renderFinishReason } from './shared-answer-fields.ts'
 
 export function createChatStreamRenderer(answerContext: AnswerContext): AnswerRenderer {
   const { clientRequest, turnId, createdAtMs } = answerContext
@@ -94,8 +94,8 @@ function writeItemEvent(event: ItemEvent, items: ChatItemWriter): void {
       return items.startItem(event.index, event.item)
     case 'item-ended':
       return items.endItem(event.index, event.item)
-    // Writes nothing, because clients keep only the last list of annotations: the complete list is
-    // sent when the item ends.
+    // Writes nothing: clients keep only the last list of annotations that they receive, so the
+    // complete list is sent when the item ends.
     case 'annotation-added':
   }
 }

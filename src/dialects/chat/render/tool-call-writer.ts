@@ -7,10 +7,7 @@ import type { SseMessage } from '../../../core/stream/sse.ts'
 import type { ChunkRenderer } from './chunk-renderer.ts'
 import { renderToolCall } from './render-chat-completion.ts'
 
-/**
- * Writes the tool calls of an answer. `index` is the index of the item in the answer, where all
- * items count.
- */
+/** `index` is the index of the call among all items of the answer. */
 export interface ToolCallWriter {
   readonly startCall: (index: number, call: ToolCall) => void
   readonly writeInput: (index: number, text: string) => void

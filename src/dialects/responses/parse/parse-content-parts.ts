@@ -1,6 +1,7 @@
 /**
- * Parses the content of a message or a tool output. A string becomes one part. A part of an unknown
- * type is stored unchanged. Returns the client's own list if no part has to be changed.
+ * Parses the content of a message or a tool output. A string as content becomes one part; a string
+ * as output stays a string. A part of an unknown type is stored unchanged. Returns the client's own
+ * list if no part has to be changed.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import {
@@ -15,7 +16,7 @@ import { patchList, patchObject } from '../../../core/json/patch-object.ts'
 
 type TextType = 'input_text' | 'output_text'
 
-export function parseContentParts(
+export function parseResponsesContent(
   content: unknown,
   textType: TextType,
   path: string,
@@ -28,7 +29,7 @@ export function parseContentParts(
 }
 
 export function parseToolOutput(output: unknown, path: string): string | readonly JsonObject[] {
-  return typeof output === 'string' ? output : parseContentParts(output, 'input_text', path)
+  return typeof output === 'string' ? output : parseResponsesContent(output, 'input_text', path)
 }
 
 function parsePart(value: unknown, textType: TextType, path: string): JsonObject {
@@ -50,7 +51,7 @@ type PartFields = Readonly<Record<string, Json | undefined>>
 const PART_READERS: ReadonlyMap<string, PartReader> = new Map<string, PartReader>([
   ['input_text', readTextPart],
   ['output_text', readTextPart],
-  // Some clients send `text`, the type that text parts have in Chat Completions.
+  // Some clients send the type `text`, which text parts have in Chat Completions.
   ['text', (part, path, textType) => ({ type: textType, ...readTextPart(part, path) })],
   ['refusal', readRefusalPart],
   [

@@ -1,7 +1,7 @@
 /**
- * Parses the entries of `input` into items. A valid entry is returned as the same object. Fields
- * that a client leaves out or sends as `null` are corrected in a copy. An entry of an unknown type
- * is stored unchanged.
+ * Parses the entries of `input` into items. Returns an entry as the same object if nothing in it
+ * has to be corrected, otherwise a corrected copy, e.g. without a field that is `null`. An entry of
+ * an unknown type is stored unchanged.
  */
 import type { Item, Role } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
@@ -15,8 +15,8 @@ import {
   type JsonReader,
 } from '../../checks/check-json-types.ts'
 import { patchList, patchObject } from '../../../core/json/patch-object.ts'
-import { parseItemBackstoryField } from '../../context-policy/parse-item-backstory-field.ts'
-import { parseToolOutput, parseContentParts, readOptionalTexts } from './parse-content-parts.ts'
+import { parseItemBackstoryField } from '../../context-policy/parse-author-time-pin-and-reset.ts'
+import { parseToolOutput, parseResponsesContent, readOptionalTexts } from './parse-content-parts.ts'
 
 export const parseItems: JsonReader<readonly Item[]> = asListOf(parseItem)
 
@@ -97,7 +97,7 @@ function readMessage(entry: JsonObject, path: string): ReturnType<ItemReader> {
   const role = asRole(entry['role'], `${path}.role`)
   const textType = role === 'assistant' ? 'output_text' : 'input_text'
   return {
-    content: parseContentParts(entry['content'], textType, `${path}.content`),
+    content: parseResponsesContent(entry['content'], textType, `${path}.content`),
     ...readOptionalTexts(entry, ['phase'], path),
   }
 }
@@ -126,7 +126,7 @@ function readReasoning(entry: JsonObject, path: string): ReturnType<ItemReader> 
 }
 
 /**
- * Creates a reader of reasoning parts that sets the type of each part. The reader returns the
+ * Creates a reader of reasoning parts that sets `type` in each part. The reader returns the
  * client's own list if all parts have that type already.
  */
 function reasoningPartsReader(type: string): JsonReader<readonly JsonObject[]> {

@@ -14,8 +14,8 @@ import type { OverflowOptions } from '../../../core/client-request.ts'
 import { asPositiveInteger } from '../../checks/check-value-limits.ts'
 
 export function parseOverflowOptions(body: JsonObject, items: readonly Item[]): OverflowOptions {
-  // `max_tool_calls` is only checked: upstreams with hosted tools apply this limit, the gateway
-  // does not.
+  // `max_tool_calls` is only checked here. It is forwarded in `extra`, because it limits the hosted
+  // tools of an upstream.
   readOptional(asPositiveInteger, body['max_tool_calls'], 'max_tool_calls')
   return {
     compactAbove: readOptional(readCompactAbove, body['context_management'], 'context_management'),

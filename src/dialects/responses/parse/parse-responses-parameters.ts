@@ -60,8 +60,8 @@ export function parseResponsesParameters(body: JsonObject): PromptParameters {
 }
 
 /**
- * Fields of a request that `extra` (the unknown fields, which are forwarded unchanged) never
- * contains, because PromptParameters, StorageOptions or OverflowOptions contain them.
+ * Fields of a request that are never copied to `extra` (the unknown fields, forwarded unchanged),
+ * because PromptParameters, StorageOptions or OverflowOptions contain them.
  */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(
   `model input instructions tools tool_choice parallel_tool_calls temperature top_p

@@ -1,6 +1,6 @@
 /**
- * Parses the body of `POST /responses`. Any JSON object is parsed, or rejected with a GatewayError
- * that contains the path of the fault.
+ * Parses the body of `POST /responses`. Invalid bodies are rejected with a GatewayError that
+ * contains the path of the fault.
  */
 import { DEFAULT_CLIENT_TRAITS } from '../../../core/client/client-traits.ts'
 import type { Item } from '../../../core/item.ts'

@@ -1,7 +1,4 @@
-/**
- * Parses the tools of a request and the tool choice, which states which tools the model may or must
- * call.
- */
+/** Parses the tools of a request, and the tool choice: which tools the model may or must call. */
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import type { Tool, ToolChoice } from '../../../core/prompt.ts'
 import {
@@ -71,7 +68,7 @@ function parseAllowedTools(choice: JsonObject, path: string): ToolChoice {
     const toolPath = `${path}.tools[${index}]`
     const tool = asObject(entry, toolPath)
     const type = asString(tool['type'], `${toolPath}.type`)
-    // A choice among tools with a hosted tool, which has no name, is forwarded unchanged.
+    // A hosted tool has no name, so a choice among tools that contains one is forwarded unchanged.
     if (type !== 'function' && type !== 'custom') return { type: 'opaque', raw: choice }
     names.push(readToolName(tool, type, toolPath))
   }

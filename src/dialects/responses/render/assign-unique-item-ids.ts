@@ -1,7 +1,7 @@
 /**
  * Assigns ids to the items of an answer or of a list. An item keeps its original id, unless an
- * earlier item has the same id. Other ids are derived from the position of the item in its turn, so
- * that an item has the same id each time it is rendered.
+ * earlier item has the same id. The id of every other item is derived from its position in its
+ * turn, so that an item has the same id each time it is rendered.
  */
 import { itemId, type ItemPosition } from '../../../core/turn-derived-ids.ts'
 import type { Item } from '../../../core/item.ts'

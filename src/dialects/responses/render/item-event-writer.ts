@@ -11,7 +11,7 @@ import { renderStartedItem, renderItem, type ItemEndStatus } from './render-item
 import { createPartEventWriter, type PartEventWriter } from './part-event-writer.ts'
 import type { ReasoningVisibility } from './reasoning-visibility.ts'
 import { findTextEventNames, type TextChannel } from './text-event-names.ts'
-import type { EventWriter } from './event-writer.ts'
+import type { SseEventCollector } from './sse-event-collector.ts'
 
 export interface ItemEventWriter {
   readonly writeText: (
@@ -35,10 +35,10 @@ export function createItemEventWriter(
   id: string,
   outputIndex: number,
   visibility: ReasoningVisibility,
-  writer: EventWriter,
+  collector: SseEventCollector,
 ): ItemEventWriter {
   const startedJson = JSON.stringify(renderStartedItem(startedItem, id))
-  writer.writeEvent(
+  collector.addEvent(
     'response.output_item.added',
     `"output_index":${outputIndex},"item":${startedJson}`,
   )
@@ -46,7 +46,7 @@ export function createItemEventWriter(
     type: startedItem.type,
     itemFields: `"item_id":${JSON.stringify(id)},"output_index":${outputIndex}`,
     visibility,
-    writer,
+    collector,
     parts: [],
     renderers: { content: [], summary: [] },
     openPart: null,
@@ -73,7 +73,10 @@ export function createItemEventWriter(
         summary: progress.renderers.summary.map((render) => render()),
       }
       const json = JSON.stringify(renderItem(item, id, status, visibility, parts))
-      writer.writeEvent('response.output_item.done', `"output_index":${outputIndex},"item":${json}`)
+      collector.addEvent(
+        'response.output_item.done',
+        `"output_index":${outputIndex},"item":${json}`,
+      )
       return json
     },
   }
@@ -85,7 +88,7 @@ interface ItemProgress {
   /** The JSON fields that all events of the item have. */
   readonly itemFields: string
   readonly visibility: ReasoningVisibility
-  readonly writer: EventWriter
+  readonly collector: SseEventCollector
   readonly parts: StartedPart[]
   /**
    * Functions that render the finished parts of the item, by the list that contains them
@@ -110,14 +113,14 @@ interface StartedPart {
 
 /**
  * Returns the open part if it has this channel and number; otherwise starts a new one. Returns
- * `null` if items of this type have no such text, e.g. no refusal in reasoning.
+ * `null` if items of this type have no such channel, e.g. reasoning has no refusal.
  */
 function openPart(
   progress: ItemProgress,
   channel: TextChannel,
   partNumber: number,
 ): StartedPart | null {
-  const { openPart: current, type, visibility, itemFields, writer, renderers } = progress
+  const { openPart: current, type, visibility, itemFields, collector, renderers } = progress
   if (current !== null && current.partNumber === partNumber && current.channel === channel)
     return current
   const names = findTextEventNames(type, channel, visibility)
@@ -126,7 +129,7 @@ function openPart(
   if (names.partEvents === null && current !== null) return current
   closePart(progress)
   const list = names.partEvents === null ? [] : renderers[names.partEvents.listField]
-  const events = createPartEventWriter(names, itemFields, list.length, writer)
+  const events = createPartEventWriter(names, itemFields, list.length, collector)
   list.push(events.renderPart)
   const started = { channel, partNumber, events }
   progress.parts.push(started)
@@ -160,8 +163,8 @@ function writeMissingContent(progress: ItemProgress, piece: ItemPiece): void {
   for (const annotation of piece.annotations.slice(writtenAnnotations)) {
     openPart(progress, channel, partNumber)?.events.writeAnnotation(annotation)
   }
-  // If the part was written as several parts, the finished item contains these instead of the
-  // upstream's single part.
+  // If the upstream's part was written as several parts, the finished item contains these parts
+  // instead of it.
   const [first, ...others] = findStarted()
   if (others.length === 0) first?.events.setFinalPart(text, renderedPart)
 }
@@ -173,8 +176,8 @@ function writePartAtOnce(progress: ItemProgress, { renderedPart }: ItemPiece): v
   const { content } = progress.renderers
   const part = JSON.stringify(renderedPart)
   const fields = `${progress.itemFields},"content_index":${content.length},"part":${part}`
-  progress.writer.writeEvent('response.content_part.added', fields)
-  progress.writer.writeEvent('response.content_part.done', fields)
+  progress.collector.addEvent('response.content_part.added', fields)
+  progress.collector.addEvent('response.content_part.done', fields)
   content.push(() => renderedPart)
 }
 

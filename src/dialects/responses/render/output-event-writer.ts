@@ -1,9 +1,9 @@
 /**
- * Writes the events of all items of an answer. The events of several items may be interleaved. The
- * index of an item is given by the order in which the items started.
+ * Writes the events of all items of an answer. The events of several items may be interleaved.
+ * `output_index` counts the items in the order in which they started.
  *
- * The end of an item is delayed until the next event: if that is the end of the answer, it decides
- * whether the last item is complete or was cut off.
+ * The end of an item is delayed until the next event. If the next event is the end of the answer,
+ * it decides whether the last item is complete or was cut off.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
@@ -13,22 +13,22 @@ import { createItemIdAssigner } from './assign-unique-item-ids.ts'
 import type { ItemEndStatus } from './render-item.ts'
 import { createItemEventWriter, type ItemEventWriter } from './item-event-writer.ts'
 import { decideReasoningVisibility } from './reasoning-visibility.ts'
-import type { EventWriter } from './event-writer.ts'
+import type { SseEventCollector } from './sse-event-collector.ts'
 
 export interface OutputEventWriter {
-  readonly pushEvent: (event: StreamEvent) => void
+  readonly writeEventsFor: (event: StreamEvent) => void
   /** Closes all open items. Returns the list `output`, which contains all items, as JSON text. */
   readonly closeItems: (status: ResponseStatus) => string
 }
 
 export function createOutputEventWriter(
   answerContext: AnswerContext,
-  writer: EventWriter,
+  collector: SseEventCollector,
 ): OutputEventWriter {
-  const items = createItemList(answerContext, writer)
+  const items = createItemList(answerContext, collector)
   let isOver = false
   return {
-    pushEvent(event) {
+    writeEventsFor(event) {
       if (isOver) return
       const isCutOff = event.type === 'answer-ended' && event.finish !== 'stop'
       items.writeDelayedEnd(isCutOff ? 'incomplete' : 'completed')
@@ -83,7 +83,7 @@ interface ListedItem {
  * Creates the list of the items that have started. `index` is the index of an item in the stream
  * events.
  */
-function createItemList(answerContext: AnswerContext, writer: EventWriter) {
+function createItemList(answerContext: AnswerContext, collector: SseEventCollector) {
   const assignId = createItemIdAssigner()
   const visibility = decideReasoningVisibility(answerContext)
   const items = new Map<number, ListedItem>()
@@ -95,14 +95,14 @@ function createItemList(answerContext: AnswerContext, writer: EventWriter) {
     if (known !== undefined) return known
     const outputIndex = items.size
     const id = assignId(item, { turnId: answerContext.turnId, side: 'out', index: outputIndex })
-    const events = createItemEventWriter(item, id, outputIndex, visibility, writer)
+    const events = createItemEventWriter(item, id, outputIndex, visibility, collector)
     const listed = { outputIndex, events, isClosed: false }
     items.set(index, listed)
     return listed
   }
   /**
    * Writes the end of an item. Only the last item can be incomplete, because no item starts after
-   * one that is cut off.
+   * an item that was cut off.
    */
   const end = ({ outputIndex, events }: ListedItem, status: ItemEndStatus): void => {
     output[outputIndex] = events.writeEnd(outputIndex === items.size - 1 ? status : 'completed')

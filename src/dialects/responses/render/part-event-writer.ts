@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import { MAX_TEXT_LINE_CHARS, splitLongText } from '../../stream-line-limits.ts'
-import type { EventWriter } from './event-writer.ts'
+import type { SseEventCollector } from './sse-event-collector.ts'
 import type { TextEventNames } from './text-event-names.ts'
 
 export interface PartEventWriter {
@@ -15,7 +15,8 @@ export interface PartEventWriter {
   readonly getText: () => string
   readonly countAnnotations: () => number
   /**
-   * Replaces the text and the part by those of the finished item, which may differ from the deltas.
+   * Replaces the text and the part by those of the upstream's finished item, which may differ from
+   * the deltas.
    */
   readonly setFinalPart: (text: string, part: JsonObject | null) => void
   /** Returns the part as the finished item contains it. */
@@ -30,7 +31,7 @@ export function createPartEventWriter(
   names: TextEventNames,
   itemFields: string,
   index: number,
-  writer: EventWriter,
+  collector: SseEventCollector,
 ): PartEventWriter {
   const { partEvents } = names
   const fields =
@@ -42,7 +43,7 @@ export function createPartEventWriter(
   let finalPart: JsonObject | null = null
 
   if (partEvents !== null) {
-    writer.writeEvent(
+    collector.addEvent(
       partEvents.addedEvent,
       `${fields},"part":${JSON.stringify(partEvents.createPart(''))}`,
     )
@@ -55,7 +56,7 @@ export function createPartEventWriter(
   }
   const writeDelta = (text: string, logprobs: readonly Json[] | undefined): void => {
     const end = names.hasLogprobs ? `,"logprobs":${JSON.stringify(logprobs ?? [])}` : ''
-    writer.writePrebuiltEvent(names.deltaEvent, deltaStart + JSON.stringify(text) + end)
+    collector.addPrebuiltEvent(names.deltaEvent, deltaStart + JSON.stringify(text) + end)
   }
   return {
     writeText(text, logprobs) {
@@ -68,19 +69,19 @@ export function createPartEventWriter(
     },
     writeAnnotation(annotation) {
       const annotationIndex = annotations.push(annotation) - 1
-      writer.writeEvent(
+      collector.addEvent(
         'response.output_text.annotation.added',
         `${fields},"annotation_index":${annotationIndex},"annotation":${JSON.stringify(annotation)}`,
       )
     },
     close() {
       const end = names.hasLogprobs ? `,"logprobs":${JSON.stringify(allLogprobs)}` : ''
-      writer.writeEvent(
+      collector.addEvent(
         names.doneEvent,
         `${fields},"${names.textField}":${JSON.stringify(fullText)}${end}`,
       )
       if (partEvents !== null)
-        writer.writeEvent(partEvents.doneEvent, `${fields},"part":${JSON.stringify(render())}`)
+        collector.addEvent(partEvents.doneEvent, `${fields},"part":${JSON.stringify(render())}`)
     },
     getText: () => fullText,
     countAnnotations: () => annotations.length,

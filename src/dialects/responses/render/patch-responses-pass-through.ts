@@ -1,8 +1,8 @@
 /**
  * Patches a Responses answer that is passed through, that is, forwarded as the upstream sent it.
  * Inserts two things into the response object: the id under which the answer is stored, and the
- * client's own value of each field that the gateway sent with another value. Removes hostile fields
- * from all events.
+ * client's own value of each request field that the gateway changed before it sent the request to
+ * the upstream. Removes hostile fields from all events.
  */
 import {
   isObject,
@@ -75,8 +75,8 @@ export function createResponsesPassThroughPatcher(
 }
 
 /**
- * Matches messages that may contain a hostile field. `\u00` matches as well, because an escaped
- * letter could hide the name of a field.
+ * Matches messages that may contain a hostile field. An escaped character (`\u00…`) also matches,
+ * because it could hide a letter of the field's name.
  */
 const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|\\u00/
 
@@ -95,7 +95,7 @@ const PLAIN_TEXT_DELTA: TextDeltaPattern = {
 
 /**
  * The last message, the response object and the finished items that the stream has contained so
- * far. If the stream breaks off, its ending is rendered from them.
+ * far; `null` before the first. If the stream breaks off, its ending is rendered from them.
  */
 interface StreamProgress {
   lastMessage: SseMessage | null
@@ -104,9 +104,9 @@ interface StreamProgress {
 }
 
 /**
- * Creates a function that patches response objects. An answer that is not stored keeps the
- * upstream's id, and a field that the upstream omitted is not added with an empty value such as
- * `metadata: {}`.
+ * Creates a function that patches response objects. The response object of an answer that is not
+ * stored keeps the upstream's id, and gets no empty value, such as `metadata: {}`, for a field that
+ * the upstream omitted.
  */
 function createResponsePatcher(answerContext: AnswerContext): (response: JsonObject) => JsonObject {
   const { isStored, turnId } = answerContext
@@ -124,8 +124,8 @@ function createResponsePatcher(answerContext: AnswerContext): (response: JsonObj
 }
 
 /**
- * Renders the client's values of those request fields that the gateway may have changed before it
- * sent the request to the upstream.
+ * Renders the request fields that the gateway may have changed before it sent the request to the
+ * upstream, with the client's values.
  */
 function renderGatewayFields(answerContext: AnswerContext): JsonObject {
   const echo = renderRequestFields(answerContext)
@@ -155,9 +155,9 @@ function isEmptyValue(value: Json | undefined): boolean {
 }
 
 /**
- * Reads the type of a message from its event name. If the upstream sends no event names, only
- * messages with a field `response`, `error` or `item` are parsed. Text of the model cannot match
- * these fields, because its quotes are escaped.
+ * Reads the type of a message from its event name. Without an event name, the message is parsed if
+ * it contains a field `response`, `error` or `item`; for others the result is `''`. Text of the
+ * model is not mistaken for such a field, because its quotes are escaped.
  */
 function readType(message: SseMessage, parse: (message: SseMessage) => JsonObject | null): string {
   const { event, data } = message
@@ -168,8 +168,8 @@ function readType(message: SseMessage, parse: (message: SseMessage) => JsonObjec
 }
 
 /**
- * Renders the end of a stream that broke off. It continues the numbering of the stream, and
- * contains the stream's id and finished items.
+ * Renders the end of a stream that broke off. The end continues the `sequence_number` of the
+ * stream, and contains the response object with the items that were finished.
  */
 function renderFailedEnding(
   failure: Failure,

@@ -1,5 +1,5 @@
 /**
- * Prepends the items of an assistant message to the output that continues the message. Open WebUI
+ * Prepends the items of an assistant message to the output that continues this message. Open WebUI
  * replaces the complete message by the output of the response, so without these items the user
  * would lose the earlier text, tool calls and tool outputs.
  */
@@ -29,8 +29,8 @@ export function prependContinuedOutput(
 }
 
 /**
- * Renders an item; returns `null` for a type of item that Open WebUI does not send and therefore
- * cannot lose.
+ * Renders an item. Returns `null` for types that Open WebUI does not send: it cannot lose items of
+ * these types.
  */
 function renderContinuedItem(item: Item): JsonObject | null {
   switch (item.type) {

@@ -1,7 +1,7 @@
 /**
- * Removes those fields from a stored item that a client gets only if it requests them with
- * `include`, e.g. the results of a file search (`file_search_call.results`). Images are not
- * removed, and `reasoning-visibility.ts` decides about encrypted reasoning.
+ * Removes fields from a stored item that a client gets only if it requests them with `include`,
+ * e.g. the results of a file search (`file_search_call.results`). Images in messages stay.
+ * Encrypted reasoning is left to `reasoning-visibility.ts`.
  */
 import { patchList, patchObject } from '../../../core/json/patch-object.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'

@@ -15,7 +15,7 @@ export interface RenderedParts {
 
 /**
  * Renders a finished item. `parts` are the parts that a stream has already written; by default, the
- * item's own.
+ * parts of the item.
  */
 export function renderItem(
   item: Item,
@@ -96,8 +96,8 @@ function renderParts(item: Item, visibility: ReasoningVisibility): RenderedParts
 }
 
 /**
- * Renders reasoning without a status, which clients do not expect, unless the upstream sent a final
- * status.
+ * Renders reasoning. It gets no status, because clients do not expect one, unless the upstream sent
+ * a final status.
  */
 function renderReasoning(
   reasoning: Omit<Reasoning, 'native' | 'origin'>,

@@ -28,7 +28,10 @@ export interface ResponseProgress {
   readonly completedAtMs: number | null
   readonly failure: Failure | null
   readonly incompleteReason: 'max_output_tokens' | 'content_filter' | null
-  /** The model that the upstream reports. While it is `null`, the requested model is rendered. */
+  /**
+   * The model name that the upstream reports. While it is `null`, the requested model name is
+   * rendered.
+   */
   readonly model: string | null
   readonly usage: TokenUsage | null
 }
@@ -93,7 +96,7 @@ export function renderRequestFields({ clientRequest, isStored }: AnswerContext):
     prompt_cache_key: params.promptCacheKey,
     reasoning: { effort: params.effort, summary: params.reasoningSummary },
     safety_identifier: params.safetyIdentifier,
-    // A request may contain `auto`, but a response contains the tier that was used.
+    // `auto` is valid only in a request: a response contains the tier that was used.
     service_tier: params.serviceTier === 'auto' ? 'default' : (params.serviceTier ?? 'default'),
     store: isStored,
     temperature: params.temperature ?? 1,

@@ -3,18 +3,16 @@
  * any order: it begins with `response.created`, each item that starts also ends, and the last
  * messages are one terminal event and `[DONE]`.
  *
- * Open WebUI gets a smaller stream: its lines are shorter than 64 KiB, and it lacks the fields of
- * the request.
+ * Open WebUI gets a smaller stream: it lacks the fields of the request, and long events are
+ * shortened or dropped, because Open WebUI aborts an answer at a line of more than 128 KiB.
  */
 import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import { createErrorBody, createFailure } from '../../../core/errors/gateway-error.ts'
+import type { SseMessage } from '../../../core/stream/sse.ts'
 import type { Item } from '../../../core/item.ts'
 import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
-import type { SseMessage } from '../../../core/stream/sse.ts'
-import { createOmittedImageStatus, collectGeneratedImages } from '../../collect-generated-images.ts'
 import { exceedsByteLimit } from '../../stream-line-limits.ts'
-import { createEventWriter, type EventWriter } from './event-writer.ts'
-import { createOutputEventWriter } from './output-event-writer.ts'
+import { createOmittedImageStatus, renderItemImages } from '../../render-answer-images.ts'
 import { prependContinuedOutput } from './prepend-continued-output.ts'
 import {
   renderRequestFields,
@@ -26,22 +24,24 @@ import {
   type ResponseStatus,
 } from './render-response-fields.ts'
 import { createEventShortener } from './shorten-events-over-limit.ts'
-import { createSizeLimitedEventWriter } from './size-limited-event-writer.ts'
+import { createSizeLimitedEventCollector } from './size-limited-event-collector.ts'
+import { createOutputEventWriter } from './output-event-writer.ts'
+import { createSseEventCollector, type SseEventCollector } from './sse-event-collector.ts'
 
 export function createResponsesStreamRenderer(answerContext: AnswerContext): AnswerRenderer {
-  const writer = answerContext.clientRequest.client.isOpenWebUi
-    ? createSizeLimitedEventWriter()
-    : createEventWriter()
-  const response = createResponseEventWriter(answerContext, writer)
-  const items = createOutputEventWriter(answerContext, writer)
-  const warnOfImage = createImageWarning(answerContext, writer)
+  const collector = answerContext.clientRequest.client.isOpenWebUi
+    ? createSizeLimitedEventCollector()
+    : createSseEventCollector()
+  const response = createResponseEventWriter(answerContext, collector)
+  const items = createOutputEventWriter(answerContext, collector)
+  const warnOfImage = createImageWarning(answerContext, collector)
   const shorten = createEventShortener(answerContext)
   const takeMessages = (): readonly SseMessage[] =>
-    writer.takeMessages().map((message) => shorten(message))
+    collector.takeMessages().map((message) => shorten(message))
   return {
     push(event) {
       response.start(event.type === 'answer-started' ? event.model : null)
-      items.pushEvent(event)
+      items.writeEventsFor(event)
       if (event.type === 'item-ended') warnOfImage(event.item)
       return takeMessages()
     },
@@ -64,7 +64,7 @@ function requireEnding(outcome: Outcome): Outcome {
 /** Creates the writer of events that contain the response object. */
 function createResponseEventWriter(
   answerContext: AnswerContext,
-  { writeEvent, writeMessage }: EventWriter,
+  { addEvent, addMessage }: SseEventCollector,
 ) {
   const { storage, client } = answerContext.clientRequest
   const { background } = storage
@@ -76,7 +76,7 @@ function createResponseEventWriter(
   const writeResponse = (type: string, progress: ResponseProgress, output: string | null): void => {
     const fields = JSON.stringify(renderProgressFields(progress, answerContext)).slice(0, -1)
     const outputField = output === null ? '' : `,"output":${output}`
-    writeEvent(type, `"response":${fields}${outputField}${responseEnd}`)
+    addEvent(type, `"response":${fields}${outputField}${responseEnd}`)
   }
   return {
     start(model: string | null): void {
@@ -92,29 +92,29 @@ function createResponseEventWriter(
       const { failure, status } = progress
       if (client.isOpenWebUi) {
         // Open WebUI stores an error only if it has the format of a chat stream.
-        if (failure !== null) writeMessage({ data: JSON.stringify(createErrorBody(failure)) })
+        if (failure !== null) addMessage({ data: JSON.stringify(createErrorBody(failure)) })
         const shownOutput = omitRiskyOutput(prependContinuedOutput(output, answerContext))
         return writeResponse(selectEndEvent(status), progress, shownOutput)
       }
-      if (failure !== null) writeEvent('error', renderErrorEventFields(failure))
+      if (failure !== null) addEvent('error', renderErrorEventFields(failure))
       writeResponse(`response.${status}`, progress, output)
     },
   }
 }
 
 /**
- * Creates the writer of a status message for the first image, because Open WebUI does not show
- * images of a response.
+ * Creates a function that sends a status message when the first image arrives, because Open WebUI
+ * does not show images of a response.
  */
 function createImageWarning(
   { clientRequest: { client } }: AnswerContext,
-  { writeMessage }: EventWriter,
+  { addMessage }: SseEventCollector,
 ) {
   let isDone = !client.isOpenWebUi
   return (item: Item): void => {
-    if (isDone || collectGeneratedImages(item).length === 0) return
+    if (isDone || renderItemImages(item).length === 0) return
     isDone = true
-    writeMessage(
+    addMessage(
       createOmittedImageStatus('Open WebUI shows images only over a connection of the type chat'),
     )
   }
@@ -122,16 +122,16 @@ function createImageWarning(
 
 /**
  * Returns the type of the last event. An incomplete answer ends with `response.completed` too,
- * because Open WebUI ignores `response.incomplete` with its usage and items. The response object in
- * the event still has the status `incomplete` and `incomplete_details`.
+ * because Open WebUI ignores `response.incomplete` and would lose its usage and items. The response
+ * object in the event still has the status `incomplete` and `incomplete_details`.
  */
 function selectEndEvent(status: ResponseStatus): string {
   return status === 'incomplete' ? 'response.completed' : `response.${status}`
 }
 
 /**
- * Returns the output, or `null` if it would damage the message in Open WebUI, which replaces the
- * streamed text by the output. An empty list would delete the text, and a line of more than 128 KiB
+ * Returns the output, or `null` if it would damage the message in Open WebUI. There, the output
+ * replaces the streamed text: an empty list would delete the text, and a line of more than 128 KiB
  * the complete answer. Without an output, Open WebUI keeps the streamed text, which has the same
  * content.
  */

@@ -1,14 +1,14 @@
 /**
- * Shortens events for clients that cannot read a line of more than 128 KiB. Changes only events
- * over that limit: removes fields that the client has anyway, e.g. its own tools, or text that
- * earlier events contained.
+ * Shortens events for clients that cannot read a line of more than 128 KiB. Other events are not
+ * changed. Removes fields that the client has anyway: those of its own request, e.g. `tools`, or
+ * text that earlier events contained.
  */
 import { isObject, tryParseJsonObject, type JsonObject } from '../../../core/json/json.ts'
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 import type { SseMessage } from '../../../core/stream/sse.ts'
 import { exceedsByteLimit } from '../../stream-line-limits.ts'
-import { repeatsEarlierEvents, shortenItem } from './size-limited-event-writer.ts'
+import { isRedundantEventType, shortenItem } from './size-limited-event-collector.ts'
 
 /**
  * A function that shortens a message if it is too long. A caller that may have parsed the message
@@ -44,8 +44,8 @@ function shortenEvent(message: SseMessage, json: JsonObject | null): SseMessage 
   if (type === 'response.output_item.added' && isObject(item)) {
     return replaceJson(message, patchObject(json, { item: shortenItem(item) }))
   }
-  // An event that only repeats earlier events is replaced by an empty event, which clients ignore.
-  return typeof type === 'string' && repeatsEarlierEvents(type) ? { data: '{}' } : message
+  // A redundant event is replaced by an empty event, which clients ignore.
+  return typeof type === 'string' && isRedundantEventType(type) ? { data: '{}' } : message
 }
 
 const ECHOED_FIELDS = {

@@ -101,7 +101,7 @@ test("the reasoning effort of a chat request is read from OpenRouter's `reasonin
   expect(params({ reasoning: { max_tokens: 9 } }).extra).toEqual({ reasoning: { max_tokens: 9 } })
 })
 
-test("OpenAI's response formats in a chat request are parsed, and others are collected in `extra`", () => {
+test("OpenAI's response formats in a chat request are parsed, and other response formats are collected in `extra`", () => {
   const json_schema = { name: 'n', schema: { type: 'object' }, strict: true }
   expect(params({ response_format: { type: 'json_schema', json_schema } }).format).toEqual({
     type: 'json_schema',

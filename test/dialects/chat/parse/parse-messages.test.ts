@@ -142,7 +142,7 @@ describe('parsing assistant messages of a chat request', () => {
     ])
   })
 
-  test('a refusal in an assistant message becomes a part of its own', () => {
+  test('a refusal in an assistant chat message becomes a content part of its own', () => {
     expect(parseToItems({ role: 'assistant', content: null, refusal: 'No.' })).toEqual([
       { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
     ])
@@ -177,7 +177,7 @@ describe('parsing assistant messages of a chat request', () => {
     }
   })
 
-  test('unknown fields of an assistant message without text are stored with its first tool call', () => {
+  test('unknown fields of an assistant chat message without text are stored with its first tool call', () => {
     const extra_content = { google: { thought_signature: 's' } }
     expect(
       parseToItems({
@@ -207,7 +207,7 @@ describe('parsing assistant messages of a chat request', () => {
 })
 
 describe('parsing tool outputs of a chat request', () => {
-  test('a tool output of a chat request may be text or a list of parts', () => {
+  test('a tool output of a chat request is parsed both as a text and as a list of parts', () => {
     expect(
       parseToItems(
         { role: 'tool', tool_call_id: 'a', content: 'x', name: 'look' },
@@ -224,7 +224,7 @@ describe('parsing tool outputs of a chat request', () => {
     ])
   })
 
-  test('tool outputs without an id are matched in order to calls without an id', () => {
+  test('chat tool outputs with an empty id are matched in order to the calls with an empty id', () => {
     const entry = { id: '', type: 'function', function: { name: 'look', arguments: '{}' } }
     const output = { role: 'tool', tool_call_id: '', content: 'x' }
     const items = parseToItems(
@@ -320,7 +320,7 @@ test('a chat message that is not an object is rejected', () => {
   expect(readFailure({ model: 'm', messages: ['hi'] })).toMatchObject({ param: 'messages[0]' })
 })
 
-test('thousands of internal field names in a chat message are removed in linear time', () => {
+test('a chat message with thousands of fields with internal names loses all of them in linear time', () => {
   const internalFields = Object.fromEntries(
     Array.from({ length: 20_000 }, (_, index) => [`$${index}`, index]),
   )

@@ -30,7 +30,7 @@ test('the patcher of passed-through chat answers returns errors and invalid JSON
   expect(patchMessage(broken)).toBe(broken)
 })
 
-test('the patcher of passed-through chat answers replaces the empty id of a chunk, but not that of a tool call', () => {
+test('the patcher of passed-through chat answers replaces the empty id of a chunk, but not the empty id of a tool call', () => {
   expect(
     patchMessages(
       '{"choices":[],"id":"","model":""}',
@@ -44,7 +44,7 @@ test('the patcher of passed-through chat answers replaces the empty id of a chun
   ])
 })
 
-test('the patcher of passed-through chat answers replaces an id after unusual spaces, and an id that changes between chunks', () => {
+test("the patcher of passed-through chat answers replaces the upstream's id even after unusual spaces, or if it changes between chunks", () => {
   const all = patchMessages('{"id" : "up-1","choices":[]}', `${HEAD}"choices":[]}`, '{"id":"up-2"}')
   for (const data of all) expect(JSON.parse(data)).toMatchObject({ id: GATEWAY_ID })
 })

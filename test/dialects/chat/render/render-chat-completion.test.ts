@@ -76,7 +76,7 @@ test('the content of a chat completion without text is null if it has tool calls
   expect(message(refused)).toMatchObject({ content: null, refusal: 'No.' })
 })
 
-test('a chat completion contains citations, log probabilities and images', () => {
+test('a chat completion contains the citations, log probabilities and images of the answer', () => {
   const token = { token: 'a', logprob: -0.1 }
   const item: Item = {
     type: 'message',

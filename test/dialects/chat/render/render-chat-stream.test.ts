@@ -18,7 +18,7 @@ import {
   TURN,
 } from '../kit.ts'
 
-test('all chunks of a chat stream have one id: a start, the deltas, and a finish reason before [DONE]', () => {
+test('a chat stream consists of a start, the deltas, a finish reason and [DONE], and all its chunks have one id', () => {
   expect(renderStream(answer(assistant('Hello')))).toEqual(
     [{ role: 'assistant', content: '' }, { content: 'Hello' }]
       .map((delta) => ({
@@ -85,7 +85,7 @@ test.each([
 )
 
 describe('tool calls in a chat stream', () => {
-  test('tool calls in a chat stream are numbered from 0, whatever items are between them', () => {
+  test('tool calls in a chat stream are numbered from 0 without gaps, even if other items are between them', () => {
     const custom: Item = { type: 'custom_tool_call', call_id: 'c', name: 'sh', input: 'ls' }
     expect(
       renderDeltas(answer(reasoning('Hm'), assistant('a'), call('x', 'f', '{"x":1}'), custom)),
@@ -103,7 +103,7 @@ describe('tool calls in a chat stream', () => {
     ])
   })
 
-  test('interleaved tool calls in a chat stream keep their numbers, and empty deltas are dropped', () => {
+  test('tool calls whose deltas are interleaved keep their numbers in a chat stream, and empty deltas are dropped', () => {
     const [a, b] = [call('a'), call('b')]
     const events: StreamEvent[] = [
       STARTED,
@@ -156,7 +156,7 @@ test('a blank line separates messages, and parts of reasoning, in a chat stream'
   ])
 })
 
-test('reasoning that has a summary and raw text is sent only once in a chat stream', () => {
+test('reasoning with both a summary and a raw text is sent only as one of them in a chat stream', () => {
   const both: Item = {
     type: 'reasoning',
     summary: [{ type: 'summary_text', text: 'short' }],

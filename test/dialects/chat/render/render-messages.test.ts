@@ -4,7 +4,7 @@ import { renderMessages } from '../../../../src/dialects/chat/render/render-mess
 
 const CALL = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
 
-test('stored chat messages are rendered as they were sent', () => {
+test('chat messages that were parsed into items are rendered as the client sent them', () => {
   const messages = [
     { role: 'system', content: 'Be kind.' },
     { role: 'user', name: 'ada', content: 'one' },
@@ -21,7 +21,7 @@ test('stored chat messages are rendered as they were sent', () => {
   )
 })
 
-test('chat message content in several parts is rendered as parts and as one text', () => {
+test('content in several text parts is rendered in a stored chat message both as parts and as one text', () => {
   const parts = [
     { type: 'text', text: 'What is it?' },
     { type: 'image_url', image_url: { url: 'https://x/1.png', detail: 'low' } },
@@ -34,7 +34,7 @@ test('chat message content in several parts is rendered as parts and as one text
   expect(message).toEqual({ role: 'user', content: 'What is it?And this?', content_parts: parts })
 })
 
-test('stored reasoning is rendered in one chat message with the text that follows it', () => {
+test('stored reasoning and the text after it are rendered as one chat message', () => {
   const messages = [
     { role: 'assistant', content: 'a', reasoning_content: 'one' },
     { role: 'assistant', content: 'b', reasoning_content: 'two' },

@@ -16,7 +16,7 @@ function readRejectedParam(body: JsonObject): unknown {
   return 'accepted'
 }
 
-test('a Responses request neither compacts nor truncates a conversation by default', () => {
+test('a Responses request without options neither compacts nor truncates a conversation', () => {
   const defaults = { compactAbove: null, compactNow: false, truncation: 'disabled' }
   expect(parseOverflow({})).toEqual(defaults)
   expect(parseOverflow({ context_management: null, truncation: null })).toEqual(defaults)

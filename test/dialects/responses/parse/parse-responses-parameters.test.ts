@@ -22,7 +22,7 @@ test('parameters of a Responses request that are not set have their defaults', (
   expect(parseParams({})).toEqual(NO_PARAMS)
 })
 
-test('a parameter of a Responses request that is null counts as not set', () => {
+test('a parameter with the value null in a Responses request counts as not set', () => {
   const nulls = Object.fromEntries(
     `instructions tools tool_choice parallel_tool_calls temperature top_p max_output_tokens stop
     seed presence_penalty frequency_penalty top_logprobs text reasoning service_tier user include

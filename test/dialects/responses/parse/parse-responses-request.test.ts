@@ -27,13 +27,13 @@ describe('the input of a Responses request', () => {
     ])
   })
 
-  test('an input entry with a role and no type is parsed as a message', () => {
+  test('an entry of a Responses input with a role and no type is parsed as a message', () => {
     expect(parseInput({ role: 'developer', content: 'be brief' })).toEqual([
       { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'be brief' }] },
     ])
   })
 
-  test('the content of an assistant message that is a string becomes output text', () => {
+  test('a string as the content of an assistant message in the input becomes an output text part', () => {
     const [message] = parseInput({ role: 'assistant', content: 'hi', phase: 'commentary' })
     expect(message).toEqual({
       type: 'message',
@@ -79,11 +79,14 @@ describe('the input of a Responses request', () => {
     },
   ]
 
-  test.each(VALID_ENTRIES)('a valid $type in the input is returned as the same object', (entry) => {
-    expect(parseInput(entry)[0]).toBe(entry)
-  })
+  test.each(VALID_ENTRIES)(
+    'a valid $type in the input of a Responses request is returned as the same object',
+    (entry) => {
+      expect(parseInput(entry)[0]).toBe(entry)
+    },
+  )
 
-  test('input entries and parts of unknown types are stored unchanged', () => {
+  test('entries and parts of unknown types in a Responses input are stored unchanged', () => {
     const search = { type: 'web_search_call', id: 'ws_1', action: { type: 'search' } }
     const part = { type: 'input_video', video_url: 'x' }
     expect(parseInput(search, { role: 'user', content: [part] })).toEqual([
@@ -93,19 +96,19 @@ describe('the input of a Responses request', () => {
     expect((parseInput(search)[0] as { raw: unknown }).raw).toBe(search)
   })
 
-  test('an input entry with only an id is parsed as an item reference', () => {
+  test('an entry of a Responses input with only an id is parsed as an item reference', () => {
     expect(parseInput({ id: 'msg_1' }, { type: null, id: 'rs_1' })).toEqual([
       { type: 'opaque', raw: { type: 'item_reference', id: 'msg_1' } },
       { type: 'opaque', raw: { type: 'item_reference', id: 'rs_1' } },
     ])
   })
 
-  test('a tool output without call_id is stored unchanged', () => {
+  test('a tool output without `call_id` in a Responses input is stored unchanged', () => {
     const output = { type: 'function_call_output', output: 'x', name: 'f' }
     expect(parseInput(output)).toEqual([{ type: 'opaque', raw: output }])
   })
 
-  test('fields that SDKs send as null are removed from input entries', () => {
+  test('fields that SDKs send as null are removed from the input entries of a Responses request', () => {
     const nulls = { id: null, status: null }
     expect(
       parseInput(
@@ -131,14 +134,14 @@ describe('the input of a Responses request', () => {
     expect(parseInput(forged)).toEqual([{ type: 'reasoning', summary: [] }])
   })
 
-  test('a tool output of a Responses request that is a list keeps its images', () => {
+  test('a tool output in the form of a list of parts keeps its images when a Responses request is parsed', () => {
     const output = [{ type: 'input_image', image_url: 'data:image/png;base64,AA' }]
     expect(parseInput({ type: 'function_call_output', call_id: 'c', output })).toEqual([
       { type: 'function_call_output', call_id: 'c', output },
     ])
   })
 
-  test('instructions that are a list of items come before the input', () => {
+  test('instructions in the form of a list of items come before the input items of a Responses request', () => {
     const { items, params } = parseBody({
       model: 'm',
       instructions: [{ role: 'developer', content: 'first' }],
@@ -242,7 +245,7 @@ describe('the storage options of a Responses request', () => {
     })
   })
 
-  test('`conversation` may be an id or an object with an id, and a request with it needs no input', () => {
+  test('`conversation` in a Responses request is an id or an object with an id, and `input` may then be missing', () => {
     expect(parseBody({ model: 'm', conversation: 'conv_1' }).storage.conversationId).toBe('conv_1')
     const { storage, items } = parseBody({ model: 'm', conversation: { id: 'conv_1' } })
     expect([storage.conversationId, items]).toEqual(['conv_1', []])

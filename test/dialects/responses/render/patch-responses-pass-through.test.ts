@@ -44,7 +44,7 @@ const UPSTREAM = {
   future: [1],
 }
 
-test("the patcher of passed-through responses sets the gateway's fields, and keeps all others", () => {
+test("the patcher of passed-through responses sets the gateway's id and the client's request fields, and keeps all others", () => {
   const message = sseMessage('response.created', { response: UPSTREAM, sequence_number: 0 })
   const { event, data } = responsesDialect.createPassThroughPatcher(CONTEXT).patchMessage(message)
   expect(event).toBe('response.created')
@@ -79,7 +79,7 @@ test.each([true, false])(
   },
 )
 
-test('the patcher of passed-through responses patches a stream without event names, too', () => {
+test("the patcher of passed-through responses sets the gateway's id in a stream without event names, too", () => {
   const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
   const { event, data } = patcher.patchMessage(
     sseMessage('response.completed', { response: UPSTREAM }, false),
@@ -96,7 +96,7 @@ test.each([
   ['response.output_item.done', false],
   ['response.created', false],
 ])(
-  'the message %s is recognized as the ending of a passed-through Responses stream: %s',
+  'the message %s starts the ending of a passed-through Responses stream: %s',
   (type, isEnding) => {
     const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
     const fields = { response: UPSTREAM, error: {}, item: {} }
@@ -105,7 +105,7 @@ test.each([
   },
 )
 
-test('[DONE] is recognized as the ending of a passed-through Responses stream', () => {
+test('[DONE] starts the ending of a passed-through Responses stream', () => {
   expect(responsesDialect.createPassThroughPatcher(CONTEXT).startsEnding({ data: '[DONE]' })).toBe(
     true,
   )
@@ -117,7 +117,7 @@ describe('a passed-through Responses answer that is not stored', () => {
     isStored: false,
   }
 
-  test("a passed-through answer that is not stored is returned unchanged, with the upstream's id", () => {
+  test("a passed-through response that is not stored is forwarded unchanged, with the upstream's id", () => {
     const patcher = responsesDialect.createPassThroughPatcher(stateless)
     const { metadata: _metadata, ...bare } = { ...UPSTREAM, max_output_tokens: null }
     for (const response of [UPSTREAM, bare]) {
@@ -127,7 +127,7 @@ describe('a passed-through Responses answer that is not stored', () => {
     expect(patcher.patchBody(UPSTREAM)).toBe(UPSTREAM)
   })
 
-  test("a passed-through answer that is not stored contains the client's own values of fields that the gateway changed", () => {
+  test("a passed-through response that is not stored contains the client's values of request fields that the gateway changed", () => {
     const body = { model: 'gpt-5', input: 'go', store: false, previous_response_id: 'resp_1' }
     const patcher = responsesDialect.createPassThroughPatcher(
       answeringTo(body, { isStored: false }),
@@ -135,7 +135,7 @@ describe('a passed-through Responses answer that is not stored', () => {
     expect(patcher.patchBody(UPSTREAM)).toEqual({ ...UPSTREAM, previous_response_id: 'resp_1' })
   })
 
-  test("a passed-through answer that is not stored and breaks off ends with the upstream's id", () => {
+  test("a passed-through response that is not stored and breaks off ends with the upstream's id", () => {
     const patcher = responsesDialect.createPassThroughPatcher(stateless)
     patcher.patchMessage(sseMessage('response.created', { response: UPSTREAM, sequence_number: 0 }))
     const ending = patcher.renderFailure(createFailure('upstream_broken', 'It broke.'))
@@ -143,7 +143,7 @@ describe('a passed-through Responses answer that is not stored', () => {
   })
 
   test.skipIf(!sharedExists)(
-    'a recorded passed-through answer that is not stored is returned unchanged',
+    'a recorded response of OpenAI that is passed through and not stored is forwarded unchanged',
     () => {
       for (const { name, messages } of recordedStreams()) {
         if (!name.startsWith('openai-responses') || name.includes('background')) continue
@@ -188,7 +188,7 @@ test.each([true, false])(
 )
 
 describe('a non-streamed passed-through response', () => {
-  test("a non-streamed passed-through response gets the gateway's fields, and keeps all others", () => {
+  test("a non-streamed passed-through response gets the gateway's id and `store`, and keeps all unknown fields", () => {
     expect(responsesDialect.createPassThroughPatcher(CONTEXT).patchBody(UPSTREAM)).toMatchObject({
       id: `resp_${TURN_ID}`,
       store: true,
@@ -197,7 +197,7 @@ describe('a non-streamed passed-through response', () => {
     })
   })
 
-  test('a non-streamed passed-through error is returned unchanged', () => {
+  test('a non-streamed error body is not changed by the patcher of passed-through responses', () => {
     const body = { error: { message: 'x' } }
     expect(responsesDialect.createPassThroughPatcher(CONTEXT).patchBody(body)).toBe(body)
   })
@@ -219,7 +219,7 @@ describe('a non-streamed passed-through response', () => {
 describe('a passed-through stream that breaks off', () => {
   const failure = createFailure('upstream_broken', 'It broke.')
 
-  test('a passed-through Responses stream that breaks off continues the numbering, and ends with the response object of its start', () => {
+  test('the ending of a passed-through Responses stream that breaks off continues its numbering and repeats its response object', () => {
     const patcher = responsesDialect.createPassThroughPatcher(CONTEXT)
     const item = { type: 'message', id: 'msg_1', content: [] }
     const passed = [
@@ -254,7 +254,7 @@ describe('a passed-through stream that breaks off', () => {
     })
   })
 
-  test('a passed-through Responses stream with its ending is valid, wherever the stream breaks off', () => {
+  test('a passed-through Responses stream and the ending that the gateway adds are valid, wherever the stream breaks off', () => {
     const messages = renderEvents([
       { type: 'answer-started', upstreamId: null, model: null },
       { type: 'item-ended', index: 0, item: { type: 'reasoning', summary: [] } },
@@ -272,7 +272,7 @@ describe('a passed-through stream that breaks off', () => {
 
 describe.skipIf(!sharedExists)('recorded streams that are passed through', () => {
   test.each(recordedStreams())(
-    "the OpenAI SDK reads the passed-through recorded stream $name with the gateway's id",
+    "the OpenAI SDK reads the recorded stream $name with the gateway's id after it is passed through",
     async (recorded) => {
       const patcher = responsesDialect.createPassThroughPatcher(answeringTo())
       const messages = recorded.messages.map(patcher.patchMessage)

@@ -11,7 +11,7 @@ function createContext(...items: readonly Item[]): AnswerContext {
   return { clientRequest: { items }, turnId: TURN } as unknown as AnswerContext
 }
 
-test('the output for Open WebUI starts with the text that the answer continues', () => {
+test('the response output for Open WebUI starts with the assistant text that the answer continues', () => {
   const output = prependContinuedOutput(
     OUTPUT,
     createContext(user('q'), assistant('one'), assistant('two')),
@@ -25,7 +25,7 @@ test('the output for Open WebUI starts with the text that the answer continues',
   expect(new Set(ids).size).toBe(3)
 })
 
-test('the output for Open WebUI starts with the tool calls and tool outputs before the continued text', () => {
+test('the response output for Open WebUI starts with the tool calls and outputs before the continued text', () => {
   const call: Item = { type: 'function_call', call_id: 'c', name: 'look', arguments: '{}' }
   const result: Item = { type: 'function_call_output', call_id: 'c', output: '21' }
   const output = prependContinuedOutput(
@@ -40,7 +40,7 @@ test('the output for Open WebUI starts with the tool calls and tool outputs befo
   ])
 })
 
-test('the output for Open WebUI is unchanged if the request ends with a user message, or if the output is empty', () => {
+test('nothing is prepended to the response output for Open WebUI if the request ends with a user message, or the output is empty', () => {
   expect(prependContinuedOutput(OUTPUT, createContext(assistant('one'), user('q')))).toBe(OUTPUT)
   expect(prependContinuedOutput('[]', createContext(assistant('one')))).toBe('[]')
 })

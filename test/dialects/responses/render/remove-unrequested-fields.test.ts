@@ -42,7 +42,7 @@ test.each<[string, JsonObject, JsonObject]>([
     { type: 'computer_call_output', output: { type: 'x' } },
   ],
 ])(
-  'the item field %s is shown only if the client requests it with `include`',
+  'a listed item contains the field %s only if the client requests it with `include`',
   (path, item, reduced) => {
     expect(removeUnrequestedFields(item, new Set([path]))).toEqual(item)
     expect(removeUnrequestedFields(item, new Set())).toEqual(reduced)

@@ -17,7 +17,7 @@ function renderEcho(body: JsonObject, stored = true): JsonObject {
   )
 }
 
-test('a response to a request without options contains every field, with its default', () => {
+test('a rendered response to a request without options contains every field with its default', () => {
   expect(faultsInResponse(renderEcho({}))).toEqual([])
   expect(renderEcho({})).toEqual({
     id: `resp_${TURN_ID}`,
@@ -55,7 +55,7 @@ test('a response to a request without options contains every field, with its def
   })
 })
 
-test('a response contains all fields of the request', () => {
+test('a rendered response contains all fields of the request', () => {
   const fields = {
     instructions: 'be brief',
     max_output_tokens: 50,
@@ -81,11 +81,11 @@ test('a response contains all fields of the request', () => {
   expect(renderEcho({ conversation: 'conv_1' })['conversation']).toEqual({ id: 'conv_1' })
 })
 
-test('`store` in a response is false if the answer is not stored, even if the request has `store: true`', () => {
+test('`store` in a rendered response is false if the answer is not stored, even if the request has `store: true`', () => {
   expect(renderEcho({ store: true }, false)['store']).toBe(false)
 })
 
-test("a response contains the request's tools unchanged, except that functions get all required fields", () => {
+test("a rendered response contains the request's tools, and adds only the required fields that functions lack", () => {
   const search = { type: 'web_search', filters: {} }
   const { tools } = renderEcho({
     tools: [{ type: 'function', name: 'f', parameters: {}, async: true }, search],
@@ -106,12 +106,12 @@ test.each([
     { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'custom', name: 'c' }] },
     { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'custom', name: 'c' }] },
   ],
-])("a response contains the request's tool choice %j as %j", (tool_choice, expected) => {
+])("a rendered response contains the request's tool choice %j as %j", (tool_choice, expected) => {
   const tools = [{ type: 'custom', name: 'c' }]
   expect(renderEcho({ tool_choice, tools })['tool_choice']).toEqual(expected)
 })
 
-test("a response contains the request's JSON schema format with all required fields", () => {
+test("a rendered response contains the request's JSON schema format with all required fields", () => {
   const format = { type: 'json_schema', name: 'n', schema: { type: 'object' } }
   expect(renderEcho({ text: { format, verbosity: 'low' } })['text']).toEqual({
     format: { ...format, description: null, strict: false },
@@ -119,7 +119,7 @@ test("a response contains the request's JSON schema format with all required fie
   })
 })
 
-test('a response contains the status of an answer in progress and of a failed answer', () => {
+test('a rendered response contains the status of an answer in progress and of a failed answer', () => {
   const unfinished = { ...OUTCOME, finish: null }
   expect(responsesDialect.renderBody(unfinished, answeringTo())).toMatchObject({
     status: 'in_progress',
@@ -133,7 +133,7 @@ test('a response contains the status of an answer in progress and of a failed an
   })
 })
 
-test('a response contains the time of its completion if it is known', () => {
+test('a rendered response contains the time of its completion if this is known', () => {
   expect(responsesDialect.renderBody(OUTCOME, answeringTo(), 1_700_000_009_999)).toMatchObject({
     completed_at: 1_700_000_009,
   })

@@ -57,7 +57,7 @@ describe('laws of rendered Responses streams', () => {
     )
   })
 
-  test('a rendered Responses stream is valid for events in any order', () => {
+  test('a rendered Responses stream is valid even if the decoded events come in any order', () => {
     fc.assert(
       fc.property(nonsense, answerContext, (events, context) => {
         // If a finished item contradicts its deltas, the finished item is sent.
@@ -70,7 +70,7 @@ describe('laws of rendered Responses streams', () => {
   })
 })
 
-test('a rendered Responses stream has no ending before `end` is called', () => {
+test("a rendered Responses stream contains no terminal event before the renderer's `end` is called", () => {
   fc.assert(
     fc.property(fc.oneof(answer, nonsense), (events) => {
       const renderer = responsesDialect.createRenderer(answeringTo())
@@ -115,7 +115,7 @@ test('an answer that is rendered as a Responses stream and decoded again has the
   )
 })
 
-test('a non-streamed Responses answer equals the response at the end of its stream', () => {
+test('a rendered non-streamed response equals the response object at the end of the stream of the same answer', () => {
   fc.assert(
     fc.property(answer, answerContext, (events, context) => {
       const ended = lastResponse(renderEvents(events, context))
@@ -159,7 +159,7 @@ function pickOutput({ output }: JsonObject): unknown {
 }
 
 describe('Responses streams in the OpenAI SDK', () => {
-  test('the OpenAI SDK reads from any rendered stream the response that the stream contains at its end', async () => {
+  test('from any rendered Responses stream, the OpenAI SDK builds the response object that ends the stream', async () => {
     await fc.assert(
       fc.asyncProperty(answer, answerContext, async (events, context) => {
         const messages = renderEvents(events, context)
@@ -171,7 +171,7 @@ describe('Responses streams in the OpenAI SDK', () => {
     )
   })
 
-  test('the OpenAI SDK throws the error of a failed Responses stream', async () => {
+  test('the OpenAI SDK throws the error of a rendered Responses stream that failed', async () => {
     const failed = renderEvents([
       { type: 'answer-started', upstreamId: null, model: null },
       {
@@ -215,7 +215,7 @@ describe.skipIf(!sharedExists)('rendering of recorded answers of all providers',
     },
   )
 
-  test('every message of a rendered recorded answer has its type as its event name', () => {
+  test('the event name of every SSE message of a rendered recorded answer is the `type` in its data, and `[DONE]` has none', () => {
     for (const { messages } of recordedStreams()) {
       for (const message of renderEvents(runStage(decodeStream(), messages))) {
         if (message.data === '[DONE]') expect(message.event).toBeUndefined()

@@ -46,7 +46,7 @@ const STARTED: StreamEvent = {
 }
 
 describe('messages in a rendered Responses stream', () => {
-  test('a message is rendered with the same events as in a stream of OpenAI', () => {
+  test('a message is rendered with the same Responses events as in a stream of OpenAI', () => {
     const id = `msg_${TURN_ID}0`
     const at = { item_id: id, output_index: 0, content_index: 0 }
     const part = { type: 'output_text', text: 'Hello', annotations: [], logprobs: [] }
@@ -95,7 +95,7 @@ describe('messages in a rendered Responses stream', () => {
     ])
   })
 
-  test('each text delta of a message becomes one event of a Responses stream', () => {
+  test('each decoded text delta becomes one event of the rendered Responses stream', () => {
     const renderer = responsesDialect.createRenderer(answeringTo())
     for (const event of [BEGIN, STARTED, textDelta('a')]) renderer.push(event)
     expect(renderer.push(textDelta('"\n'))).toEqual([
@@ -107,7 +107,7 @@ describe('messages in a rendered Responses stream', () => {
     expect(renderer.push(textDelta(''))).toEqual([])
   })
 
-  test('a message without deltas is written to a Responses stream in full when it ends', () => {
+  test('a message without deltas is written completely to the rendered Responses stream when it ends', () => {
     const types = typesOf([BEGIN, { type: 'item-ended', index: 0, item: message('Hello') }, END])
     expect(types.slice(2, -2)).toEqual([
       'output_item.added',
@@ -119,13 +119,13 @@ describe('messages in a rendered Responses stream', () => {
     ])
   })
 
-  test('a message in a Responses stream keeps unknown fields and its phase', () => {
+  test('a message in a rendered Responses stream keeps its unknown fields and its `phase`', () => {
     const item = message('', { id: 'msg_up', phase: 'commentary', future: 1 } as Partial<Item>)
     const done = itemEvents({ type: 'item-ended', index: 0, item }).at(-1)
     expect(done?.['item']).toMatchObject({ id: 'msg_up', phase: 'commentary', future: 1 })
   })
 
-  test('each annotation of a message has an event, and the finished message contains all annotations', () => {
+  test('a rendered Responses stream has one event for each annotation, and the finished message contains all of them', () => {
     const annotation = { type: 'url_citation', url: 'https://a.example/' }
     const more = { type: 'url_citation', url: 'https://b.example/' }
     const content = [{ type: 'output_text', text: 'a', annotations: [annotation, more] }] as const
@@ -148,7 +148,7 @@ describe('messages in a rendered Responses stream', () => {
     })
   })
 
-  test('the text deltas of a Responses stream contain log probabilities', () => {
+  test('the text deltas of a rendered Responses stream contain the log probabilities of their tokens', () => {
     const logprobs = [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }]
     const events = itemEvents(
       STARTED,
@@ -160,7 +160,7 @@ describe('messages in a rendered Responses stream', () => {
     )
   })
 
-  test('a part of a message in a Responses stream is closed when the next part starts', () => {
+  test('a part of a message in a rendered Responses stream ends when the next part starts', () => {
     const content = [
       { type: 'output_text', text: 'a' },
       { type: 'refusal', refusal: 'no' },
@@ -203,7 +203,7 @@ describe('reasoning in a rendered Responses stream', () => {
   ]
   const withInclude = (...include: string[]) => answeringTo({ ...ASK, include })
 
-  test('reasoning is rendered as a summary by default, also if it is raw', () => {
+  test('raw reasoning and reasoning summaries are both rendered as a summary in a Responses stream by default', () => {
     expect(typesOf(reasoningEvents).slice(3, -3)).toEqual([
       'reasoning_summary_part.added',
       'reasoning_summary_text.delta',
@@ -226,7 +226,7 @@ describe('reasoning in a rendered Responses stream', () => {
     ])
   })
 
-  test('reasoning is rendered raw if the client requests it', () => {
+  test('raw reasoning is rendered as `reasoning_text` in a Responses stream if the client requests `reasoning.raw`', () => {
     const context = withInclude('reasoning.raw')
     expect(typesOf(reasoningEvents, context)).toContain('reasoning_text.delta')
     expect(lastResponse(renderEvents(reasoningEvents, context))['output']).toMatchObject([
@@ -234,7 +234,7 @@ describe('reasoning in a rendered Responses stream', () => {
     ])
   })
 
-  test('reasoning contains encrypted content if the client requests it, or has to send it back itself', () => {
+  test('a rendered Responses stream contains encrypted reasoning only if the client requests it or the answer is not stored', () => {
     const hasEncrypted = (context = answeringTo()) =>
       JSON.stringify(renderEvents(reasoningEvents, context)).includes('sealed')
     expect(hasEncrypted()).toBe(false)
@@ -244,7 +244,7 @@ describe('reasoning in a rendered Responses stream', () => {
 })
 
 describe('tool calls in a rendered Responses stream', () => {
-  test('a function call in a Responses stream starts with its name, and its arguments have deltas', () => {
+  test('a function call in a rendered Responses stream starts with its name, and its arguments follow in deltas', () => {
     const call = { type: 'function_call', call_id: 'c1', name: 'f', id: 'fc_up' } as const
     const events = itemEvents(
       { type: 'item-started', index: 0, item: { ...call, arguments: '' } },
@@ -268,7 +268,7 @@ describe('tool calls in a rendered Responses stream', () => {
     ])
   })
 
-  test('a custom tool call in a Responses stream has deltas for its input', () => {
+  test('the input of a custom tool call is rendered as deltas in a Responses stream', () => {
     const call = { type: 'custom_tool_call', call_id: 'c1', name: 'f' } as const
     const types = typesOf([
       BEGIN,
@@ -281,7 +281,7 @@ describe('tool calls in a rendered Responses stream', () => {
     expect(types).toContain('custom_tool_call_input.done')
   })
 
-  test('a function call without arguments has an event for the end of its arguments', () => {
+  test('a function call without arguments still gets the event for the end of its arguments in a rendered Responses stream', () => {
     const item: Item = { type: 'function_call', call_id: 'c', name: 'f', arguments: '' }
     expect(typesOf([BEGIN, { type: 'item-ended', index: 0, item }, END]).slice(2, -2)).toEqual([
       'output_item.added',
@@ -291,7 +291,7 @@ describe('tool calls in a rendered Responses stream', () => {
   })
 })
 
-test('an item of an unknown type is written to a Responses stream unchanged', () => {
+test('an item of an unknown type is written unchanged to a rendered Responses stream', () => {
   const raw = {
     type: 'web_search_call',
     id: 'ws_1',
@@ -309,14 +309,14 @@ test('an item of an unknown type is written to a Responses stream unchanged', ()
   ])
 })
 
-test('a tool output in a rendered answer is always a list of parts', () => {
+test('a tool output in a rendered Responses stream is always a list of parts', () => {
   const item: Item = { type: 'function_call_output', call_id: 'c', output: '4 degrees' }
   const done = itemEvents({ type: 'item-ended', index: 0, item }).at(-1)
   expect(done?.['item']).toMatchObject({ output: [{ type: 'input_text', text: '4 degrees' }] })
 })
 
 describe('the ids of items in a Responses stream', () => {
-  test("items in a Responses stream keep the upstream's ids, unless two items have the same id", () => {
+  test("items in a rendered Responses stream keep the upstream's ids, unless two items have the same id", () => {
     const events = itemEvents(
       { type: 'item-ended', index: 0, item: message('a', { id: 'msg_x' }) },
       { type: 'item-ended', index: 1, item: message('b', { id: 'msg_x' }) },
@@ -330,7 +330,7 @@ describe('the ids of items in a Responses stream', () => {
     ])
   })
 
-  test('an item in a Responses stream keeps its id if the upstream sends another id at its end', () => {
+  test('an item in a rendered Responses stream keeps the id of its start if the upstream sends another id at its end', () => {
     const events = itemEvents(
       { type: 'item-started', index: 0, item: message('', { id: 'msg_first' }) },
       { type: 'item-ended', index: 0, item: message('a', { id: 'msg_second' }) },
@@ -347,7 +347,7 @@ describe('the ending of a rendered Responses stream', () => {
     { type: 'item-ended', index: 0, item: message('a', { status: 'completed' }) },
   ]
 
-  test('a Responses stream ends with a response object that contains all items', () => {
+  test('a rendered Responses stream ends with a response object that contains all items', () => {
     const usage = {
       inputTokens: 20,
       cachedTokens: 4,
@@ -379,7 +379,7 @@ describe('the ending of a rendered Responses stream', () => {
     ['length', 'max_output_tokens'],
     ['content-filter', 'content_filter'],
   ] as const)(
-    'a Responses stream with the finish reason %s ends as incomplete, and so does its last item',
+    'an answer with the finish reason %s is rendered as an incomplete response with an incomplete last item',
     (finish, reason) => {
       expect(
         lastResponse(
@@ -394,7 +394,7 @@ describe('the ending of a rendered Responses stream', () => {
     },
   )
 
-  test('the ending of a failed Responses stream contains the text so far, and the error in both places', () => {
+  test('the ending of a rendered Responses stream that failed contains the text so far, and the error both at the top level and under `error`', () => {
     const failure = createFailure('upstream_timeout', 'Too slow.')
     const messages = renderEvents([
       BEGIN,
@@ -421,7 +421,7 @@ describe('the ending of a rendered Responses stream', () => {
     })
   })
 
-  test('the ending of a failed Responses stream keeps the error codes that clients check for', () => {
+  test('the ending of a rendered Responses stream that failed keeps the error codes that clients check for', () => {
     const failure = { ...createFailure('invalid_value', 'No.'), code: 'insufficient_quota' }
     const messages = renderEvents([BEGIN, { type: 'answer-failed', failure }])
     expect(lastResponse(messages)['error']).toEqual({ code: 'insufficient_quota', message: 'No.' })
@@ -432,7 +432,7 @@ describe('the ending of a rendered Responses stream', () => {
     expect(typesOf([])).toEqual(['created', 'in_progress', 'error', 'failed', '[DONE]'])
   })
 
-  test('the ending of a Responses stream has the status of the outcome, not of the last event', () => {
+  test("the ending of a rendered Responses stream has the status of the answer's outcome, even if the last event contradicts it", () => {
     const renderer = responsesDialect.createRenderer(answeringTo())
     for (const event of [...answered, END]) renderer.push(event)
     const failure = createFailure('store_unavailable', 'Not kept.')
@@ -444,7 +444,7 @@ describe('the ending of a rendered Responses stream', () => {
   })
 })
 
-test('the Responses stream of a background answer starts with the status queued', () => {
+test('the rendered Responses stream of a background run starts with the status queued', () => {
   const types = typesOf([BEGIN, END], answeringTo({ ...ASK, background: true }))
   expect(types).toEqual(['created', 'queued', 'in_progress', 'completed', '[DONE]'])
 })

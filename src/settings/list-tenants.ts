@@ -10,7 +10,8 @@ export function listTenants(keys: readonly NamedApiKey[]): readonly string[] {
 }
 
 /**
- * Returns the only tenant, for a command line without a tenant argument; null if there are several.
+ * Returns the only tenant, for a command that was started without a tenant argument; null if there
+ * are several.
  */
 export function findOnlyTenant(keys: readonly NamedApiKey[]): string | null {
   const [first = LOCAL_TENANT, ...others] = listTenants(keys)

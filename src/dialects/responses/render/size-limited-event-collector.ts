@@ -1,8 +1,7 @@
 /**
- * Writes events for Open WebUI in lines of less than 64 KiB, because Open WebUI aborts an answer at
- * a longer line. Open WebUI builds an answer only from the deltas and from `response.completed`. Of
- * the other events over the limit, those that repeat data are dropped, and those that start an item
- * are shortened.
+ * Collects events for Open WebUI, which aborts an answer at a line of more than 128 KiB. Open WebUI
+ * builds an answer from the starts of items, the deltas and the last event. Redundant events over
+ * 64,000 bytes are therefore dropped. Starts of items over this limit are shortened.
  */
 import {
   isObject,
@@ -11,34 +10,35 @@ import {
   type JsonObject,
 } from '../../../core/json/json.ts'
 import { exceedsByteLimit, MAX_LINE_BYTES } from '../../stream-line-limits.ts'
-import { createEventWriter, type EventWriter } from './event-writer.ts'
+import { createSseEventCollector, type SseEventCollector } from './sse-event-collector.ts'
 
-export function createSizeLimitedEventWriter(): EventWriter {
-  const { writeEvent, writePrebuiltEvent, ...rest } = createEventWriter()
+export function createSizeLimitedEventCollector(): SseEventCollector {
+  const { addEvent, addPrebuiltEvent, ...rest } = createSseEventCollector()
   return {
     ...rest,
-    writeEvent(type, fields) {
-      if (!exceedsByteLimit(fields, MAX_LINE_BYTES)) writeEvent(type, fields)
-      else if (type === 'response.output_item.added') writeEvent(type, shortenItemFields(fields))
-      else if (!repeatsEarlierEvents(type)) writeEvent(type, fields)
+    addEvent(type, fields) {
+      if (!exceedsByteLimit(fields, MAX_LINE_BYTES)) addEvent(type, fields)
+      else if (type === 'response.output_item.added') addEvent(type, shortenItemFields(fields))
+      else if (!isRedundantEventType(type)) addEvent(type, fields)
     },
-    writePrebuiltEvent(type, eventStart) {
+    addPrebuiltEvent(type, eventStart) {
       const isTooLong = exceedsByteLimit(eventStart, MAX_LINE_BYTES)
-      writePrebuiltEvent(type, isTooLong ? removeLogprobs(eventStart) : eventStart)
+      addPrebuiltEvent(type, isTooLong ? removeLogprobs(eventStart) : eventStart)
     },
   }
 }
 
 /**
- * True if events of this type only repeat earlier deltas, or are repeated by the end of the answer.
+ * True if events of this type are redundant: their content is in earlier deltas, or again in the
+ * event that ends the answer.
  */
-export function repeatsEarlierEvents(eventType: string): boolean {
+export function isRedundantEventType(eventType: string): boolean {
   return /\.(?:done|annotation\.added)$|^response\.content_part\.added$/.test(eventType)
 }
 
 /**
- * Removes logprobs, which Open WebUI does not read. The search cannot match text of the delta,
- * where quotes are escaped.
+ * Removes logprobs, which Open WebUI does not read. The search for `,"logprobs":` cannot match in
+ * the text of the delta, because quotes are escaped there.
  */
 function removeLogprobs(eventStart: string): string {
   const start = eventStart.indexOf(',"logprobs":')
@@ -46,8 +46,9 @@ function removeLogprobs(eventStart: string): string {
 }
 
 /**
- * Shortens an item that is complete when it starts, e.g. the output of a gateway tool. The event
- * cannot be dropped, because Open WebUI counts items, and would run a tool call that has no output.
+ * Shortens an item that is complete when it starts, e.g. the output of a gateway tool. The event of
+ * the start cannot be dropped: Open WebUI counts items, and would run a tool call that has no
+ * output.
  */
 function shortenItemFields(fields: string): string {
   const { output_index: index, item } = tryParseJsonObject(`{${fields}}`) ?? {}

@@ -1,4 +1,7 @@
-/** Collects the images that a model generated, for chat clients. */
+/**
+ * Renders the images of an answer for chat clients, and the status message for an image that is
+ * left out.
+ */
 import { buildDataUrl } from '../core/media/data-url.ts'
 import type { Item, Part } from '../core/item.ts'
 import { isObject, type JsonObject } from '../core/json/json.ts'
@@ -7,8 +10,11 @@ import {
   type OpenWebUiStatusMessage,
 } from '../core/stream/open-webui-status-message.ts'
 
-/** Returns images in OpenRouter's format: `{ type: 'image_url', image_url: { url } }`. */
-export function collectGeneratedImages(item: Item): readonly JsonObject[] {
+/**
+ * Renders the images of an item (parts of a message, or a generated image) in OpenRouter's format:
+ * `{ type: 'image_url', image_url: { url } }`.
+ */
+export function renderItemImages(item: Item): readonly JsonObject[] {
   if (item.type === 'message')
     return item.content.map(renderImagePart).filter((image) => image !== null)
   if (item.type !== 'opaque' || item.raw['type'] !== 'image_generation_call') return []

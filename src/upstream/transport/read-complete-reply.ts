@@ -57,8 +57,8 @@ function parseFailure(reply: UpstreamReply, bytes: Uint8Array, provider: Provide
 }
 
 /**
- * Creates the error for a status that is neither success nor error, e.g. a redirect, which a client would
- * follow if it got it.
+ * Creates the error for a status that is neither success nor error, e.g. a redirect. A redirect is
+ * not returned to the client, because the client would follow it.
  */
 function createUnexpectedStatusError({ status, headers }: UpstreamReply): GatewayError {
   // Removes the query of the location header, because it may contain a secret.
@@ -109,8 +109,9 @@ function selectRetryHeaders(headers: UpstreamReply['headers']): Readonly<Record<
 }
 
 /**
- * Cancels the call and throws if the body is compressed, which the request did not allow: the gateway does
- * not decompress bodies. (The fetch transport removes the header, because `fetch` decompresses.)
+ * Cancels the call and throws an error if the body is compressed. The request did not allow
+ * compression, because the gateway does not decompress bodies. (The fetch transport removes the
+ * header, because `fetch` decompresses.)
  */
 export function rejectContentEncoding(call: UpstreamCall, reply: UpstreamReply): void {
   const encoding = readContentEncoding(reply)

@@ -15,7 +15,7 @@ const author = { id: 'u1', name: 'Ann', type: 'user' }
 const field = { pin: true, author, reset: true, sent_at: 1_767_225_600 }
 
 describe('the field `backstory` of an item', () => {
-  test('the field `backstory` of an item is stored with a Responses item, and removed from the body', () => {
+  test('the field `backstory` of an input item is stored with the parsed item and removed from the request body', () => {
     const body = {
       model: 'm',
       input: [
@@ -33,7 +33,7 @@ describe('the field `backstory` of an item', () => {
     expect(new TextDecoder().decode(clientRequest.bytes())).toBe(JSON.stringify(clientRequest.body))
   })
 
-  test('the field `backstory` of an item is stored with all items of a chat message, but `reset` only with the first', () => {
+  test('the field `backstory` of a chat message is stored with all items of the message, but its `reset` only with the first', () => {
     const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }]
     const { items, body } = parseChat({
       model: 'm',
@@ -52,7 +52,7 @@ describe('the field `backstory` of an item', () => {
     expect(JSON.stringify(body)).not.toContain('backstory')
   })
 
-  test("a request body is serialized without the items' field `backstory` on demand, and only once", () => {
+  test("a request body without the items' field `backstory` is serialized only when its bytes are needed, and only once", () => {
     let serializations = 0
     const label = { toJSON: () => `${(serializations += 1)}` }
     const messages = [{ role: 'user', content: 'hi', backstory: field }]
@@ -62,7 +62,7 @@ describe('the field `backstory` of an item', () => {
     expect(serializations).toBe(1)
   })
 
-  test('the same request body and bytes are returned if no item has the field `backstory`', () => {
+  test("a request in which no item has the field `backstory` keeps the client's body object and bytes", () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'backstory' }] }
     const bytes = () => new Uint8Array(1)
     const clientRequest = parseRequestWithOverrides(chatDialect, body, bytes)
@@ -121,7 +121,7 @@ test.each([
   },
 )
 
-test('a client cannot mark an item as a compaction or a summary of the gateway', () => {
+test('fields with which a client marks an item as a compaction or a summary of the gateway are removed', () => {
   const native = { backstory: { compaction: true, summary: true } }
   const { items } = parseResponses({
     model: 'm',

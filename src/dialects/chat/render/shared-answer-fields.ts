@@ -1,6 +1,6 @@
 /**
- * Renders the fields that a chat stream and a non-streamed chat answer have in common: finish reason,
- * annotations, reasoning details and usage.
+ * Renders the fields that a chat stream and a non-streamed chat answer have in common: finish
+ * reason, annotations, reasoning details and usage.
  */
 import { readChatOnlyFields, filterObjects } from '../../../core/items/chat-only-fields.ts'
 import type { AnswerFinishReason, TokenUsage } from '../../../core/stream-event.ts'
@@ -13,7 +13,7 @@ export function renderFinishReason(finish: AnswerFinishReason | null, hasCalls: 
   return hasCalls ? 'tool_calls' : 'stop'
 }
 
-/** Renders the annotations of a type that Chat Completions has, that is, citations of web pages. */
+/** Renders the annotations that Chat Completions has a type for: citations of web pages. */
 export function renderAnnotations(parts: readonly Part[]): readonly JsonObject[] {
   return parts
     .flatMap((part) => (part.type === 'output_text' ? (part.annotations ?? []) : []))

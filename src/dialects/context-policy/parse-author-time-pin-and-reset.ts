@@ -1,6 +1,7 @@
 /**
- * Reads the field `backstory` of an item or a message: the author, the time, `pin` (every prompt
- * contains the item), and `reset` (the conversation begins again with the item).
+ * Reads the field `backstory` of an item or a message: the author, the time, `pin` (the item is
+ * sent with every request), and `reset` (of the items before this one, only pinned ones are still
+ * sent).
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import {
