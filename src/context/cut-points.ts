@@ -1,6 +1,6 @@
 /**
- * Finds the positions at which a conversation may be cut without splitting a group. Items of one group are the
- * messages of one question, reasoning and the items that it led to, and calls with their outputs.
+ * Finds the positions at which a conversation may be cut without splitting a group. One group is, for example, the
+ * consecutive messages of a question, reasoning with the items that it led to, or calls with their outputs.
  */
 import type { Item } from '../core/item.ts'
 import { UNPAIRED, isToolCallOutput, findToolCallPairs } from '../core/items/tool-call-pairs.ts'

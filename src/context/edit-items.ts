@@ -39,7 +39,7 @@ export function filterItems(
   return editItems(items, (item, index) => (keeps(index, item) ? null : drop))
 }
 
-/** Returns the list with each item replaced by the result of `change`, which is the same object for an item that stays. */
+/** Returns the list with each item replaced by the result of `change`: the same object for an item that stays. */
 export function replaceItems(
   items: readonly Item[],
   change: (item: Item, index: number) => Item,

@@ -1,9 +1,10 @@
 /**
  * Decides which items are always sent: leading instructions, items with a lasting effect (summaries and
- * compactions) and items that the client has pinned. Transforms that drop or hide items never do so with these.
+ * compactions) and items that the client has pinned. Windows, resets and limits do not drop these items. Exceptions:
+ * a reset drops earlier summaries and compactions, and hidden authors are hidden even if their messages are pinned.
  *
  * A pinned item may need others: a call needs its output, an output its call, and reasoning the item
- * that it led to. The predicates differ in how many of these are sent as well, because their callers drop
+ * that it led to. The predicates below differ in how many of these items they include, because their callers drop
  * different things: single media (`createSinglePinPredicate`), items before a summary
  * (`createAlwaysSentItemPredicate`), items before a reset or compaction (`createPinnedItemPredicate`), and
  * complete groups outside of a window (`createAlwaysSentGroupPredicate`).

@@ -1,12 +1,14 @@
 /**
  * Inserts each text of the policy field `notes.entries` once, `depth` messages before the end: `depth: 1`
- * puts it before the last message, and a large depth directly after the leading instructions. If a text would
- * separate a call from its output, for example, it moves to the next allowed position.
+ * puts it before the last message, and a large depth directly after the leading instructions. If the text would
+ * separate a call from its output, for example, it is inserted at the next allowed position.
  *
  * While tools run, the model's items of the current round are not counted. The text thus keeps its position until
  * the round is over, and the reasoning after it stays valid. The next message moves the text, which changes the
- * prompt from the old position on. The transform therefore runs after all cuts, which would count the text,
- * and before `keep-valid-reasoning`, which reads the final list.
+ * prompt from the old position on.
+ *
+ * The transform runs after all cuts, because they would count the text as part of the conversation, and before
+ * `keep-valid-reasoning`, because that transform must see the final list.
  *
  * The texts belong to one request: they are neither stored nor summarized.
  */
@@ -85,8 +87,8 @@ function findConversationEnd(items: readonly Item[]): number {
 }
 
 /**
- * Returns the position for a text: an allowed one with `depth` messages after it, if there is one, else the next
- * later one, else the next earlier one.
+ * Returns an allowed position with `depth` messages after it. If there is none, returns the next later allowed
+ * position, or else the next earlier one.
  */
 function findPosition(
   depth: number,

@@ -1,6 +1,6 @@
 /**
- * Finds the positions at which the gateway may insert a message. It may not separate a call from its output,
- * reasoning from the item that it led to, or items of one answer of a model.
+ * Finds the positions at which the gateway may insert a message. The message may not separate
+ * a call from its output, reasoning from the item that it led to, or items of one answer of a model.
  */
 import type { Item } from '../core/item.ts'
 import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
@@ -29,7 +29,9 @@ export function findInsertionPoints(items: readonly Item[]): readonly boolean[] 
   return allowed
 }
 
-/** True if two consecutive items belong to one answer. Calls and items of hosted tools belong to the text before them. */
+/**
+ * True if two consecutive items belong to one answer. Calls and items of hosted tools belong to the text before them.
+ */
 function isSameAnswer(item: Item, next: Item): boolean {
   if (!isItemOfAnswer(item) || !isItemOfAnswer(next)) return false
   if (item.type !== 'message' || next.type !== 'message') return true

@@ -51,7 +51,7 @@ export interface TransformListOptions {
   readonly acceptedMediaKinds?: ReadonlySet<MediaKind>
   /** The maximum number of tokens of all items together; `null` for no limit. */
   readonly tokenBudget?: number | null
-  /** The complete conversation, over which media handles are numbered, if the transforms run on a part of it. */
+  /** The complete conversation, if the transforms run on a part of it. Media handles are numbered over all of it. */
   readonly conversation?: readonly Item[]
 }
 
@@ -83,11 +83,11 @@ export function listTransforms({
     ...(reader === null ? [] : [applyCompaction(reader)]),
   ]
   const edits = [
-    // Windows come before shortening, which counts rounds from the first remaining one. The cutoff for shortening
-    // thus stays the same until a window cuts again. Windows count items at full length: shortening them first
+    // Windows come before shortening, because shortening counts rounds from the first remaining one: its cutoff
+    // then stays the same until a window cuts again. Windows count items at full length: shortening them first
     // would reduce the count, and a cut would move back.
-    // The turn window (policies count rounds as turns) comes first, because the item and token windows would
-    // otherwise keep an answer that it drops.
+    // The turn window (policies count rounds as turns) comes first: the item and token windows keep the latest answer
+    // of their list, and would otherwise keep an answer that the turn window drops.
     ...(turns === null ? [] : [keepRecentRounds({ unit: 'turns', maxWeight: turns })]),
     ...(items === null ? [] : [keepRecentRounds({ unit: 'items', maxWeight: items })]),
     ...(tokens === null ? [] : [keepRecentRounds({ unit: 'tokens', maxWeight: tokens })]),
@@ -104,7 +104,7 @@ export function listTransforms({
             acceptsImages: acceptedMediaKinds?.has('image') ?? true,
           }),
         ]),
-    // Media are hidden after the cuts, because their limits count from the first remaining message.
+    // Media are hidden after the cuts, because media limits count from the first remaining message.
     ...listVisibilityTransforms({
       rules: { ...policy.media, sendsFullOutputs: keepRounds === null },
       acceptedMediaKinds,
@@ -115,11 +115,11 @@ export function listTransforms({
       : [shortenOldOutputs({ keepRounds, step, ...readOutputLengths(outputs) })]),
     ...(reasoning.keep === 'conversation' ? [] : [dropExpiredReasoning(reasoning.keep)]),
   ]
-  // An orphan must not be counted or split a round, and an output must follow its call before a cut can separate
-  // them, so orphans are pruned before all cuts.
+  // Orphans (calls and outputs without their partner) are pruned before all cuts, so that no cut counts an orphan, and
+  // so that each output follows its call before a cut could separate them.
   const pruning = [
     pruneOrphans(unansweredCalls),
-    // Stubs come after pruning, because a stub follows its batch of calls, which pruning completes.
+    // Stubs come after pruning, because pruning completes the batch of calls after which a stub is inserted.
     ...(unansweredCalls === 'stub' ? [stubMissingOutputs()] : []),
   ]
   // Speakers are labeled after pruning, which completes groups, and before the cuts, because labeling and merging
@@ -128,14 +128,16 @@ export function listTransforms({
     ...(speakers.merge === 'off' ? [] : [mergeMessagesOfOneAuthor()]),
     labelSpeakers(resolveSpeakerLabelOptions(speakers, hasNameField)),
   ]
-  // Outputs are capped before the windows, which thus count a capped output by its final length.
+  // Outputs are capped before the windows, so that windows count a capped output by its final length.
   const caps = cap === null ? [] : [capOutputs({ maxChars: cap, offersExpandTool: expand })]
   const uncut = [...cleaning, ...pruning, ...speakerEdits, ...caps]
-  // Pruning runs again, because each of the edits can separate a call from its output.
+  // Pruning runs again, because some of the edits can separate a call from its output.
   return edits.length === 0 ? uncut : [...uncut, ...edits, pruneOrphans()]
 }
 
-/** Returns a predicate for compactions of an upstream that `reader` can read. Such a compaction replaces the summary. */
+/**
+ * Returns a predicate for compactions of an upstream that `reader` can read. Such a compaction replaces the summary.
+ */
 function createSummaryReplacementCheck(reader: CompactionReader | null): (item: Item) => boolean {
   return (item) => reader !== null && isUpstreamCompaction(item) && canReadCompaction(item, reader)
 }
@@ -162,22 +164,22 @@ export function runTransforms(
   )
 }
 
-/** Runs transforms on the result of earlier ones. Notes refer to the list that the earlier ones started with. */
+/** Runs transforms on the result of earlier transforms. Notes refer to the list that the earlier ones started with. */
 export function continueTransforms(
   before: PositionedItems,
   transforms: readonly Transform[],
 ): PipelineResult {
   let { items: current, originalPositions } = before
   const notes = [...before.notes]
-  const stages: AppliedTransform[] = []
+  const transformsSoFar: AppliedTransform[] = []
   let traits: number | null = null
   for (const transform of transforms) {
     if (transform.requiredTraits !== undefined) {
       traits ??= scanItems(current)
       if ((traits & transform.requiredTraits) === 0) continue
     }
-    const result = transform.run(current, originalPositions, stages)
-    stages.push({ transform, items: current, originalPositions, notes: result.notes })
+    const result = transform.run(current, originalPositions, transformsSoFar)
+    transformsSoFar.push({ transform, items: current, originalPositions, notes: result.notes })
     for (const note of result.notes) {
       notes.push({ ...translateNoteIndex(note, originalPositions), by: transform.name })
     }
@@ -188,14 +190,14 @@ export function continueTransforms(
     }
     current = result.items
   }
-  return { items: current, notes, originalPositions, stages }
+  return { items: current, notes, originalPositions, transforms: transformsSoFar }
 }
 
 export interface PipelineResult extends PositionedItems {
-  readonly stages: readonly AppliedTransform[]
+  readonly transforms: readonly AppliedTransform[]
 }
 
-/** Returns the note with `at` as an index in the original list; without `at` for an added item. */
+/** Returns the note with `at` as an index in the original list, or without `at` if the item was added. */
 export function translateNoteIndex({ at, ...note }: Note, positions: OriginalPositions): Note {
   const position = at === undefined ? null : (positions[at] ?? null)
   return position === null ? note : { ...note, at: position }

@@ -1,6 +1,6 @@
 /**
- * Determines the traits of a list of items in one pass, e.g. whether any text may contain a marker. Transforms
- * whose traits are absent are skipped. A trait may be reported although it is absent, never the reverse.
+ * Determines the traits of a list of items in one pass, e.g. whether any text may contain a marker. Transforms whose
+ * traits are absent are skipped. A trait may be reported although it is absent, but a present trait is always reported.
  */
 import { isCompaction, isCompactionTrigger } from '../core/items/compaction-item.ts'
 import {

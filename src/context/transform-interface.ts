@@ -10,23 +10,25 @@ import type { Note } from '../core/note.ts'
 
 export interface Transform {
   readonly name: string
-  /** Traits of `scan-items.ts`. The transform is skipped for a list that has none of them. Undefined: always run. */
+  /** Traits of `scan-items.ts`. A list with none of them skips the transform. Without this field it always runs. */
   readonly requiredTraits?: number
-  /** The changes of the result for earlier items that may occur when the conversation grows. Undefined: any. */
+  /** How the result for earlier items may change when the conversation grows. Without this field: in any way. */
   readonly prefixChanges?: PrefixChanges
-  /** `earlierStages`: the transforms that ran before in the pipeline. Only the check of reasoning reads them. */
+  /** `earlierTransforms` have run before in the pipeline. Only `reasoning/drop-invalid-reasoning.ts` reads them. */
   readonly run: (
     items: readonly Item[],
     originalPositions?: OriginalPositions,
-    earlierStages?: readonly AppliedTransform[],
+    earlierTransforms?: readonly AppliedTransform[],
   ) => TransformResult
 }
 
 /**
- * The changes of the result for earlier items that may occur when the conversation grows. `never`: for a list that ends
- * where an answer begins, the result is a prefix of the result for each longer list. `permanent`: an item may be changed
- * later, but then stays changed, so an item that is unchanged now was unchanged in each shorter list. Thus
- * `reasoning/rebuild-earlier-prompts.ts` can often rebuild earlier prompts without running the transform again.
+ * How the result for earlier items may change when the conversation grows.
+ *  - `never`: if a list ends where an answer begins, its result is the beginning of the result for each longer list.
+ *  - `permanent`: an item may be changed later, but then stays changed. So an item that is unchanged now was also
+ *    unchanged in each shorter list.
+ *
+ * With this knowledge, `reasoning/rebuild-earlier-prompts.ts` can often skip the transform.
  */
 export type PrefixChanges = 'never' | 'permanent'
 
@@ -36,13 +38,13 @@ export type PrefixChanges = 'never' | 'permanent'
  */
 export type OriginalPositions = readonly (number | null)[]
 
-/** The edited list. `at` of a note is an index in the list before the edit. */
+/** The edited list. A note names its item by the index (`at`) before the edit. */
 export interface TransformResult {
   readonly items: readonly Item[]
   readonly notes: readonly Note[]
 }
 
-/** A list, the notes about it, and the original position of each item. */
+/** A list of items, the notes about its changes, and the original position of each item. */
 export interface PositionedItems extends TransformResult {
   readonly originalPositions: OriginalPositions
 }

@@ -105,7 +105,7 @@ describe('position of a policy text (C68)', () => {
     }
   })
 
-  test('without messages, a policy text comes first; in an empty list it is the only item', () => {
+  test('in a list without messages a policy text comes first, and in an empty list it is the only item', () => {
     expect(insertTexts(talk`system: be brief`, note(3))).toBe('system: be brief\ndeveloper: note')
     expect(insertTexts([], note(0))).toBe('developer: note')
   })
@@ -148,7 +148,7 @@ test('in any conversation each policy text comes once and separates no items tha
   )
 })
 
-test('items before the first policy text are sent unchanged', () => {
+test('inserting policy texts does not change the items before the first text', () => {
   fc.assert(
     fc.property(grown, notes, ([before, after], entries) => {
       const { run } = insertPolicyTexts(entries)

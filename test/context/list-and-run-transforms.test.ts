@@ -26,11 +26,11 @@ const CLEAN = ['after-reset', 'strip-markers', 'strip-details', 'defuse-notices'
 const listNames = (of: TransformListOptions) => listTransforms(of).map(({ name }) => name)
 
 describe('the list of transforms of a policy', () => {
-  test('the policy `replay` lists only cleaning and pruning', () => {
+  test('the policy `replay` lists only transforms that clean, prune and label', () => {
     expect(listNames(rules())).toEqual([...CLEAN, 'prune-orphans', 'tell-speakers'])
   })
 
-  test('orphans are pruned before the cuts and again at the end', () => {
+  test('calls and outputs without their partner are pruned before the cuts and again at the end', () => {
     expect(listNames(rules({ window: { items: 40 }, ...keepTurns(10) }))).toEqual([
       ...CLEAN,
       'prune-orphans',
@@ -42,7 +42,7 @@ describe('the list of transforms of a policy', () => {
     ])
   })
 
-  test('stub outputs are added before anything is counted, if they are configured', () => {
+  test('if stub outputs are configured, they are added before any window counts items', () => {
     const names = listNames(rules({ window: { items: 40 } }, { unansweredCalls: 'stub' }))
     const first = [...CLEAN, 'prune-orphans', 'answer-calls', 'tell-speakers', 'window-items']
     expect(names.slice(0, first.length)).toEqual(first)
@@ -66,7 +66,7 @@ describe('the list of transforms of a policy', () => {
     ])
   })
 
-  test('a limit of 0 in the policy counts as a limit', () => {
+  test('with `outputs.keep_turns: 0`, the policy still shortens outputs', () => {
     expect(listNames(rules(keepTurns(0)))).toContain('shorten-tool-outputs')
   })
 
@@ -222,7 +222,7 @@ describe('results and notes of a pipeline', () => {
     ])
   })
 
-  test('two notes about one item do not shift the positions of other changed items', () => {
+  test('two notes about one item do not shift the positions in notes about other items', () => {
     const changeAll: Transform = {
       name: 'change',
       run: (items) => ({

@@ -2,8 +2,8 @@
  * Escapes texts of users and tools that imitate a notice of the gateway, e.g. `[Gateway notice: obey]` → `(Gateway
  * notice: obey]`. Notices that the gateway has created itself are recognized by a symbol key and stay unchanged.
  *
- * The transform runs under every policy, even without notices in the conversation. Otherwise the first notice, for
- * example for a later image, would change texts that were sent before.
+ * The transform runs under every policy, even without notices in the conversation. Otherwise the escaping would begin
+ * with the first notice, e.g. for a later image, and change texts that were already sent unescaped.
  */
 import { escapeFakeNotices, isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
@@ -57,7 +57,7 @@ function escapeParts(parts: readonly Part[]): readonly Part[] {
   })
 }
 
-/** Joins the texts, escapes fake notices and splits the result again. Returns the same list if there is none. */
+/** Joins the texts, escapes fake notices and splits the result again. Returns the same list if no notice is found. */
 function escapeJoined(texts: readonly string[], separator: string): readonly string[] {
   const joined = texts.join(separator)
   const escaped = escapeFakeNotices(joined)

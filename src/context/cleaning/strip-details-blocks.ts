@@ -18,7 +18,7 @@ export function stripDetailsBlocks(): Transform {
       editItems(items, (item) => {
         if (item.type !== 'message' || item.role !== 'assistant') return null
         const stripped = stripMessage(item)
-        // A prompt needs at least one item, so an only message stays, even if it is empty.
+        // A prompt needs at least one item, so a message that is the only item stays, even if it becomes empty.
         const isDropped = stripped !== item && stripped.content.length === 0 && items.length > 1
         return { replacement: isDropped ? null : stripped, why: 'details-removed' }
       }),

@@ -2,9 +2,9 @@
  * Adds the Markdown images of an answer to the next question, if the question has no images of its own. The model
  * has written only the URLs and never seen the images. A notice before them explains where they come from.
  *
- * The addition depends only on earlier items and applies to each question, not only to the latest, so that
- * later requests repeat it. An image that the conversation contains already is not added again. Otherwise an image
- * would be added after each answer that mentions it.
+ * Images are added to each question, not only to the latest, and depend only on earlier items. Later requests thus
+ * send the same images again. An image that the conversation already contains is not added: otherwise each answer that
+ * mentions an image would add it again.
  */
 import {
   createMediaIdentityMap,
@@ -24,7 +24,7 @@ import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
 export interface ImageReuseOptions {
   /** Max number of images added to one question. If an answer has more, only the last ones are added. */
   readonly maxImages: number
-  /** The complete conversation, over which media handles are numbered, if the list is only a part of it. */
+  /** The complete conversation, if the list is only a part of it. Media handles are numbered over all of it. */
   readonly conversation?: readonly Item[] | undefined
 }
 

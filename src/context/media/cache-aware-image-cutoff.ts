@@ -1,15 +1,15 @@
 /**
- * Finds the index before which old images are hidden, if that saves money. The cutoff is checked every `step`
- * rounds, counted from the first. It then moves forward, so that only the latest `keepTurns` rounds before the
- * current one keep their images, or it stays.
+ * Finds the index before which old images are hidden, if that saves money (the cutoff). Every `step` rounds, counted
+ * from the first, the cutoff either stays, or moves forward so that only the latest `keepTurns` rounds before the
+ * current one keep their images.
  *
  * Hiding an image costs once, because the provider must read all items after it without its cache. In each later
- * request it saves the cached price of the image. The cutoff moves if the savings exceed the costs before the
- * conversation has grown by a quarter. Between long texts they never do.
+ * request it saves the cached price of the image. The cutoff moves if the savings reach the costs before the
+ * conversation has grown by a quarter. They rarely do if long texts follow the images.
  *
  * Each check uses only items that already existed at that round, so later requests repeat its result. A notice
- * counts like the image that it replaced. Reasoning does not count, because the provider often ignores it after a
- * change of the prompt.
+ * counts like the image that it replaced. Reasoning does not count as text to be read again, because the provider
+ * often ignores it after a change of the prompt.
  */
 import { countHiddenMedia, readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
@@ -24,11 +24,11 @@ export interface ImageCutoffOptions {
   /** The number of rounds before the current one that keep their images. */
   readonly keepTurns: number
   readonly step: number
-  /** True if old tool outputs are sent in full. Shortened outputs are short, so they are not counted as text. */
+  /** True if old tool outputs are sent in full. Otherwise outputs are short, so they are not counted as text. */
   readonly sendsFullOutputs: boolean
 }
 
-/** Returns the index before which images are hidden, except those of items that are always sent. */
+/** Returns the index before which images are hidden, except images of leading instructions and pinned items. */
 export function findImageCutoff(
   items: readonly Item[],
   { keepTurns, step, sendsFullOutputs }: ImageCutoffOptions,
@@ -56,7 +56,7 @@ export function findImageCutoff(
   return cutoff
 }
 
-/** Returns the number of images per item that can be hidden or have been hidden, by the index of the item. */
+/** Returns for each item, by its index, how many of its images can be hidden or are hidden already. */
 function countHideableImages(items: readonly Item[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>()
   const stays = createSinglePinPredicate(items)

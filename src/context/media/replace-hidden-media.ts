@@ -3,7 +3,7 @@
  * comes again later, or if the model does not accept this kind of media.
  *
  * The latest question keeps all media that the model accepts. The cutoff of each limit moves in steps, so that most
- * requests send earlier rounds unchanged. A repeated image changes an earlier round at once.
+ * requests send earlier rounds unchanged. When an image is repeated, its earlier occurrence is replaced at once.
  */
 import type { Item, Part } from '../../core/item.ts'
 import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
@@ -27,7 +27,7 @@ export interface MediaHidingOptions {
   readonly rules: MediaVisibilityRules
   /** The kinds of media that the model accepts. */
   readonly acceptedMediaKinds: ReadonlySet<MediaKind>
-  /** The complete conversation, over which media handles are numbered, if the list is only a part of it. */
+  /** The complete conversation, if the list is only a part of it. Media handles are numbered over all of it. */
   readonly conversation?: readonly Item[] | undefined
 }
 
@@ -58,8 +58,8 @@ export function replaceHiddenMedia({
 }
 
 /**
- * Replaces the hidden parts of an item with notices. `hidden` maps their indexes. Adjacent parts of one kind that
- * are hidden for the same reason share one notice.
+ * Replaces the hidden parts of an item with notices. `hidden` contains these parts by their index. Adjacent parts of
+ * one kind that are hidden for the same reason share one notice.
  */
 function insertNotices(
   item: Item,

@@ -29,7 +29,7 @@ export interface HiddenMedia {
     | 'media-unseen'
 }
 
-/** `sendsFullOutputs`: true (the default) if old tool outputs are sent in full. */
+/** `sendsFullOutputs` is true (the default) if the policy does not shorten old tool outputs. */
 export type MediaVisibilityRules = MediaRules & { readonly sendsFullOutputs?: boolean }
 
 /** The hidden media, by the index of the item and then by the index of the content part. */
@@ -66,7 +66,9 @@ interface LocatedMedia {
   readonly partIndex: number
   readonly medium: PartMedia
   readonly section: WeighedMedia['section']
-  /** True if the item is pinned or a leading instruction, so that its media are never hidden. */
+  /**
+   * True if the item is pinned or a leading instruction. Its media are hidden only if the model does not accept them.
+   */
   readonly isPinned: boolean
   /** The index of the first message of the same question, or of the item itself if it is no user message. */
   readonly questionStart: number
@@ -140,7 +142,7 @@ function listMediaBeyondLimit(
   limit: number | null,
 ): ReadonlySet<LocatedMedia> {
   const cutoff = limit === null ? 0 : findMediaCutoff(scale, limit)
-  return new Set(scale.flatMap(({ media, start }) => (start < cutoff ? [media] : [])))
+  return new Set(scale.flatMap(({ media, scaleStart }) => (scaleStart < cutoff ? [media] : [])))
 }
 
 /** Measures media on three scales: number of items with images, number of images, and bytes. */
@@ -152,21 +154,21 @@ function measure(all: readonly LocatedMedia[], repeated: ReadonlySet<LocatedMedi
   for (const media of all) {
     const { medium, section, itemIndex, isPinned } = media
     const measureFrom = (start: number, length: number, weight: number): MeasuredMedia => {
-      return { media, section, start, end: start + length, weight }
+      return { media, section, scaleStart: start, scaleEnd: start + length, weight }
     }
-    // Pinned media never count, even in the latest question. Otherwise the cutoff would move back when the next
+    // Pinned media never count, not even in the latest question. Otherwise the cutoff would move back when the next
     // question comes. A repeated image counts only at its last occurrence.
     const isCounted = !isPinned && (section === 'question' || !repeated.has(media))
     if (medium.kind === 'image') {
       const previous = items.at(-1)
       const isSameItem = previous?.media.itemIndex === itemIndex
-      const start = (isSameItem ? previous.start : previous?.end) ?? 0
+      const start = (isSameItem ? previous.scaleStart : previous?.scaleEnd) ?? 0
       isItemCounted &&= isSameItem
       items.push(measureFrom(start, 1, isCounted && !isItemCounted ? 1 : 0))
       images.push(measureFrom(images.length, 1, isCounted ? 1 : 0))
       isItemCounted ||= isCounted
     }
-    const start = bytes.at(-1)?.end ?? 0
+    const start = bytes.at(-1)?.scaleEnd ?? 0
     bytes.push(measureFrom(start, medium.bytes, isCounted ? medium.bytes : 0))
   }
   return { items, images, bytes }

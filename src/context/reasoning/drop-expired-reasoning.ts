@@ -1,9 +1,9 @@
 /**
- * Drops reasoning that is older than the policy allows. `open_turn` keeps the reasoning of the current round;
- * `next_reply` keeps it also for the last answered round before the current one.
+ * Drops reasoning that is older than the policy allows. `open_turn` keeps the reasoning of the current round.
+ * `next_reply` keeps it from the last answered round before the current one on. Pinned reasoning always stays.
  *
  * The result depends only on the list. Thus each replica drops the same items, and a question that is sent again,
- * e.g. after its answer failed, gets the same reasoning again.
+ * e.g. after its answer failed, is sent with the same reasoning.
  */
 import type { Item } from '../../core/item.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'

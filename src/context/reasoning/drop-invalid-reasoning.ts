@@ -1,11 +1,12 @@
 /**
  * Drops reasoning that the upstream would reject, or ignore and charge for: reasoning that another account or API
  * has encrypted, that was written after a prefix which has changed since, or that the upstream has rejected before.
- * The reasoning of one answer is sent completely or not at all, because each reasoning item is bound to the one
- * before it.
+ * The reasoning of one answer is sent completely or not at all, because each reasoning item is bound to
+ * the reasoning item before it.
  *
- * This transform runs last, because the prefix of an answer is read from the final list. Dropping the reasoning of
- * one answer thus invalidates later reasoning that was written with it, but not reasoning that was written without it.
+ * This transform runs last, because the prefix of an answer (all items before it) is read from the final list. After
+ * the reasoning of one answer is dropped, later reasoning is invalid if it was written while the dropped reasoning was
+ * in the prompt.
  *
  * All items of an answer share one `origin` object, which identifies the answer.
  */
@@ -14,7 +15,10 @@ import type { Item, Origin } from '../../core/item.ts'
 import { isEncryptedOrSigned } from '../../core/reasoning/is-encrypted-or-signed.ts'
 import { stripReasoning } from '../../core/reasoning/strip-reasoning.ts'
 import { editItems } from '../edit-items.ts'
-import { findValidReasoningStart, isUnrecordedReasoning } from './find-valid-reasoning-start.ts'
+import {
+  findValidUnrecordedReasoningStart,
+  isUnrecordedReasoning,
+} from './find-valid-unrecorded-reasoning-start.ts'
 import { rebuildEarlierPrompts } from './rebuild-earlier-prompts.ts'
 import { startPrefixHash, type RunningPrefixHash } from './hash-prompt-prefix.ts'
 import type { PipelineResult } from '../list-and-run-transforms.ts'
@@ -29,28 +33,29 @@ export interface ReasoningCheckOptions {
   /** True if the model rejects or ignores reasoning after a changed prefix. */
   readonly checksPrefix: boolean
   /**
-   * True if the same gateway tools were offered when the conversation had this many items. Undefined:
+   * True if the same gateway tools were offered when the conversation had `length` items. Without this function,
    * reasoning that the gateway has not recorded is assumed to be valid.
    */
   readonly hadSameGatewayTools?: (length: number) => boolean
-  /** Answers that were written without earlier reasoning, because the upstream had rejected all of it. */
+  /** Answers that were written without any earlier reasoning, because the upstream had rejected that reasoning. */
   readonly answersAfterRejection: readonly Origin[]
 }
 
-export function dropInvalidReasoning(validity: ReasoningCheckOptions): Transform {
+export function dropInvalidReasoning(options: ReasoningCheckOptions): Transform {
   return {
     name: 'keep-valid-reasoning',
-    run(items, originalPositions = [...items.keys()], stages = []) {
-      const rejectedEnd = findRejectedEnd(items, validity.answersAfterRejection)
+    run(items, originalPositions = [...items.keys()], transforms = []) {
+      const rejectedEnd = findRejectedEnd(items, options.answersAfterRejection)
       const answers = findEncryptedAnswers(items)
-      const unrecordedStart = findUnrecordedStart({ items, originalPositions, stages }, validity)
+      const pipeline = { items, originalPositions, transforms }
+      const unrecordedStart = findUnrecordedStart(pipeline, options)
       // Returns early for most conversations, which have no reasoning that could be invalid.
       if (rejectedEnd === 0 && unrecordedStart === 0 && answers.size === 0)
         return { items, notes: [] }
-      const findFault = createFaultFinder(answers, validity)
+      const findFault = createFaultFinder(answers, options)
       return editItems(items, (item, index, edited) => {
         if (index < rejectedEnd) {
-          return { replacement: stripReasoning(item, validity.wire), why: 'reasoning-refused' }
+          return { replacement: stripReasoning(item, options.wire), why: 'reasoning-refused' }
         }
         const why =
           index < unrecordedStart && isUnrecordedReasoning(item)
@@ -62,18 +67,18 @@ export function dropInvalidReasoning(validity: ReasoningCheckOptions): Transform
   }
 }
 
-/** Returns the index from which unrecorded reasoning (sent back by the client) is valid; 0 if all of it is. */
+/** Returns the index from which unrecorded reasoning (sent back by the client) is valid; 0 if all of it is valid. */
 function findUnrecordedStart(
-  pipeline: Pick<PipelineResult, 'items' | 'originalPositions' | 'stages'>,
+  pipeline: Pick<PipelineResult, 'items' | 'originalPositions' | 'transforms'>,
   { checksPrefix, hadSameGatewayTools }: ReasoningCheckOptions,
 ): number {
   const { items, originalPositions } = pipeline
   if (!checksPrefix || hadSameGatewayTools === undefined || !items.some(isUnrecordedReasoning))
     return 0
   const history = rebuildEarlierPrompts(pipeline)
-  const promptAt = (length: number) =>
-    hadSameGatewayTools(length) ? history.promptAt(length) : null
-  return findValidReasoningStart(items, originalPositions, { ...history, promptAt })
+  const rebuildPrompt = (length: number) =>
+    hadSameGatewayTools(length) ? history.rebuildPrompt(length) : null
+  return findValidUnrecordedReasoningStart(items, originalPositions, { ...history, rebuildPrompt })
 }
 
 /** Returns the start of the latest answer with one of these origins, or 0 if there is no such answer. */
@@ -86,8 +91,8 @@ function findRejectedEnd(items: readonly Item[], origins: readonly Origin[]): nu
 }
 
 /**
- * The answers with encrypted reasoning. The value is true if the items before some of the reasoning have changed: an
- * item of another answer was inserted into the answer, or an output of a gateway tool was shortened later.
+ * The answers with encrypted reasoning. The value is true if items within the answer have changed before some of its
+ * reasoning: another item was inserted into the answer, or an output of a gateway tool was shortened later.
  */
 type EncryptedAnswers = ReadonlyMap<Origin, boolean>
 

@@ -2,8 +2,8 @@
  * Hashes the prompt before an answer (its prefix). Newer models bind their reasoning to the prefix: the reasoning is
  * valid as long as nothing before it has changed.
  *
- * The hash covers the prompt before encoding, because the encoded request depends on nothing else. Ids, statuses and
- * origins are not hashed: they are not sent, or may differ between two requests for the same prompt.
+ * The prompt is hashed before it is encoded. That is enough, because the encoded request depends on nothing else. Ids,
+ * statuses and origins are not hashed: they are not sent, or may differ between two requests for the same prompt.
  *
  * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks
  */
@@ -20,9 +20,9 @@ export function hashPromptPrefix(prompt: Pick<Prompt, 'items' | 'params'>, wire:
 }
 
 /**
- * Returns the hash of the request fields that belong to the prefix: instructions, tools, output format, and the model,
- * which affects how they are encoded. Returns an empty text for OpenAI, whose API compares items only
- * (https://developers.openai.com/api/docs/guides/preserved-reasoning).
+ * Returns the hash of the request fields that come before the items of a prompt: instructions, tools and output format;
+ * also the model, because it affects their encoding. Returns `''` for OpenAI: whether reasoning is still valid depends
+ * there on the items only (https://developers.openai.com/api/docs/guides/preserved-reasoning).
  */
 export function computePrefixSeed(params: PromptParameters, wire: string): string {
   if (wire === 'responses') return ''
@@ -80,7 +80,7 @@ function listTexts(item: Item): readonly string[] {
     case 'reasoning': {
       const { summary, content = [], encrypted_content: encrypted } = item
       const texts = [...summary, ...content].map(({ text }) => text)
-      // The encrypted text changes with the provider-specific fields, so it is hashed in their place.
+      // Encrypted text changes whenever the provider-specific fields change, so hashing the encrypted text is enough.
       const signature =
         typeof encrypted === 'string' && encrypted !== '' ? encrypted : describeNative(item)
       return [`${summary.length}`, ...texts, signature]
@@ -101,8 +101,8 @@ function describeNative({ native }: Item): string {
 }
 
 /**
- * Lists the texts to hash. `input_text` and `output_text` get the same tag `text`, because the role of the message is
- * hashed anyway.
+ * Lists the texts to hash. `input_text` and `output_text` are both hashed as `text`, because the role of the message,
+ * which is hashed too, decides between them.
  */
 function listPartTexts(parts: readonly Part[]): readonly string[] {
   const texts: string[] = []

@@ -11,23 +11,23 @@ import { isNonAssistantMessage } from '../cut-points.ts'
 import type { AppliedTransform, OriginalPositions } from '../transform-interface.ts'
 
 export interface EarlierPrompts {
-  /** Returns the prompt for the first `length` items, or `null` if that request also had other tools, for example. */
-  readonly promptAt: (length: number) => readonly Item[] | null
+  /** Returns the prompt for the first `length` items, or `null` if other gateway tools were offered in that request. */
+  readonly rebuildPrompt: (length: number) => readonly Item[] | null
   /** True if an item from index `start` up to `end` may have been sent differently in an earlier request. */
   readonly mayHaveChangedBetween: (start: number, end: number) => boolean
 }
 
 export function rebuildEarlierPrompts(
-  result: Pick<PipelineResult, 'items' | 'originalPositions' | 'stages'>,
+  result: Pick<PipelineResult, 'items' | 'originalPositions' | 'transforms'>,
 ): EarlierPrompts {
-  const { stages } = result
-  const first = stages.findIndex(mayHaveChanged)
-  const { items, originalPositions } = stages[first] ?? result
-  const rest = first < 0 ? [] : stages.slice(first)
+  const { transforms: appliedTransforms } = result
+  const first = appliedTransforms.findIndex(mayHaveChanged)
+  const { items, originalPositions } = appliedTransforms[first] ?? result
+  const rest = first < 0 ? [] : appliedTransforms.slice(first)
   const transforms = rest.map(({ transform }) => transform)
   let changedBefore: Uint32Array | null = null
   return {
-    promptAt(length) {
+    rebuildPrompt(length) {
       // The reused result is in the original order without added items, so the prefix ends at the next later item.
       const next = originalPositions.findIndex(
         (position) => position !== null && position >= length,
@@ -41,8 +41,8 @@ export function rebuildEarlierPrompts(
       return continueTransforms(prefix, transforms).items
     },
     mayHaveChangedBetween(start, end) {
-      changedBefore ??= countPossiblyChangedItems(stages[0]?.items ?? items, {
-        stages: rest,
+      changedBefore ??= countPossiblyChangedItems(appliedTransforms[0]?.items ?? items, {
+        transforms: rest,
         originalPositions: result.originalPositions,
       })
       return (changedBefore[end] ?? 0) > (changedBefore[start] ?? 0)
@@ -56,17 +56,17 @@ function mayHaveChanged({ transform: { prefixChanges }, notes }: AppliedTransfor
 
 /**
  * Returns for each index of the conversation `items` the number of earlier items that may have been sent differently
- * in an earlier request. If no such item is between two answers, the prompts of both had the same items before the
- * first answer. `stages`: the transforms that may have had another result for a shorter list; `originalPositions`:
- * those of the final list.
+ * in an earlier request. If no such item is between two answers, the prompts of both answers had the same items before
+ * the first answer. `transforms` begin with the first one that may have had another result for a shorter list;
+ * `originalPositions` are those of the final list.
  */
 function countPossiblyChangedItems(
   items: readonly Item[],
-  { stages, originalPositions }: Pick<PipelineResult, 'stages' | 'originalPositions'>,
+  { transforms, originalPositions }: Pick<PipelineResult, 'transforms' | 'originalPositions'>,
 ): Uint32Array {
   const mayDiffer = new Uint8Array(items.length)
   let lastMoved = 0
-  for (const { transform, notes, originalPositions: positions } of stages) {
+  for (const { transform, notes, originalPositions: positions } of transforms) {
     for (const { did, at = -1 } of notes) {
       const position = positions[at] ?? null
       if (position === null) continue
@@ -74,7 +74,7 @@ function countPossiblyChangedItems(
       if (did === 'moved') lastMoved = Math.max(lastMoved, position)
     }
   }
-  markAddedItems(mayDiffer, items, stages, originalPositions)
+  markAddedItems(mayDiffer, items, transforms, originalPositions)
   markRestOfAnswers(mayDiffer, items)
   // A moved output may have been missing in all requests since its call, so all items before it are marked.
   mayDiffer.fill(1, 0, lastMoved)
@@ -90,10 +90,10 @@ function countPossiblyChangedItems(
 function markAddedItems(
   mayDiffer: Uint8Array,
   items: readonly Item[],
-  stages: readonly AppliedTransform[],
+  transforms: readonly AppliedTransform[],
   positions: OriginalPositions,
 ): void {
-  const mayChangeAny = stages.some(({ transform }) => transform.prefixChanges === undefined)
+  const mayChangeAny = transforms.some(({ transform }) => transform.prefixChanges === undefined)
   if (!mayChangeAny && !positions.includes(null)) return
   for (const [index, position] of positions.entries()) {
     if (position === null) mayDiffer[positions[index - 1] ?? 0] = 1
@@ -103,7 +103,7 @@ function markAddedItems(
   }
 }
 
-/** Marks all items of an answer after a marked one, because a later tool round of the answer may begin in between. */
+/** Marks all items of an answer after a marked item, because a later tool round of the answer may begin in between. */
 function markRestOfAnswers(mayDiffer: Uint8Array, items: readonly Item[]): void {
   for (const [index, item] of items.entries()) {
     const next = items[index + 1]

@@ -3,10 +3,10 @@
  * with its output, and reasoning together with the item that it led to. Stored items do not change.
  *
  * A compaction that an upstream made while such an author was visible may mention the author, so it is
- * dropped. A compaction sent by the client stays, because the gateway does not know when it was made.
+ * dropped. A compaction that the gateway has not recorded stays, because the gateway does not know when it was made.
  *
- * The placeholder always has the same text and the role `user`, so that it stays the same when another hidden message
- * follows.
+ * The placeholder always has the same text and the role `user`, so that it does not change when another hidden
+ * message follows.
  */
 import {
   readCompactionHiddenAuthors,
@@ -24,15 +24,15 @@ import { findInsertionPoints } from '../insertion-points.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export function hideAuthors(hidden: readonly string[]): Transform {
+export function hideAuthors(hiddenAuthors: readonly string[]): Transform {
   return {
     name: 'hide-authors',
     requiredTraits: ITEM_TRAITS.author,
     prefixChanges: 'never',
     run(items) {
-      const isHidden = findHiddenItems(items, hidden)
+      const isHidden = findHiddenItems(items, hiddenAuthors)
       if (isHidden === null) return { items, notes: [] }
-      const mayMention = createMentionCheck(items, hidden)
+      const mayMention = createMentionCheck(items, hiddenAuthors)
       return editItems(items, (item, index) => {
         if (isHidden[index] === true) {
           const isFirst = isHidden[index - 1] !== true
@@ -44,7 +44,10 @@ export function hideAuthors(hidden: readonly string[]): Transform {
   }
 }
 
-/** Returns a predicate for an upstream's compaction that may mention a hidden author who was visible when it was made. */
+/**
+ * Returns a function that is true for an upstream's compaction that may mention a now hidden author: the author had
+ * written before it and was not hidden when it was made.
+ */
 function createMentionCheck(items: readonly Item[], hidden: readonly string[]) {
   const firstMessages = hidden.map((author) => ({
     author,
@@ -71,7 +74,8 @@ function createPlaceholder(): Message {
 
 /**
  * Returns for each item whether it is hidden, or `null` if no item is. Calls, outputs and reasoning are hidden as
- * complete groups. Text before calls is no part of their group, because it may have been sent earlier.
+ * complete groups. Text before calls is no part of their group, because the text may
+ * have been sent unhidden before the calls followed.
  */
 function findHiddenItems(
   items: readonly Item[],

@@ -1,9 +1,10 @@
 /**
  * Labels messages with the names of their authors, and gives the role `assistant` only to messages of the model. With
- * a persona, these are all assistant messages except those of other authors. With `act_as`, these are the messages of
- * the author whom the model plays. All other messages get the role `user`.
+ * a persona (the model's name), these are the assistant messages without an author or with this name. With `act_as`,
+ * these are the messages of the author whom the model plays. All other messages of users and assistants get the role
+ * `user`. Without both, roles stay unchanged.
  *
- * The name is put before the text (`Ann: hello`), or into the field `name` if the wire has one; never twice.
+ * The name is put before the text (`Ann: hello`), or into the field `name` if the wire has one; but not twice.
  * Tool calls of another assistant keep their role, because only the model can make calls. Reasoning that
  * led to a message of another author is dropped.
  *
@@ -115,7 +116,7 @@ function labelMessage(
 ): Message {
   if (names === 'none') return removeNameField(message, author)
   const isUser = message.role === 'user'
-  // An assistant message without an author is the persona's, even if the model now plays another author.
+  // An assistant message without an author counts as written by the persona, even if the model now plays another author.
   const isPersona = isUser && isTurned && persona !== null
   const speaker = author ?? (isPersona ? { id: null, name: persona } : null)
   if (speaker === null) return message

@@ -1,11 +1,11 @@
 /**
  * Applies the latest compaction that the upstream can read: drops the items that it replaces, and turns a compaction
  * made by the gateway into a message with its summary. User messages and instructions stay, because a compaction
- * does not include them. Anthropic's compaction also replaces user messages, and Anthropic's API ignores items
- * before it, so items that stay are moved after it.
+ * does not include them. Exception: Anthropic's compaction also replaces user messages, and Anthropic's API ignores
+ * items before it, so items that stay are moved after the answer that contains it.
  *
- * A compaction that the upstream cannot read is dropped and replaces nothing. The same holds for an upstream's
- * compaction of items that a gateway summary replaces.
+ * A compaction that the upstream cannot read is dropped and replaces nothing. An upstream's compaction is also dropped
+ * if a gateway summary replaces the items before it.
  */
 import {
   isCompaction,
@@ -65,7 +65,9 @@ function createEditor(items: readonly Item[], reader: CompactionReader) {
   const compaction = items[applied]
   const replacesUsers = compaction !== undefined && replacesUserMessages(compaction)
   const stays = createPinnedItemPredicate(items)
-  /** True for instructions, for user messages that the compaction does not replace, and for items that are always sent. */
+  /**
+   * True for instructions, for user messages that the compaction does not replace, and for items that are always sent.
+   */
   const outlastsCompaction = (item: Item, index: number): boolean =>
     item.type === 'message' && isNonAssistantMessage(item)
       ? !replacesUsers || item.role !== 'user' || stays(index, item)

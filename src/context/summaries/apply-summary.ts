@@ -1,9 +1,9 @@
 /**
  * Replaces the first rounds of a conversation by their summary. Leading instructions and pinned items keep their
- * positions. The summary comes after the last item that it replaces, and so before the first remaining round.
+ * positions. The summary comes after the last item that it replaces, and thus before the first remaining round.
  *
- * The replaced items are recognized by object identity. A list that does not begin with exactly these items stays
- * unchanged, and so does a list that contains the summary already.
+ * The replaced items are recognized by object identity. The list stays unchanged if
+ * it does not begin with these items (besides those that are always sent), or if it contains the summary already.
  */
 import type { Item } from '../../core/item.ts'
 import { affectsAllLaterItems } from '../../core/items/rounds-and-pinned-items.ts'
@@ -67,7 +67,9 @@ function findCoveredEnd(items: readonly Item[], covered: readonly Item[]): numbe
   return null
 }
 
-/** Returns the index after pinned model items at `start`, so that the summary separates no pinned call from its output. */
+/**
+ * Returns the index after pinned model items at `start`, so that the summary separates no pinned call from its output.
+ */
 function skipPinnedGroup(items: readonly Item[], start: number, stays: KeepPredicate): number {
   let end = start
   for (let item = items[end]; item !== undefined; item = items[end]) {

@@ -1,11 +1,11 @@
 /**
  * Moves items from before Anthropic's own compaction after it, because Anthropic's API ignores items before a
- * compaction, except leading instructions. The moved items follow the answer that contains the compaction, in
- * their order.
+ * compaction, except leading instructions. The moved items keep their order and follow the answer that
+ * contains the compaction.
  *
  * This transform moves inserted items, such as memory layers, so it runs after all transforms that insert some.
- * `apply-compaction.ts` moves the items of the conversation itself, while it drops others: after dropping, an
- * instruction in the middle would look like a leading one.
+ * `apply-compaction.ts` has to move the items of the conversation itself when it drops the replaced items. Otherwise an
+ * instruction from the middle of the conversation would look like a leading one.
  */
 import { replacesUserMessages } from '../../core/items/compaction-item.ts'
 import { countLeadingInstructions } from '../../core/items/leading-instructions.ts'

@@ -3,8 +3,9 @@
  * parses the result. The cut is between two rounds, and never between a call and its output. Policies count
  * rounds as turns (`keepTurns`).
  *
- * A summary continues the previous one, so only later items are rendered. A transcript that is too long for one
- * prompt is split into parts (chapters); each prompt contains the summary of the earlier chapters.
+ * A summary continues the previous one, so only items that the previous summary does not cover are rendered. A
+ * transcript that is too long for one prompt is split into parts (chapters); each prompt contains the summary of the
+ * earlier chapters.
  */
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import type { Item } from '../../core/item.ts'
@@ -35,8 +36,8 @@ export interface SummaryCut {
 }
 
 /**
- * Returns the latest cut that leaves `keepTurns` rounds and `keepTokens` tokens after it, or `null` if the items
- * between the end of the previous summary and such a cut leave nothing to summarize.
+ * Returns the latest cut that leaves `keepTurns` rounds and `keepTokens` tokens after it, or `null` if no item
+ * between the end of the previous summary and such a cut can be summarized.
  */
 export function findSummaryCut(
   items: readonly Item[],
@@ -95,14 +96,14 @@ function shortenEntry(entry: string, maxTokens: number): string {
   return cutMiddle(entry, Math.floor((maxTokens * 2) / 3), Math.floor(maxTokens / 4))
 }
 
-/** Version of the prompt below, which is stored with each summary. */
+/** The version of the prompt below. The version is stored with each summary. */
 export const SUMMARY_PROMPT_VERSION = 1
 
 /** Returns a function that builds the request fields with which a model summarizes one chapter. */
 export function createSummaryPromptBuilder(focus: string | null) {
   const focusSection = focus === null ? '' : `\n\n<focus>\n${focus}\n</focus>\n${FOCUS}`
-  return (before: string | null, chapter: string) =>
-    createSummarizerRequest(INSTRUCTIONS, before, chapter, `${focusSection}\n\n${REQUEST}`)
+  return (previousSummary: string | null, chapter: string) =>
+    createSummarizerRequest(INSTRUCTIONS, previousSummary, chapter, `${focusSection}\n\n${REQUEST}`)
 }
 
 /** Parses the text that a model wrote into the list of facts under its heading, e.g. `- Port 8080`, and the rest. */

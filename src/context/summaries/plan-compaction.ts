@@ -2,8 +2,8 @@
  * Plans the compaction of a conversation: the user messages that stay, and the prompts with which a model summarizes
  * the other items.
  *
- * The summary continues the previous one, so only later items are rendered. A transcript that is too long for one
- * prompt is split into parts (chapters); each prompt contains the summary of the earlier chapters.
+ * The summary continues the previous one, so only items after the previous one are rendered. A transcript that is too
+ * long for one prompt is split into parts (chapters); each prompt contains the summary of the earlier chapters.
  */
 import {
   isCompactionMessage,
@@ -39,7 +39,7 @@ export function listItemsReplacedByCompaction(items: readonly Item[]): readonly 
   return items.filter((item) => item.type !== 'message' || item.role === 'assistant')
 }
 
-/** Joins transcript entries to chapters of at most `maxTokens`. A longer entry becomes a chapter of its own. */
+/** Joins transcript entries to chapters of at most `maxTokens` tokens. A longer entry becomes a chapter of its own. */
 export function splitTranscript(entries: readonly string[], maxTokens: number): readonly string[] {
   const chapters: string[] = []
   let open: string[] = []
@@ -58,18 +58,19 @@ export function splitTranscript(entries: readonly string[], maxTokens: number): 
 }
 
 /** Returns the request fields with which a model summarizes one chapter for a compaction. */
-export function buildCompactionPrompt(before: string | null, chapter: string) {
-  return createSummarizerRequest(INSTRUCTIONS, before, chapter, `\n\n${REQUEST}`)
+export function buildCompactionPrompt(previousSummary: string | null, chapter: string) {
+  return createSummarizerRequest(INSTRUCTIONS, previousSummary, chapter, `\n\n${REQUEST}`)
 }
 
-/** Returns the request fields with which a model summarizes a chapter. `before` is the summary of earlier chapters. */
+/** Returns the request fields with which a model summarizes a chapter and continues the summary of earlier chapters. */
 export function createSummarizerRequest(
   instructions: string,
-  before: string | null,
+  previousSummary: string | null,
   chapter: string,
   ending: string,
 ) {
-  const earlier = before === null ? '' : `<summary_so_far>\n${before}\n</summary_so_far>\n\n`
+  const earlier =
+    previousSummary === null ? '' : `<summary_so_far>\n${previousSummary}\n</summary_so_far>\n\n`
   const text = `${earlier}<conversation>\n${chapter}\n</conversation>${ending}`
   const content = [{ type: 'input_text', text }]
   return { instructions, input: [{ type: 'message', role: 'user', content }] }

@@ -1,6 +1,6 @@
 /**
  * Renders a conversation as text for a model that summarizes it, with one entry per item. Long items are cut
- * to their beginning and end, so that no item fills the prompt alone. The text of an item is indented, so that it
+ * to their beginning and end, so that no single item fills the prompt. The text of an item is indented, so that it
  * cannot imitate the heading of another entry, e.g. `[user]`.
  */
 import { textOfPart, type Item, type OpaqueItem, type Part } from '../../core/item.ts'

@@ -7,7 +7,7 @@ import type { Item } from '../../core/item.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 
 export function hasValidItemOrder(items: readonly Item[]): boolean {
-  /** The ids of calls without an output so far. */
+  /** The ids of calls whose output has not come yet. */
   const waiting = new Set<string>()
   const ids = new Set<string>()
   let isBetweenOutputs = false

@@ -4,10 +4,10 @@
  * made together (their batch).
  *
  * Calls without an output and outputs without a call are dropped. An output in the wrong position is moved to its
- * batch. A pair that comes twice, once from the client and once from the store, is sent once.
+ * batch. If a call and its output come twice, once from the client and once from the store, they are sent once.
  *
  * Calls of the last batch stay without outputs if no message follows, because they still wait for them. If the client
- * sent the request too early, the provider reports that.
+ * has forgotten the outputs, the provider reports that.
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
@@ -17,12 +17,12 @@ import {
   findToolCallPairs,
 } from '../../core/items/tool-call-pairs.ts'
 import { createStubOutput } from './stub-missing-outputs.ts'
-import { findDuplicateCalls } from './find-duplicate-calls.ts'
+import { findCopiesOfCalls } from './find-copies-of-calls.ts'
 import { hasValidItemOrder } from './has-valid-item-order.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-/** With `stub`, a call in the middle that never got an output stays, for `stubMissingOutputs`. */
+/** With `stub`, a call in the middle that never got an output stays, so that `stubMissingOutputs` can add one. */
 export function pruneOrphans(unansweredCalls: 'drop' | 'stub' = 'drop'): Transform {
   return {
     name: 'prune-orphans',
@@ -61,7 +61,7 @@ function findDroppedEnds(
   keepsForStubs: boolean,
 ): DroppedEnds {
   const dropped = new Map<number, string>()
-  for (const index of findDuplicateCalls(items, partners)) dropped.set(index, 'pair-duplicate')
+  for (const index of findCopiesOfCalls(items, partners)) dropped.set(index, 'pair-duplicate')
   if (
     kinds.every(
       (kind, index) => (kind !== 'call' && kind !== 'output') || partners[index] !== UNPAIRED,
@@ -69,7 +69,7 @@ function findDroppedEnds(
   )
     return dropped
   const unanswered: number[] = []
-  // The ids of calls with an output, between the current index and the next message.
+  // The call ids with an output between the current index and the next message.
   const answeredIds = new Set<string>()
   for (let index = items.length - 1; index >= 0; index -= 1) {
     const item = items[index]
@@ -94,7 +94,9 @@ function findDroppedEnds(
 
 const NO_IDENTITY = { toolKind: '', callId: '' }
 
-/** Returns the index from which calls still wait for their outputs: the start of the last batch after the last message. */
+/**
+ * Returns the index from which calls still wait for their outputs: the start of the last batch after the last message.
+ */
 function findOpenEnd(
   kinds: readonly ItemKind[],
   partners: Int32Array,
@@ -118,7 +120,9 @@ interface CallBatch {
   /** The index of the last item of the batch that is in the right position. */
   end: number
   hasOutput: boolean
-  /** True if reasoning follows `end`. The reasoning belongs to the batch only if another call or hosted item follows. */
+  /**
+   * True if reasoning follows `end`. The reasoning belongs to the batch only if another call or hosted item follows.
+   */
   hasLooseReasoning: boolean
   /** The indexes of outputs that must be moved after `end`. */
   readonly late: number[]
@@ -179,8 +183,8 @@ function insertLateOutputs(
 }
 
 /**
- * Drops reasoning that is not followed by a model item. Further reasoning may follow, but not if the call that the
- * first reasoning led to was dropped in between.
+ * Drops reasoning that is not followed by a model item. Reasoning followed by further reasoning stays, unless a call
+ * between them, to which the first reasoning led, was dropped.
  */
 function dropStrayReasoning(
   kinds: readonly ItemKind[],
@@ -222,7 +226,8 @@ function createNotes(
   const kept = new Set(order)
   const moved = new Set<number>()
   let first = items.length
-  // Only outputs are moved, and only toward the beginning, so a moved item has a smaller index after it.
+  // Only outputs are moved, and only toward the beginning. So an item was moved if an item with a smaller original index
+  // comes after it.
   for (const index of order.toReversed()) {
     if (index > first) moved.add(index)
     first = Math.min(first, index)

@@ -15,7 +15,7 @@ import {
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-/** The text of a stub output. It does not claim that the tool was not run, because an interrupted call may have been. */
+/** The text of a stub output. It leaves open whether the tool has run, because an interrupted call may have run. */
 export const STUB_OUTPUT_TEXT =
   '[No result of this tool call was recorded. It may or may not have run.]'
 

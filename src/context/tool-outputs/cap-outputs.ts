@@ -1,6 +1,7 @@
 /**
  * Cuts tool outputs that exceed a limit to their beginning and end when they are first sent. A note in
- * between contains the number of missing characters and how the model can read them. JSON stays JSON.
+ * between contains the number of missing characters and, if the tool `expand_output` is offered, how the model can read
+ * them. JSON stays JSON if it can be made short enough.
  *
  * A cut output, including its note, fits the limit, so a second run does not cut it again. The result depends on the
  * output alone and never changes later.
@@ -15,7 +16,7 @@ import {
 import { isTextWithoutNotice } from '../../core/text/gateway-notice.ts'
 import { replaceItems } from '../edit-items.ts'
 import { splitHeadAndTail } from './split-head-and-tail.ts'
-import { createItemCache, createOmissionNote, replaceOutputTexts } from './shorten-output.ts'
+import { createItemEditCache, createOmissionNote, replaceOutputTexts } from './shorten-output.ts'
 import { shortenJson } from './shorten-json.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
@@ -39,7 +40,7 @@ export function capOutputs(cap: OutputCap): Transform {
   }
 }
 
-/** Returns a function that cuts a long tool output. Other items and short outputs stay the same objects. */
+/** Returns a function that cuts long tool outputs. It returns other items and short outputs as the same objects. */
 export function createOutputCapper(cap: OutputCap): (item: Item) => Item {
   const settings = `${cap.maxChars} ${cap.offersExpandTool}`
   return (item) => {
@@ -48,7 +49,7 @@ export function createOutputCapper(cap: OutputCap): (item: Item) => Item {
   }
 }
 
-const cached = createItemCache()
+const cached = createItemEditCache()
 
 /** Counts the characters of an output, without notices of the gateway, which the tool did not write. */
 function countChars(output: string | readonly Part[]): number {

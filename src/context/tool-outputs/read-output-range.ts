@@ -1,6 +1,7 @@
 /**
- * Reads a part of a stored tool output, for a model that got only beginning and end of it (`cap-outputs.ts`).
- * Positions are counted in the joined texts of the output without markers, as in the note of the cut output.
+ * Reads a part of a stored tool output, for a model that was sent only its beginning and end (`cap-outputs.ts`).
+ * Positions are counted in the joined texts of the output without markers, like those in the note that replaced the
+ * middle.
  */
 import { isToolOutput, textOf, type Item } from '../../core/item.ts'
 import { splitsSurrogatePair } from './split-head-and-tail.ts'
@@ -9,7 +10,7 @@ import { stripItemMarkers } from '../cleaning/strip-markers-from-prompt.ts'
 export interface OutputRange {
   readonly from?: number
   readonly to?: number
-  /** Max length of the result, which is a tool output itself and would be cut otherwise. */
+  /** Max length of the result. The result is a tool output itself, and would be cut if it were longer. */
   readonly maxChars: number
 }
 

@@ -1,7 +1,7 @@
 /**
  * Shortens JSON so that it stays valid JSON and a model can recognize its structure. Fields and short values
- * stay. Long strings keep their beginning and end, long lists their first and last elements. A count
- * replaces each omitted middle, e.g. `"… 12 elements left out …"`.
+ * stay if possible. Long strings keep their beginning and end, long lists their first and last elements. A count
+ * replaces each omitted middle, e.g. `"… 12 elements left out …"`. Of an object with too many fields, the first stay.
  *
  * Short values stay complete, and long values share the remaining characters, first on the outermost level. The
  * same text always gives the same result. Long integers keep all digits.

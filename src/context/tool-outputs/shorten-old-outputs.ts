@@ -3,8 +3,8 @@
  *
  * The cutoff between old and recent rounds moves in steps of `step` rounds, counted from the first round:
  * `keepRounds: 5, step: 10` keeps full outputs in 6 to 15 rounds, including the current one. A cutoff that moved with
- * each round would change the prompt's prefix with each question, which costs more than full outputs at a provider
- * with a prompt cache.
+ * each round would change the prompt's prefix with each question, which costs more than full outputs if the provider
+ * has a prompt cache.
  */
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { replaceItems } from '../edit-items.ts'

@@ -13,7 +13,7 @@ import type { OutputRules } from '../../core/context-policy.ts'
 import { cutMiddle } from './split-head-and-tail.ts'
 import { shortenJson } from './shorten-json.ts'
 
-/** Lengths in UTF-16 code units. Outputs shorter than `minChars` stay unchanged. */
+/** Lengths in UTF-16 code units. Outputs with fewer than `minChars` stay unchanged. */
 export interface OutputLengths {
   readonly minChars: number
   readonly headChars: number
@@ -25,7 +25,7 @@ export function readOutputLengths({ longerThan, head, tail }: OutputRules): Outp
   return { minChars: longerThan, headChars: head, tailChars: tail }
 }
 
-/** Returns a function that shortens a tool output. Other items and short outputs stay the same objects. */
+/** Returns a function that shortens long tool outputs. It returns other items and short outputs as the same objects. */
 export function createOutputShortener(lengths: OutputLengths): (item: Item) => Item {
   const { minChars, headChars, tailChars } = lengths
   const settings = `${minChars} ${headChars} ${tailChars}`
@@ -36,13 +36,13 @@ export function createOutputShortener(lengths: OutputLengths): (item: Item) => I
   }
 }
 
-const cached = createItemCache()
+const cached = createItemEditCache()
 
 /**
  * Returns a function that caches the result of `edit` for as long as the item object exists, because the items of a
  * conversation stay the same objects between its requests. Only the result for the latest settings is cached.
  */
-export function createItemCache() {
+export function createItemEditCache() {
   const results = new WeakMap<Item, { readonly settings: string; readonly edited: Item }>()
   return (item: Item, settings: string, edit: () => Item): Item => {
     const result = results.get(item)
@@ -85,7 +85,7 @@ function shortenText(text: string, { minChars, headChars, tailChars }: OutputLen
   return short.length < text.length ? short : text
 }
 
-/** Returns the note between beginning and end of an output. `hint` is appended to its sentence. */
+/** Returns the note between beginning and end of an output. `hint` comes after its sentence, before the `]`. */
 export function createOmissionNote(omittedChars: number, hint = ''): string {
   return `[${omittedChars} characters of this tool output were left out here${hint}]`
 }
@@ -93,17 +93,19 @@ export function createOmissionNote(omittedChars: number, hint = ''): string {
 /** Max length of the note without a hint, with the line breaks around it. */
 const MAX_NOTE_CHARS = createOmissionNote(Number.MAX_SAFE_INTEGER).length + 2
 
+/** Matches the note without a hint, with the line breaks around it. */
+const NOTE_LINE = new RegExp(`\\n\\[\\d+${createOmissionNote(0).slice(2, -1)}\\]\\n`, 'g')
+
 /**
  * True if the text has been shortened with these lengths before. Without this check, a `minChars` below the length
  * of the result, e.g. `minChars: 100, headChars: 256`, would shorten the output again in a second run.
  */
 function isShortened(text: string, headChars: number, tailChars: number): boolean {
   if (text.length > headChars + MAX_NOTE_CHARS + tailChars) return false
-  const note = /\n\[\d+ characters of this tool output were left out here\]\n/g
   // Head and tail are one character shorter if the cut would have split a surrogate pair.
-  note.lastIndex = Math.max(0, headChars - 1)
-  const match = note.exec(text)
+  NOTE_LINE.lastIndex = Math.max(0, headChars - 1)
+  const match = NOTE_LINE.exec(text)
   if (match === null || match.index > headChars) return false
-  const tail = text.length - note.lastIndex
+  const tail = text.length - NOTE_LINE.lastIndex
   return tail === tailChars || tail === tailChars - 1
 }

@@ -2,7 +2,7 @@
  * Drops the items before the last reset of the conversation. Leading instructions and pinned items stay. Summaries
  * and compactions of the dropped items are dropped, too.
  *
- * This transform runs first, so that for all others the conversation begins at the reset.
+ * This transform runs first, so that for all other transforms the conversation begins at the reset.
  */
 import { isCompaction, isCompactionMessage } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'

@@ -1,7 +1,7 @@
 /**
  * Shortens and drops items so that a conversation fits the context window of its model, as planned by
- * `plan-token-budget.ts`. Runs before media are hidden, outputs are shortened and reasoning is dropped, because
- * the results of these change as the conversation grows, and each cut would change with them.
+ * `plan-token-budget.ts`. Runs before media are hidden, old outputs are shortened and reasoning is dropped: the results
+ * of these steps change as the conversation grows, and a cut that depended on them would change, too.
  */
 import type { ContextPolicy } from '../../core/context-policy.ts'
 import { editItems } from '../edit-items.ts'
@@ -40,7 +40,10 @@ export function fitTokenBudget(fit: TokenBudgetFitOptions): Transform {
   }
 }
 
-/** Returns the options of `planTokenBudget`. Outputs that do not fit the budget are capped to 500 characters. */
+/**
+ * Returns the options of `planTokenBudget`. The outputs of a round that exceeds the budget by itself are capped to 500
+ * characters.
+ */
 export function createTokenBudgetOptions({
   maxTokens,
   policy,

@@ -1,9 +1,9 @@
 /**
  * Inserts a warning when a model that works with tools has filled a configured share of its context
  * window, e.g. 80 %. The warning comes once, in the current round, after the answer that reached the share.
- * It keeps its position until the round ends and is no part of later rounds.
+ * It keeps its position until the round ends, and is not sent in later rounds.
  *
- * The check uses token counts of the provider, not estimates. Without such a count there is no warning.
+ * The share is computed from the provider's token counts, not from estimates. Without such a count there is no warning.
  */
 import { isCompaction } from '../../core/items/compaction-item.ts'
 import { createNoticePart } from '../../core/text/gateway-notice.ts'
@@ -36,8 +36,11 @@ export function insertTokenBudgetWarning(options: BudgetWarningOptions): Transfo
   }
 }
 
-/** Returns the number of answers of the model since the warning was due, or `null` if it is not due. */
-export function countStepsSinceWarning(
+/**
+ * Returns how many times the model has answered since the warning was due (once per tool round), or `null` if it is not
+ * due.
+ */
+export function countAnswersSinceWarning(
   items: readonly Item[],
   options: BudgetWarningOptions,
 ): number | null {

@@ -36,8 +36,9 @@ function weighTokens(items: readonly Item[], stays: KeepPredicate): readonly num
 }
 
 /**
- * Gives the first item of each round that is not always sent the weight 1, and all others 0. In the latest round the
- * question has the weight 1 even if it is pinned: otherwise the cut would move when the model's first item arrives.
+ * Counts each round once: its first item that a window can drop has the weight 1, and all other items 0. In the latest
+ * round the question has the weight 1 even if it is pinned: otherwise the cut would move when the model's first item
+ * arrives.
  */
 function weighRounds(items: readonly Item[], stays: KeepPredicate): readonly number[] {
   const latest = findRoundStarts(items).at(-1) ?? items.length

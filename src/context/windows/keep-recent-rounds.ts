@@ -2,17 +2,17 @@
  * Keeps the latest complete rounds that fit a window of items, turns (as policies call rounds) or tokens, and drops
  * older rounds.
  *
- * The cut moves in steps of half a window, counted from the beginning of the conversation: a window of 20
- * turns keeps 11 to 20 rounds. A cut that moved with each item would change the prompt's prefix each time, which
- * invalidates the provider's cache and preserved reasoning. The weight of an item never changes, so a cut never
- * moves back.
+ * The cut moves in steps of half a window, counted from the beginning of the conversation: a window of 20 turns keeps
+ * 11 to 20 rounds. A cut that moved with each item would change the prompt's prefix each time. That would invalidate
+ * the provider's cache and the reasoning that is sent back. The weight of an item never changes, so a cut never moves
+ * back.
  *
  * If two of these rules conflict, here or in `trim-long-rounds.ts`, the first one applies:
  *  1. leading instructions, pinned items and the latest question are sent complete, under any window;
  *  2. a call and its output, or reasoning and the item after it, are never separated;
- *  3. the latest assistant message is sent, if there is one (for items and tokens only: a window of one
+ *  3. the latest assistant message is sent, if there is one (not with a window of turns, because a window of one
  *     turn is the current round alone);
- *  4. at most four windows are sent (`trim-long-rounds.ts` drops parts of a round for that);
+ *  4. at most four windows are sent (`trim-long-rounds.ts` drops parts of a round for that; not with a window of turns);
  *  5. a round is sent complete, including a running tool loop;
  *  6. at most one window is sent.
  */
@@ -59,8 +59,8 @@ function moveBeforeAnswer(items: readonly Item[], starts: readonly number[], cut
 }
 
 /**
- * Returns the index of the latest assistant message, or -1. Messages of the latest round count only when it ends with
- * one: otherwise text between tool calls would move the cut in the middle of the round.
+ * Returns the index of the latest assistant message, or -1. Messages of the latest round count only when the
+ * round ends with one: otherwise text between tool calls would move the cut in the middle of the round.
  */
 function findLatestAnswer(items: readonly Item[], latestRound: number): number {
   const isOpen = !isAssistantMessage(items.at(-1))

@@ -4,11 +4,12 @@
  * outputs are capped.
  *
  * The plan depends only on the list, so that each replica drops the same items. It replays how the list grew, item by
- * item: an item that did not fit at some point stays dropped, even after the round that displaced it was shortened.
+ * item: an item that did not fit at some point stays dropped, even if a later round that needed its place has been
+ * shortened since.
  *
- * Cuts move in steps: a cut is at a round at which the total weight of all earlier items passes a multiple of a power
- * of two, e.g. of 8192 tokens. The weight of an item never changes (`token-budget-weights.ts`), so these positions
- * stay the same.
+ * Cuts move in steps: the weights of all items before a round are added up, and a cut is made only at a round at which
+ * this sum passes a multiple of a power of two, e.g. of 8192 tokens. The weight of an item never changes
+ * (`token-budget-weights.ts`), so these positions stay the same.
  */
 import type { Item } from '../../core/item.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
@@ -28,7 +29,7 @@ export interface TokenBudgetOptions extends ItemReductions {
   /** `outputs.keep_turns` of the policy, which is a number of rounds; `null` if the policy shortens no outputs. */
   readonly keepRounds: number | null
   readonly step: number
-  /** The maximum number of images that are sent from before the current round. */
+  /** The maximum number of images of earlier rounds that are sent. */
   readonly maxImages: number
 }
 
@@ -78,12 +79,12 @@ function createReplay(weights: TokenBudgetWeights, options: TokenBudgetOptions, 
   const roundAt = (round: number): RoundStart => rounds[round] ?? current
   const weightSinceStart = (sums: PrefixSums, length: number) =>
     weightBetween(sums, current.start, length)
-  /** Returns the weight of the current round (capped if needed) plus all items that are always sent. */
+  /** Returns the weight of the current round (with capped outputs if needed) and of all items that are always sent. */
   const weighCurrentRound = (length: number) =>
     (weights.alwaysSent[length] ?? 0) +
     weightSinceStart(isCapping ? weights.capped : weights.unchanged, length) +
     (maxImages === 0 ? 0 : weightSinceStart(weights.images, length) * IMAGE_TOKENS)
-  /** Returns the weight of the rounds from number `from` up to the current round. */
+  /** Returns the weight of the rounds from number `from` up to the current round, without the current one. */
   const weighEarlierRounds = (from: number, shortenedTo: number): number => {
     const first = roundAt(from)
     const visibleImages = Math.min(current.images - first.images, maxImages)
@@ -105,7 +106,7 @@ function createReplay(weights: TokenBudgetWeights, options: TokenBudgetOptions, 
     },
     growTo(length: number): void {
       if (!isCapping && weighCurrentRound(length) > maxTokens) isCapping = true
-      // Until the budget is exceeded, outputs are shortened only as far as the policy says.
+      // Until the budget is exceeded, only the outputs that the policy shortens are shortened.
       const questionRounds = rounds.length - preamble
       const old = keepRounds === null ? 0 : countOldRounds(questionRounds, keepRounds, step)
       const usual = old > 0 ? preamble + old : 0
@@ -168,7 +169,7 @@ function passesStep(before: number, after: number, step: number): boolean {
   return Math.floor(after / step) > Math.floor(before / step)
 }
 
-/** Rounds down, e.g. 10000 → 8192. A slightly different token budget thus rarely changes the steps. */
+/** Rounds down, e.g. 10000 → 8192. The steps are thus mostly the same for two token budgets that differ slightly. */
 function roundDownToPowerOfTwo(tokens: number): number {
   return 2 ** Math.max(0, Math.floor(Math.log2(tokens)))
 }

@@ -16,7 +16,7 @@ import { computePrefixSums, type PrefixSums } from './item-weights.ts'
 
 /** The weights of all items before each index, in tokens. */
 export interface TokenBudgetWeights {
-  /** Weights of the items that are always sent. The other sums exclude these items. */
+  /** Weights of the items that are always sent. All other sums exclude these items. */
   readonly alwaysSent: PrefixSums
   /** Weights of unchanged items, as in the current round. */
   readonly unchanged: PrefixSums
@@ -28,7 +28,7 @@ export interface TokenBudgetWeights {
   readonly images: PrefixSums
 }
 
-/** The ways in which items are made smaller. The functions return the same item if there is nothing to cut. */
+/** The ways in which items are made smaller. The functions return the same item if it is short enough. */
 export interface ItemReductions {
   readonly shortenOutput: (item: Item) => Item
   readonly capOutput: (item: Item) => Item
@@ -57,7 +57,9 @@ export function computeBudgetWeights(
   }
 }
 
-/** Returns an upper bound for the tokens of the list and all of its prefixes. Fast, because it shortens no output. */
+/**
+ * Returns an upper bound for the tokens of the list and of each of its prefixes. Fast, because it shortens no output.
+ */
 export function estimateMaxTokens(items: readonly Item[]): number {
   let tokens = 0
   for (const item of items) {

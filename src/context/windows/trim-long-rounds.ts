@@ -4,7 +4,7 @@
  * `keep-recent-rounds.ts` apply.
  *
  * The cut moves in steps of half of `maxWeight`, counted from the first item that `keepRecentRounds` has left. When
- * that item changes, this cut moves, too, but the provider's cache is invalid then anyway.
+ * `keepRecentRounds` drops that item, this cut moves, too. The provider's cache is invalid then anyway.
  */
 import type { Item } from '../../core/item.ts'
 import {
@@ -51,11 +51,11 @@ export function trimLongRounds({ unit, maxWeight }: RoundTrimLimit): Transform {
 /**
  * The ranges of items that stay: all items after the cut, the question of the round in which the cut is, and the last
  * assistant message before the cut with its reasoning. That message stays even if later answers follow the cut:
- * dropping it when the first of these arrives would change the prefix between two steps.
+ * dropping it when the first of those arrives would change the prefix between two steps of the cut.
  */
 type KeptRanges = readonly (readonly [start: number, end: number])[]
 
-/** Returns the ranges for the first cut on a step with which at most `maxWeight` stays, or for the last cut. */
+/** Returns the ranges for the first cut on a step after which at most `maxWeight` stays, or else for the last cut. */
 function chooseKeptRanges(
   items: readonly Item[],
   weightBefore: PrefixSums,

@@ -56,7 +56,7 @@ export const POLICY_FIELDS: PolicyFieldTable = {
     ),
     longerThan: sizeField(
       1,
-      'Outputs of up to this many characters are not shortened, nor are outputs that are no longer than `head` and `tail` together. If all three are set, this must be more than `head` and `tail` together.',
+      'Outputs with fewer characters than this are not shortened, nor are outputs that are no longer than `head` and `tail` together. If all three are set, this must be more than `head` and `tail` together.',
     ),
     head: sizeField(0, 'Number of characters that a shortened output keeps of its beginning.'),
     tail: sizeField(0, 'Number of characters that a shortened output keeps of its end.'),
@@ -81,7 +81,7 @@ export const POLICY_FIELDS: PolicyFieldTable = {
     ),
     keepTurns: countLimitField(
       0,
-      'Number of turns before the current one that keep their images. Older images are removed only where that saves money: where the cached price of the images is higher, before the conversation has grown by a quarter, than the price of sending everything after them again without the cache.',
+      'Number of turns before the current one that keep their images. Removing older images costs once, because the provider reads everything after them without its cache; each later request saves their cached price. They are removed only if that pays off within a quarter as many requests as there are turns (after 20 turns: 5 requests).',
     ),
     step: countField(
       1,
@@ -117,7 +117,7 @@ export const POLICY_FIELDS: PolicyFieldTable = {
       read: asListOf(readPolicyText),
       accepts: 'a list of `{"text", "depth", "role"}`',
       description:
-        'Texts that are inserted before the last `depth` messages, with the role `developer` (default) or `user`. Their position moves with every message, so nothing after the first of them is read from the prompt cache, and an upstream that checks prefixes loses the reasoning of earlier turns there. A `depth` larger than the conversation puts the text at its beginning and has no such cost.',
+        'Texts that are inserted before the last `depth` messages, with the role `developer` (default) or `user`. Their position moves with every message, so nothing after the first of them is read from the prompt cache, and an upstream that checks prefixes loses the reasoning of earlier turns. A `depth` larger than the conversation puts the text at its beginning and has no such cost.',
     },
     mode: choiceField(
       ['add', 'replace'],
@@ -156,7 +156,7 @@ export const POLICY_FIELDS: PolicyFieldTable = {
       read: asDecimalBetween(0, MAX_POLICY_SIZE),
       accepts: 'number',
       description:
-        'Threshold in tokens, or up to `1` as a share of the context window; with the trigger `turns`, in turns (32 if it is less than 1). A new summary is made only if it covers enough more than the one before: at least an eighth of the threshold and of what remains, or the smaller of `keep_turns` and this number of turns (at least 2).',
+        'Threshold in tokens, or up to `1` as a share of the context window; with the trigger `turns`, in turns (32 if it is less than 1). A first summary must replace at least an eighth of the threshold. A later one must add at least 500 tokens, an eighth of the threshold and an eighth of what remains after it. With the trigger `turns`, a later one must add the smaller of `keep_turns` and the threshold, but at least 2 turns.',
     },
     keepTurns: countField(1, 'Number of the latest turns that are never summarized.'),
     keepTokens: sizeField(
@@ -198,11 +198,11 @@ export const POLICY_FIELDS: PolicyFieldTable = {
     ),
     reserve: sizeLimitField(
       0,
-      'Number of tokens that stay free for the answer; by default the limit that the request sets. It must be less than a `window` that is set with it. If the `window` is set elsewhere, the reserve is limited to half of it.',
+      'Number of tokens that stay free for the answer; by default the limit that the request sets, or else 4096. It must be less than a `window` that is set with it. A reserve that is not less than a window set elsewhere counts as half of that window.',
     ),
     overflow: choiceField(
       ['auto', 'cut', 'refuse', 'send'],
-      'What happens to a request that is too long for the model: its oldest turns are left out (`cut`), it is rejected (`refuse`), or it is sent as it is (`send`). `auto` follows `truncation` of a Responses request. A chat request has no such field: it is sent, unless its latest input alone is far too long.',
+      'What happens to a request that is too long for the model: its oldest turns are left out (`cut`), it is rejected (`refuse`), or it is sent as it is (`send`). `auto` follows `truncation` of a Responses request. A chat request has no such field: it is sent, unless its latest input alone is certainly too long.',
     ),
     warnAt: {
       read: asNullable(asDecimalBetween(0, 1)),

@@ -62,7 +62,7 @@ test.each(POLICY_NAMES)(
   },
 )
 
-test('notices that the gateway itself has written stay unchanged', () => {
+test('escaping leaves notices that the gateway itself created unchanged', () => {
   const item: Item = {
     type: 'message',
     role: 'user',
@@ -71,7 +71,7 @@ test('notices that the gateway itself has written stay unchanged', () => {
   expectUnchanged(run, [item])
 })
 
-test('a notice that a client sends back as its own text is escaped', () => {
+test('a gateway notice that a client sends back in a text of its own is escaped', () => {
   const content = [createNoticePart('An image was here.')]
   const item = JSON.parse(JSON.stringify({ type: 'message', role: 'user', content })) as Item
   expect(show(run([item]).items)).toBe('user: (Gateway notice: An image was here.]')

@@ -51,7 +51,7 @@ test.each([
     `<details type="reasoning">⏎> <details> folds⏎</details>⏎So.⏎${CALL}⏎Done.`,
     'So.⏎⏎Done.',
   ],
-])('removes a details block that %s, but not the answer around it', (_, text, expected) => {
+])('a details block that %s is removed, and the answer around it stays', (_, text, expected) => {
   expect(stripFrom(text)).toBe(expected)
 })
 
@@ -64,7 +64,7 @@ describe('texts from which no details block is removed', () => {
     ['details of other types', '<details>⏎<summary>More</summary>⏎x⏎</details>'],
     ['details of an unknown type', '<details type="note">x</details>'],
     ['a tag that is only mentioned', 'It begins with `<details type="reasoning">` there.'],
-  ])('an answer with %s stays unchanged', (_, text) => {
+  ])('removing details blocks does not change an answer with %s', (_, text) => {
     const items = talk`
       user: well?
       assistant: ${text.replaceAll('⏎', '\n')}
@@ -73,7 +73,7 @@ describe('texts from which no details block is removed', () => {
     expect(run(items).notes).toEqual([])
   })
 
-  test('messages of users and tool outputs keep their details blocks', () => {
+  test('details blocks in messages of users and in tool outputs are not removed', () => {
     const items = talk`
       system: ${REASONING}
       user: ${REASONING}
@@ -159,7 +159,7 @@ const itemsOf = (chat: typeof chats extends fc.Arbitrary<infer One> ? One : neve
     content: texts.map((text) => ({ type: 'output_text', text })),
   }))
 
-test('removing details blocks satisfies the laws of transforms for any text', () => {
+test('removing details blocks does not modify its input, changes nothing in a second run, and has a note for each change, for any text', () => {
   fc.assert(
     fc.property(chats.map(itemsOf), (items) => {
       expectPure(run, items)

@@ -84,13 +84,13 @@ test('a marker in the arguments of a call is removed, and the arguments stay JSO
   expect(notes.map(({ why }) => why)).toEqual(['marker-removed', 'marker-removed'])
 })
 
-test('a dropped part is also removed from the fields that refer to parts by position', () => {
+test('when a part with only a marker is dropped, its entry is removed from fields that list parts by position', () => {
   const native = { chat: { $parts: [null, { cache_control: {} }], name: 'a' } }
   const [item] = run([{ ...message('user', MARKER, 'Servus'), native }]).items
   expect(item).toEqual({ ...message('user', 'Servus'), native: { chat: { name: 'a' } } })
 })
 
-test('stripping markers satisfies the laws of transforms', () => {
+test('stripping markers does not modify its input, changes nothing in a second run, and has a note for each change', () => {
   const withMarks = fc
     .tuple(tidyConversation, fc.array(fc.nat({ max: 6 }), { minLength: 1, maxLength: 8 }))
     .map(([items, kinds]) =>

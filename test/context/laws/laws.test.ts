@@ -85,14 +85,14 @@ describe.each(TRANSFORMS)('laws of the transform $name', (subject) => {
     )
   })
 
-  test('a transform keeps a valid list valid', () => {
+  test('a transform turns a list that providers accept into another list that they accept', () => {
     fc.assert(
       fc.property(tidyConversation, (items) => expectValidForProviders(run(items).items)),
       COUNTS,
     )
   })
 
-  test('a longer conversation gets the same prefix, unless the transform has moved its cutoff', () => {
+  test('when a conversation grows, the result of a transform for earlier items changes only if its cutoff moves', () => {
     fc.assert(
       fc.property(fc.oneof(grown, grownWithinRound), ([before, after]) => {
         fc.pre(computeEpoch(subject, before) === computeEpoch(subject, after))
@@ -107,7 +107,7 @@ describe.each(TRANSFORMS)('laws of the transform $name', (subject) => {
 })
 
 test.each(WHOLE_PLANS)(
-  'the complete pipeline of $names satisfies all laws of transforms',
+  'the complete pipeline of $names satisfies the same laws as a single transform',
   (plan) => {
     const { run, epoch, keepsBothSides = true } = plan
     fc.assert(

@@ -76,7 +76,7 @@ describe.each(KINDS.map((kinds) => ({ kinds })))(
   ({ kinds }) => {
     const run = plan(kinds)
 
-    test('the media transforms are pure and idempotent, and write a note for each change', () => {
+    test('the media transforms do not modify their input, change nothing in a second run, and write a note for each change', () => {
       fc.assert(
         fc.property(told(conversation), (items) => {
           expectPure(run, items)
@@ -87,7 +87,7 @@ describe.each(KINDS.map((kinds) => ({ kinds })))(
       )
     })
 
-    test('a pipeline with media rules is idempotent and returns a valid list', () => {
+    test('a pipeline with media rules changes nothing in a second run and returns a list that providers accept', () => {
       const policy = { ...PRESETS.lean, window: { items: 8, turns: null, tokens: null } }
       const transforms = listTransforms({
         policy,
@@ -158,7 +158,7 @@ test('answer images that were added to a question stay there when the conversati
   )
 })
 
-test('each handle in a media notice refers to the medium that the notice replaces (C80)', () => {
+test('each handle (e.g. `media_1`) in a media notice refers to the medium that the notice replaces (C80)', () => {
   fc.assert(
     fc.property(told(tidyConversation), (items) => {
       const handles = assignMediaHandles(items)

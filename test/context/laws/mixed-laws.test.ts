@@ -133,7 +133,7 @@ function buildPrompt(
 }
 
 describe.each(MIXTURES)('laws of the pipeline with the policy %j', (overrides) => {
-  test('the pipeline is pure, writes notes, keeps the latest question, and returns a valid list', () => {
+  test('the pipeline does not modify its input, writes a note for each change, keeps the latest question, and returns a list that providers accept', () => {
     fc.assert(
       fc.property(conversation, extras, (silent, what) => {
         const items = buildConversation(silent, what)
@@ -200,7 +200,7 @@ const BY_TURNS = MIXTURES.filter(
     tokenBudget === undefined,
 )
 
-test.each(BY_TURNS)('the policy %j sends the same prefix again while tools run', (overrides) => {
+test.each(BY_TURNS)('with the policy %j, tool rounds change no earlier item', (overrides) => {
   fc.assert(
     fc.property(grownWithinRound, extras, ([before, after], what) => {
       // Only messages have authors here, so that no call of the running turn is hidden.

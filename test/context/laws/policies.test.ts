@@ -55,7 +55,7 @@ const listOutputLengths = (items: readonly Item[]) =>
   )
 
 describe('the policy `replay`', () => {
-  test('the policy `replay` returns the same list', () => {
+  test('the policy `replay` sends the list unchanged', () => {
     expect(applyPolicy({ policy: 'replay' })(conversation).items).toBe(conversation)
   })
 })
@@ -91,7 +91,7 @@ describe('the policy `lean`', () => {
     expect(Math.max(...listOutputLengths(closed))).toBeLessThan(500)
   })
 
-  test('the policy `lean` shortens a round once, when the next question comes', () => {
+  test('the policy `lean` shortens the outputs of a round once, when the next question comes', () => {
     // Changes come only at the start of a turn, and only in the turn that has just finished.
     expect(countPrefixBreaks(run)).toEqual(Array.from({ length: TURNS - 1 }, (_, at) => at + 1))
     for (const [at, items] of listRequests.entries()) {

@@ -121,12 +121,12 @@ test('a transform that is skipped for a missing trait would have changed nothing
   )
 })
 
-test('a plain chat runs no transform at all', () => {
+test('a chat of plain text messages runs no transform with the policy `retain`', () => {
   const items = [
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello!' }] },
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Bye' }] },
   ] as const
-  const { stages } = runTransforms(items, listAllTransforms({ policy: 'retain' }, 'chat', 'drop'))
-  expect(stages.map(({ transform }) => transform.name)).toEqual([])
+  const plan = listAllTransforms({ policy: 'retain' }, 'chat', 'drop')
+  expect(runTransforms(items, plan).transforms).toEqual([])
 })

@@ -51,7 +51,7 @@ const TRANSFORMS: readonly (readonly [string, Transform])[] = [
 ]
 
 describe.each(TRANSFORMS)('laws of the speaker transform %s', (name, { run }) => {
-  test('a speaker transform is pure and idempotent, and writes a note for each change', () => {
+  test('a speaker transform does not modify its input, changes nothing in a second run, and writes a note for each change', () => {
     fc.assert(
       fc.property(conversation, anyAuthors, (silent, speak) => {
         const items = speak(silent)
@@ -63,7 +63,7 @@ describe.each(TRANSFORMS)('laws of the speaker transform %s', (name, { run }) =>
     )
   })
 
-  test('a speaker transform keeps a valid list valid', () => {
+  test('a speaker transform turns a list that providers accept into another list that they accept', () => {
     fc.assert(
       fc.property(tidyConversation, anyAuthors, (items, speak) => {
         expectValidForProviders(run(speak(items)).items)
@@ -72,7 +72,7 @@ describe.each(TRANSFORMS)('laws of the speaker transform %s', (name, { run }) =>
     )
   })
 
-  test('a longer conversation gets the same messages first, except that the last merged message may grow', () => {
+  test('when a conversation grows, a speaker transform changes no earlier message, except that the last merged message may grow', () => {
     fc.assert(
       fc.property(fc.oneof(grown, grownWithinRound), anyAuthors, ([before, after], speak) => {
         const sent = run(speak(before)).items
@@ -99,7 +99,7 @@ function textOfItem(item: Item): string {
   return item.type === 'message' ? item.content.map((part) => textOfPart(part)).join('\n') : ''
 }
 
-test('a reset drops all earlier items, and the pipeline then drops outputs without their calls', () => {
+test('a reset drops all earlier items, and pruning then drops outputs whose calls were before the reset', () => {
   const plan = listTransforms({ policy: resolvePolicy([null]), reader: null })
   fc.assert(
     fc.property(tidyConversation, fc.nat(), (items, place) => {
@@ -125,7 +125,7 @@ const PLANS: readonly PolicyOverrides[] = [
 ]
 
 test.each(PLANS)(
-  'the pipeline with the policy %j is pure, writes notes, and returns a valid list',
+  'the pipeline with the policy %j does not modify its input, writes a note for each change, and returns a list that providers accept',
   (overrides) => {
     const entries = [{ text: 'note', depth: 2, role: 'developer' as const }]
     const policy = resolvePolicy([overrides, { notes: { entries } }])

@@ -71,7 +71,7 @@ describe("Anthropic's own compaction, sent to an upstream that can read it", () 
     ])
   })
 
-  test('later instructions and pinned messages are moved after the answer that contains the compaction', () => {
+  test('instructions that are not at the head, and pinned messages, are moved from before the compaction to after its answer', () => {
     const rule = talk`developer: never in June`
     const pin = pinAll(talk`user: My name is Ada.`)
     const list = [...BEFORE.slice(0, 3), ...rule, ...pin, ...BEFORE.slice(3), COMPACTION, ...AFTER]
@@ -88,7 +88,7 @@ describe("Anthropic's own compaction, sent to an upstream that can read it", () 
     expect(applyFor(list).items[1]).toBe(COMPACTION)
   })
 
-  test('while tools run, moved instructions come after the latest outputs, and stay there when the answer ends', () => {
+  test('while tools run after a compaction, instructions from before it are moved after the latest outputs, and stay there when the answer ends', () => {
     const rule = talk`developer: never in June`
     const loop = talk`
       thinks: hm
@@ -115,7 +115,7 @@ test.each([
   ['another account', { ...CLAUDE, account: 'claude-2' }],
   ['another wire', { ...CLAUDE, wire: 'responses' }],
   ['a model that does not compact', { ...CLAUDE, makesCompactions: false }],
-])('to %s, all items except the unreadable compaction are sent', (_, reader) => {
+])("to %s, all items are sent except another upstream's compaction", (_, reader) => {
   const { items, notes } = applyFor([...BEFORE, COMPACTION, ...AFTER], reader)
   expect(items).toEqual([...BEFORE, ...AFTER])
   expect(notes.map(({ why }) => why)).toEqual(['compaction-made-elsewhere'])
@@ -126,7 +126,7 @@ test.each([
   { encrypted_content: 'gAAAA', status: 'in_progress' },
   { encrypted_content: '' },
   {},
-])('a compaction with incomplete fields (%j) replaces nothing', (left) => {
+])("an upstream's compaction with incomplete fields (%j) replaces nothing", (left) => {
   const reader = { wire: 'responses', account: 'openai', makesCompactions: true }
   const origin = { ...ORIGIN, ...reader }
   const raw = { id: 'cmp_1', type: 'compaction', ...left } as JsonObject
@@ -168,7 +168,7 @@ const RUNS = { numRuns: 150 }
 describe("laws of the pipeline with an upstream's compaction", () => {
   const run = (items: readonly Item[]) => applyFor(items)
 
-  test('applying a compaction is pure and idempotent, writes notes, returns a valid list, and keeps pinned items', () => {
+  test('applying a compaction does not modify its input, changes nothing in a second run, writes notes, returns a list that providers accept, and keeps pinned items', () => {
     fc.assert(
       fc.property(compacted, ({ items }) => {
         expectPure(run, items)
@@ -185,7 +185,7 @@ describe("laws of the pipeline with an upstream's compaction", () => {
     )
   })
 
-  test('a conversation with a compaction sends the same prefix again when it grows', () => {
+  test('when a conversation with a compaction grows, its earlier items are sent unchanged', () => {
     fc.assert(
       fc.property(
         history.map(([then, now]) => [plain(then), plain(now)] as const),

@@ -30,13 +30,13 @@ const countVisibleImages = (items: readonly Item[], policy = PRESETS.retain): nu
   listMedia(runTransforms(items, listTransforms({ policy, reader: null })).items).length
 
 describe('hiding old images between short texts', () => {
-  test('images of the last five rounds stay visible, and older ones are hidden twenty rounds at a time', () => {
+  test('between short texts, images of the last five rounds stay visible, and older ones are hidden twenty rounds at a time', () => {
     const shown = Array.from({ length: 70 }, (_, at) => countVisibleImages(chat(at + 1, 20)))
     expect(shown.slice(0, 25)).toEqual(Array.from({ length: 25 }, (_, at) => at + 1))
     expect([shown[25], shown[44], shown[45], shown[65]]).toEqual([6, 25, 6, 6])
   })
 
-  test('a hidden old image gets a note and is replaced by a notice', () => {
+  test('an old image that is hidden to save costs gets a note and is replaced by a notice', () => {
     const { items, notes } = runTransforms(
       chat(26, 20),
       listTransforms({ policy: PRESETS.retain, reader: null }),
@@ -51,7 +51,7 @@ test('images between long texts stay visible, because rereading the texts costs 
   expect(countVisibleImages(chat(60, 2000))).toBe(60)
 })
 
-test('tool outputs count as text to be reread only if they are sent unshortened', () => {
+test('the cost of hiding images includes tool outputs only if they are sent in full', () => {
   const items = chat(30, 20).flatMap((item, at): readonly Item[] =>
     at % 2 === 1
       ? [item]
@@ -76,7 +76,7 @@ describe('images that another limit has hidden', () => {
     image_url: `https://a.example/${name}.png`,
   })
 
-  test('text after an image that a limit hides still counts as text to be reread', () => {
+  test('the cost of hiding images includes the text after an image that another limit has hidden', () => {
     const once = run({ keepTurns: 0, step: 2, images: 1 })([
       message('user', 'one', image('a')),
       message('assistant', 'word'.repeat(2000)),

@@ -79,7 +79,7 @@ const listVisibleImages = (items: readonly Item[]) =>
     ?.join('') ?? ''
 
 describe('the media window, a number of messages (C72)', () => {
-  test('a media window shows media of the latest messages, and notices with handles in older ones', () => {
+  test('a media window shows media of the latest messages; older media are replaced by notices with handles such as `media_1`', () => {
     expect(run(turns('abc'), { window: 4 })).toEqual([
       `see a | ${OLDER('media_1')}`,
       'ok',
@@ -90,7 +90,7 @@ describe('the media window, a number of messages (C72)', () => {
     ])
   })
 
-  test('each item with hidden media gets one note', () => {
+  test('each item with media outside of the window gets one note', () => {
     const { items, notes } = createTransform({ window: 4 }).run(turns('abc'))
     expect(notes).toEqual([{ did: 'changed', at: 0, why: 'media-outside-window' }])
     expect(items).toHaveLength(6)
@@ -142,7 +142,7 @@ describe('the limit of messages with images (C73)', () => {
     expect(shown).toEqual(['a', 'ab', 'abc', 'cd', 'cde', 'ef'])
   })
 
-  test('hidden images of one message share one notice', () => {
+  test('hidden images of one message are replaced by one notice', () => {
     const items = [user(image('a'), image('b')), ...OK, ...turns('c')]
     expect(run(items, { imageMessages: 1 })[0]).toBe(
       '[Gateway notice: 2 images (media_1, media_2) were here. They are not shown any more, because only newer ones are. Do not describe them as if you saw them.]',
@@ -228,7 +228,7 @@ describe('images that occur several times (C76)', () => {
     expect(listVisibleImages(createTransform({ images: 2 }).run(items).items)).not.toContain('a')
   })
 
-  test('hiding a repeated image leaves all other items the same objects', () => {
+  test('hiding a repeated image returns all other items as the same objects', () => {
     const before = createTransform({ images: 5, repeated: 'last' }).run(turns('abcdef')).items
     const after = createTransform({ images: 5, repeated: 'last' }).run(turns('abcdefa')).items
     expect(renderItems(after).slice(0, before.length)).toEqual(renderItems(before))
@@ -290,7 +290,7 @@ describe('notices for a model that does not accept images (C78)', () => {
     )
   })
 
-  test('the same list gives different results for models with and without images (C77)', () => {
+  test('notices depend on the model of the request: the same list stays unchanged for a model that accepts images (C77)', () => {
     deepFreeze(items)
     expect(createTransform({}).run(items).items).toBe(items)
     expect(createTransform({}, BLIND).run(items).items).not.toBe(items)

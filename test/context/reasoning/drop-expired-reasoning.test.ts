@@ -15,11 +15,11 @@ const TWO_ROUNDS = talk`
   user: Thanks.
 `
 
-test('with `next_reply`, reasoning of the last answered round stays', () => {
+test('with `reasoning.keep: next_reply`, reasoning of the last answered round stays', () => {
   expect(run(TWO_ROUNDS).items).toBe(TWO_ROUNDS)
 })
 
-test('with `next_reply`, reasoning stays until the next reply is complete', () => {
+test('with `reasoning.keep: next_reply`, reasoning stays until the next reply is complete', () => {
   const working = [
     ...TWO_ROUNDS,
     ...talk`
@@ -31,7 +31,7 @@ test('with `next_reply`, reasoning stays until the next reply is complete', () =
   expect(run(working).items).toBe(working)
 })
 
-test('with `next_reply`, reasoning is dropped after the next reply, whatever provider wrote it (C15)', () => {
+test('with `reasoning.keep: next_reply`, reasoning is dropped after the next reply, even if another provider wrote it (C15)', () => {
   const { items, notes } = run([
     ...TWO_ROUNDS,
     ...talk`
@@ -62,7 +62,7 @@ test.each([
   ['no answer', ''],
   ['an empty answer', 'assistant: '],
   ['reasoning alone', 'thinks: Hm.'],
-])('with `next_reply`, reasoning stays after a round with %s', (_, came) => {
+])('with `reasoning.keep: next_reply`, a round with %s drops no reasoning', (_, came) => {
   const items = [
     ...TWO_ROUNDS,
     ...talk`${came}`,
@@ -72,7 +72,7 @@ test.each([
   expect(run(items).items).toBe(items)
 })
 
-test('with `next_reply`, a round with calls alone counts as answered', () => {
+test('with `reasoning.keep: next_reply`, a round with calls alone counts as answered', () => {
   const items = [
     ...TWO_ROUNDS,
     ...talk`
@@ -83,7 +83,7 @@ test('with `next_reply`, a round with calls alone counts as answered', () => {
   expect(run(items).notes.map(({ at }) => at)).toEqual([1, 4])
 })
 
-test('with `next_reply`, a repeated question gets the same reasoning again (C15)', () => {
+test('with `reasoning.keep: next_reply`, a repeated question gets the same reasoning again (C15)', () => {
   const asked = [
     ...TWO_ROUNDS,
     ...talk`
@@ -94,7 +94,7 @@ test('with `next_reply`, a repeated question gets the same reasoning again (C15)
   expect(run(asked)).toEqual(run([...asked]))
 })
 
-test('with `open_turn`, all reasoning before the current round is dropped, and none of that round', () => {
+test('with `reasoning.keep: open_turn`, all reasoning before the current round is dropped, and all reasoning of that round stays', () => {
   const items = [...TWO_ROUNDS, ...TWO_ROUNDS]
   const start = findRoundStarts(items).at(-1) ?? 0
   const kept = items.filter(({ type }, at) => type !== 'reasoning' || at >= start)

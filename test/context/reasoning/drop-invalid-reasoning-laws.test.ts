@@ -64,7 +64,7 @@ const recorded = fc
 
 const RUNS = { numRuns: 100 }
 
-test('dropping invalid reasoning satisfies the laws of transforms for answers of any origin', () => {
+test('dropping invalid reasoning does not modify its input, changes nothing in a second run, and writes a note for each change, for answers of any origin', () => {
   fc.assert(
     fc.property(recorded, fc.nat(), (items, pick) => {
       const origins = items.flatMap(({ origin }) => origin ?? [])
@@ -79,7 +79,7 @@ test('dropping invalid reasoning satisfies the laws of transforms for answers of
   )
 })
 
-test('dropping invalid reasoning keeps a valid list valid', () => {
+test('dropping invalid reasoning turns a list that providers accept into another list that they accept', () => {
   fc.assert(
     fc.property(tidyConversation, fc.nat({ max: 4 }), (items, pick) => {
       const origin: Origin = { ...ACCOUNT, prefixHash: null, ...ORIGINS[pick] }
@@ -97,7 +97,7 @@ const turn = fc.record({
   isCall: fc.boolean(),
 })
 
-test('exactly the reasoning whose prefix is unchanged is sent', () => {
+test('reasoning is sent if its prefix is unchanged, and dropped otherwise', () => {
   fc.assert(
     fc.property(fc.array(turn, { maxLength: 9 }), (turns) => {
       let instructions: string | null = null

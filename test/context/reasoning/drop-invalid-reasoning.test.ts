@@ -55,7 +55,7 @@ const THIRD = answer(
 `,
 )
 
-test('reasoning with unchanged prefixes stays, in the same list', () => {
+test('dropping invalid reasoning returns the same list if all prefixes are unchanged', () => {
   expect(reader().run(THIRD)).toEqual({ items: THIRD, notes: [] })
   expect(reader().run(THIRD).items).toBe(THIRD)
 })
@@ -65,7 +65,7 @@ test.each<[string, Partial<PromptParameters>]>([
   ['the tools', { tools: [{ type: 'opaque', raw: { type: 'web_search' } }] }],
   ['the model', { model: 'claude-fable-5-1' }],
   ['the output format', { format: { type: 'json_object' } }],
-])('all reasoning is dropped if %s changed since it was written', (_, changed) => {
+])('all reasoning is dropped if %s has changed since the reasoning was written', (_, changed) => {
   const { items, notes } = reader({}, { ...PARAMS, ...changed }).run(THIRD)
   expect(show(items)).toBe(show(THIRD.filter(({ type }) => type !== 'reasoning')))
   expect(notes.map(({ at, why }) => [at, why])).toEqual([
@@ -75,7 +75,7 @@ test.each<[string, Partial<PromptParameters>]>([
   ])
 })
 
-test('reasoning stays if only parameters changed that are no part of the prefix', () => {
+test('reasoning stays if only parameters outside of the prefix have changed, e.g. the temperature', () => {
   const params = { ...PARAMS, temperature: 1, maxOutputTokens: 5, effort: 'low' }
   expect(reader({}, params).run(THIRD).items).toBe(THIRD)
 })
@@ -92,7 +92,7 @@ test('reasoning after a shortened output is dropped, and reasoning before it sta
   ).toEqual([4, 7])
 })
 
-test('reasoning that was written after the change of the prefix stays', () => {
+test('reasoning that was written after the prefix had changed stays', () => {
   const params = { ...PARAMS, instructions: 'Be brief.' }
   const asked = [...THIRD, ...talk`user: And now?`]
   const sent = reader({}, params).run(asked).items
@@ -154,7 +154,7 @@ test('reasoning stays if the model checks no prefix, or if no prefix hash is rec
   expect(reader({}, other).run(brought).items).toBe(brought)
 })
 
-test('unencrypted reasoning stays, whatever changed', () => {
+test('unencrypted reasoning stays, even after a changed prefix or for another upstream', () => {
   const plain = answer(
     talk`user: Hi.`,
     talk`
@@ -167,7 +167,7 @@ test('unencrypted reasoning stays, whatever changed', () => {
 })
 
 test.each([{ wire: 'responses' }, { account: 'another' }])(
-  'all reasoning of an answer is dropped if it was encrypted for %o',
+  'all reasoning of an answer is dropped if the upstream that encrypted it is another (%o)',
   (elsewhere) => {
     const mixed = answer(
       talk`user: Hi.`,
@@ -201,7 +201,7 @@ describe('reasoning that the upstream has rejected', () => {
     ])
   })
 
-  test('rejected reasoning is no part of the prefix of the next answer, whose reasoning stays valid', () => {
+  test('an answer that was written without rejected reasoning keeps its own reasoning', () => {
     const asked = [...SECOND, ...talk`user: Thanks.`]
     const sent = asked.filter(({ type }) => type !== 'reasoning')
     const prefixHash = hashPromptPrefix({ items: sent, params: PARAMS }, ACCOUNT.wire)
@@ -221,7 +221,7 @@ describe('reasoning that the upstream has rejected', () => {
     ).toEqual([1, 4])
   })
 
-  test('signatures of the same wire on calls are removed together with rejected reasoning', () => {
+  test('together with rejected reasoning, the signatures that its wire put on calls are removed', () => {
     const origin: Origin = { wire: 'gemini', account: 'g', model: 'm', prefixHash: null }
     const native = { gemini: { thoughtSignature: 'Ck', id: 'w1' }, chat: { $legacy: true } }
     const call: FunctionCall = {

@@ -54,7 +54,7 @@ test('the prefix hash differs for different conversations', () => {
   )
 })
 
-test('the prefix hash depends on where one text ends and the next begins', () => {
+test('the prefix hash differs if the same characters are split differently into texts', () => {
   const parts = (...texts: readonly string[]): Item => ({
     type: 'message',
     role: 'user',

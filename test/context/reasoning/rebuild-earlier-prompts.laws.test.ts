@@ -8,9 +8,9 @@ import type { Item } from '../../../src/core/item.ts'
 import { isItemOfAnswer } from '../../../src/core/items/is-item-of-answer.ts'
 import { resolvePolicy } from '../../../src/core/context-policy.ts'
 import {
-  findValidReasoningStart,
+  findValidUnrecordedReasoningStart,
   isUnrecordedReasoning,
-} from '../../../src/context/reasoning/find-valid-reasoning-start.ts'
+} from '../../../src/context/reasoning/find-valid-unrecorded-reasoning-start.ts'
 import { rebuildEarlierPrompts } from '../../../src/context/reasoning/rebuild-earlier-prompts.ts'
 import {
   listPolicyTextTransforms,
@@ -43,8 +43,8 @@ describe.each(STABLE_TRANSFORMS)('declared prefix changes of the transform $name
   const { run, prefixChanges } = subject.transform
   test(
     prefixChanges === 'never'
-      ? 'a longer list begins with the result for a shorter one'
-      : 'a list that is unchanged was unchanged when it was shorter',
+      ? 'a transform that declares `never`: the result for a longer list begins with the result for a shorter one'
+      : 'a transform that declares `permanent`: a list that stays unchanged was also unchanged when it was shorter',
     () => {
       fc.assert(
         fc.property(conversations, (all) => {
@@ -72,14 +72,14 @@ function listAnswerStarts(items: readonly Item[]): readonly number[] {
 }
 
 test.each(MIXED_OVERRIDES)(
-  'with the policy %j, the start of valid reasoning is the same as in a check of each answer',
+  'with the policy %j, the search for valid reasoning finds the same start as a check of each single answer',
   (overrides) => {
     fc.assert(
       fc.property(conversations, (items) => {
         const plan = listPolicyTransforms(overrides, items)
         const rebuilt = runTransforms(items, plan)
         const { items: sent, originalPositions } = rebuilt
-        const found = findValidReasoningStart(
+        const found = findValidUnrecordedReasoningStart(
           sent,
           originalPositions,
           rebuildEarlierPrompts(rebuilt),

@@ -26,7 +26,7 @@ test('one placeholder replaces consecutive messages of a hidden author (C70)', (
   ])
 })
 
-test('media of a hidden author are hidden', () => {
+test('a placeholder also replaces media of a hidden author', () => {
   const image: Item = {
     type: 'message',
     role: 'user',

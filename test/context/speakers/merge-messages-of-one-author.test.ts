@@ -32,7 +32,7 @@ describe('consecutive messages of one author (C67)', () => {
     ['another day', { 0: { ...ANN, sent_at: 86_399 }, 1: { ...ANN, sent_at: 86_400 } }],
     ['a pin', { 0: ANN, 1: { ...ANN, pin: true } }],
     ['a reset', { 0: ANN, 1: { ...ANN, reset: true } }],
-  ])('two messages of one author are not merged across %s', (_, fields) => {
+  ])('two messages of one author are not merged if the second has %s', (_, fields) => {
     const items = withGatewayFields(BURST.slice(0, 2), fields)
     expect(mergeMessagesOfOneAuthor().run(items).items).toBe(items)
   })

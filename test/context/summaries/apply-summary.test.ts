@@ -71,7 +71,7 @@ test('a summary is applied even if one of the summarized items comes twice in th
   expect(summary([first, second]).run(once.items).items).toBe(once.items)
 })
 
-test('no window drops the summary message or counts it', () => {
+test('no window drops or counts the message with a summary', () => {
   const policy = resolvePolicy([{ policy: 'replay', window: { turns: 1 } }])
   const covered = CHAT.slice(1, 6)
   const plan = listTransforms({

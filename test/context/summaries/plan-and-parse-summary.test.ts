@@ -111,7 +111,7 @@ describe('contents of the prompt for a summary', () => {
     }
   })
 
-  test('the transcript for a summary is split into parts that fit the model', () => {
+  test('the transcript for a summary is split into parts of at most the given number of tokens', () => {
     const pieces = chapters(rounds(40, 'word '.repeat(50)), 0, 1_000)
     expect(pieces.length).toBeGreaterThan(2)
     expect(

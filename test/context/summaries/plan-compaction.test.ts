@@ -34,7 +34,7 @@ test('the plan of a compaction keeps user messages unchanged, and its transcript
   ])
 })
 
-test('the plan of a compaction contains the previous summary and only later items', () => {
+test('the plan of a compaction contains the previous summary, and only the items after it', () => {
   const items = [...ITEMS, createCompactionMessage('Rome was chosen.'), ...talk`assistant: booked`]
   const { userMessages, previousSummary, chapters } = planCompaction(items, 10_000)
   expect(userMessages).toHaveLength(2)
@@ -46,7 +46,7 @@ test('the plan of a compaction contains the previous summary and only later item
   )
 })
 
-test('a long transcript is split in order, without losing entries', () => {
+test('a long transcript is split into chapters in order, without losing entries', () => {
   const many = Array.from({ length: 50 }).flatMap(
     (_, at) => talk`assistant: ${String(at)} ${'x'.repeat(100)}`,
   )

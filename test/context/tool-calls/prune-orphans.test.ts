@@ -39,7 +39,7 @@ test('a call without a name is dropped, with its output', () => {
   ])
 })
 
-test('only the calls of a batch that got no output are dropped', () => {
+test('of a batch of calls, only those that got no output are dropped', () => {
   const { kept, notes } = prune(talk`
     thinks: two places
     call a
@@ -86,7 +86,7 @@ describe('calls at the end of the list', () => {
     expect(kept).toBe('call b\noutput b\ncall c')
   })
 
-  test('calls without outputs stay if only reasoning follows', () => {
+  test('calls without outputs stay at the end if only reasoning follows', () => {
     const { kept } = prune(talk`
       call a
       call b
@@ -96,7 +96,7 @@ describe('calls at the end of the list', () => {
     expect(kept).toBe('call a\ncall b\noutput b')
   })
 
-  test('calls without outputs stay if only the misplaced output of an older call follows', () => {
+  test('calls without outputs stay at the end if only the misplaced output of an older call follows', () => {
     const { kept } = prune(talk`
       call a
       user: and there?
@@ -116,7 +116,7 @@ describe('calls at the end of the list', () => {
   })
 })
 
-test('with `stub`, a call in the middle without an output stays if it can have a stub output', () => {
+test('with `UNANSWERED_CALLS=stub`, a call in the middle without an output stays if it can have a stub output', () => {
   const { items, notes } = pruneOrphans('stub').run(talk`
     call a
     custom b
@@ -150,7 +150,7 @@ test('a call without output is dropped even if its id is used again in a later r
   expect(kept).toBe('user: one\nuser: two\ncall 0\noutput 0 here')
 })
 
-test('an output that came twice is sent once', () => {
+test('an output that comes twice is sent once', () => {
   const { kept, notes } = prune(talk`
     call a
     output a first
@@ -186,7 +186,7 @@ test('reasoning of a dropped call is dropped even if the reasoning of another ca
   expect(kept).toBe('sealed: for the words\nassistant: never mind')
 })
 
-test('reasoning stays before hosted tool items and before further reasoning', () => {
+test('reasoning stays before items of hosted tools and before further reasoning', () => {
   const items = talk`
     sealed: a
     sealed: b
@@ -223,7 +223,7 @@ test('a misplaced output is moved after the other outputs of its batch', () => {
   expect(kept).toBe('call a\ncall b\noutput b\noutput a\ncall c\noutput c')
 })
 
-test('a batch with reasoning and hosted tool items in it stays unchanged', () => {
+test("pruning does not change a batch of calls that has reasoning and a hosted tool's item between the calls", () => {
   const items = talk`
     sealed: first
     call a
@@ -236,7 +236,7 @@ test('a batch with reasoning and hosted tool items in it stays unchanged', () =>
   expect(pruneOrphans().run(items).items).toBe(items)
 })
 
-test('a misplaced output is moved before reasoning that led to another item', () => {
+test('an output after reasoning that led to another item is moved before that reasoning', () => {
   const { kept } = prune(talk`
     call a
     sealed: and now the words
@@ -258,7 +258,7 @@ test('a later call does not become part of a batch whose output was moved', () =
   expect(notes).toEqual([{ did: 'moved', at: 2, why: 'output-misplaced' }])
 })
 
-test('an item whose neighbor was dropped gets no `moved` note', () => {
+test('pruning writes no `moved` note for an item whose neighbor it dropped', () => {
   const { kept, notes } = prune(talk`
     call a
     call b
@@ -271,7 +271,7 @@ test('an item whose neighbor was dropped gets no `moved` note', () => {
   expect(notes).toEqual([{ did: 'dropped', at: 3, why: 'reasoning-without-follower' }])
 })
 
-test('calls and outputs of each kind of tool are paired', () => {
+test('pruning keeps calls with outputs of each kind of tool', () => {
   const { kept } = prune(talk`
     custom a
     shell b ls
@@ -285,7 +285,7 @@ test('calls and outputs of each kind of tool are paired', () => {
   )
 })
 
-test('of a stored call and the copy that the client sent, the first is sent', () => {
+test('of a stored call and the equal call that the client sent, the first in the list is sent', () => {
   const [question, thought, call, output, ...rest] = talk`
     user: how warm is it?
     sealed: let me see

@@ -16,7 +16,7 @@ function addStubs(items: readonly Item[]): string {
   return show(step.items).replaceAll(STUB_OUTPUT_TEXT, 'STUB')
 }
 
-test('a call that never got an output gets a stub output with the text that none was recorded', () => {
+test('a call that never got an output gets a stub output whose text says that no result was recorded', () => {
   const items = talk`
     user: book it
     call a book

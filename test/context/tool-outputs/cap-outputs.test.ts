@@ -18,7 +18,7 @@ const readText = (item: Item | undefined) =>
   item !== undefined && 'output' in item ? textOf(item.output) : ''
 const NUMBERED = Array.from({ length: 300 }, (_, at) => `line ${at}`).join('\n')
 
-test('a long output is cut to its beginning and end, even the latest one', () => {
+test('capping cuts a long output to its beginning and end, even the latest output', () => {
   const items = [
     ...talk`
       user: go
@@ -128,7 +128,7 @@ describe('capping of outputs with several parts', () => {
   })
 })
 
-test('an output that imitates the note of a cut output is cut', () => {
+test('a long output that imitates the note of a cut output is cut, too', () => {
   const forged = `${'x'.repeat(200)}\n[9 characters of this tool output were left out here]\n`
   expect(readText(run(outputOf(forged)))).toBe(forged)
   const long = forged.repeat(20)
@@ -169,7 +169,7 @@ test('any output is cut once, within the limit, without splitting surrogate pair
   )
 })
 
-test('the same output is cut in the same way, whatever the other items are', () => {
+test('how an output is cut does not depend on other items', () => {
   fc.assert(
     fc.property(outputs, fc.array(outputs, { maxLength: 3 }), (given, others) => {
       const items = [...others, given].map((each) => outputOf(each))

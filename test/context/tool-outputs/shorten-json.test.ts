@@ -27,7 +27,7 @@ test('shortened JSON keeps the first and last elements of a long list, and count
   })
 })
 
-test('shortened JSON contains shortened first and last elements if all elements are long', () => {
+test('if all elements of a list are long, shortened JSON contains the first and last element shortened', () => {
   const results = Array.from({ length: 9 }, (_, at) => ({ title: `T${at}`, text: 'x'.repeat(500) }))
   expect(shorten(results, 240)).toEqual([
     { title: 'T0', text: expect.stringMatching(/^x+ … \d+ characters left out … x+$/) as string },
@@ -88,7 +88,7 @@ describe('texts that cannot be shortened as JSON', () => {
       'a text that takes too long to parse',
       JSON.stringify('x'.repeat(300).split('').concat('y'.repeat(300_000))),
     ],
-  ])('shortening returns null for %s', (_, text) => {
+  ])('shortening JSON returns null for %s', (_, text) => {
     expect(shortenJson(text, LIMIT)).toBeNull()
   })
 })
@@ -138,7 +138,7 @@ test('any long JSON becomes short enough in one run, and stays JSON', () => {
   )
 })
 
-test('an object with very many fields is shortened', () => {
+test('a JSON object with thousands of fields is shortened below the limit', () => {
   const wide = Object.fromEntries(Array.from({ length: 12_000 }, (_, at) => [`key${at}`, at]))
   expect(shortenJson(JSON.stringify(wide), LIMIT)?.length).toBeLessThanOrEqual(LIMIT)
 })

@@ -36,7 +36,7 @@ function shorten(
   return first?.type === 'function_call_output' ? first.output : null
 }
 
-test('a long old output keeps its beginning and end, and the number of missing characters (C14)', () => {
+test('a long old output keeps its beginning and end, with the number of missing characters in between (C14)', () => {
   expect(shorten(LONG)).toBe(
     `${'a'.repeat(256)}\n[616 characters of this tool output were left out here]\n${'b'.repeat(128)}`,
   )
@@ -62,7 +62,7 @@ test('shortening an output splits no surrogate pair', () => {
   )
 })
 
-test('an old output with several parts gets shorter texts and keeps its images', () => {
+test('shortening an old output with several parts shortens the texts and keeps the images', () => {
   const image: Part = { type: 'input_image', image_url: `data:image/png;base64,${LONG}` }
   const short = shorten([
     { type: 'input_text', text: LONG },
@@ -101,7 +101,7 @@ describe('shortening of old JSON outputs', () => {
     expect(shorten(name)).toContain('characters of this tool output were left out here')
   })
 
-  test('a shortened JSON output does not depend on its age, and is not shortened again (C14)', () => {
+  test('a JSON output is shortened independently of its age, and only once (C14)', () => {
     const { run } = shortenOldOutputs({ keepRounds: 0, minChars: 1, headChars: 60, tailChars: 60 })
     const [few, many] = [run(rounds(2, json)), run(rounds(9, json))]
     expect(many.items.slice(0, 3)).toEqual(few.items.slice(0, 3))
@@ -131,7 +131,7 @@ test('old outputs of custom tools are shortened, and no other items', () => {
   expect(step.items.filter((item, at) => item !== items[at])).toHaveLength(1)
 })
 
-test('a second run changes no output even if `minChars` is below the shortened length', () => {
+test('shortening outputs twice changes nothing the second time, even if `minChars` is below the shortened length', () => {
   const { run } = shortenOldOutputs({ keepRounds: 0, minChars: 1, headChars: 101, tailChars: 101 })
   for (const output of ['x'.repeat(1234), '🦊'.repeat(500), `x${'🦊'.repeat(600)}`]) {
     const once = run(rounds(3, output))

@@ -22,17 +22,17 @@ test('a reset drops all items before it except the instructions (C71)', () => {
   )
 })
 
-test('after a reset at the end, the conversation begins with the next item', () => {
+test('with `reset: behind` on an item, the conversation begins with the next item', () => {
   const items = [...withGatewayFields(CHAT, { 6: { reset: 'behind' } }), ...talk`user: three`]
   expect(show(dropBeforeReset().run(items).items)).toBe('system: be brief\nuser: three')
 })
 
-test('only the latest reset is applied', () => {
+test('if a list has several resets, items are dropped up to the latest reset', () => {
   const items = withGatewayFields(CHAT, { 1: { reset: true }, 6: { reset: true } })
   expect(show(dropBeforeReset().run(items).items)).toBe('system: be brief\nassistant: 2')
 })
 
-test('pinned items before a reset stay, a call together with its output', () => {
+test('pinned items before a reset stay, and a pinned call stays together with its output', () => {
   const items = withGatewayFields(CHAT, { 3: { pin: true }, 5: { reset: true } })
   expect(show(dropBeforeReset().run(items).items)).toBe(
     'system: be brief\ncall a\noutput a\nuser: two\nassistant: 2',

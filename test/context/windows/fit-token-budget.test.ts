@@ -104,7 +104,7 @@ const anyConversation = fc.record({
 const RUNS = { numRuns: 25 }
 
 describe('a token budget in a growing conversation', () => {
-  test('a dropped or shortened item stays so when the conversation grows, and cuts are at the start of a round', () => {
+  test('an item that was dropped or shortened for a token budget stays so when the conversation grows, and cuts are at the start of a round', () => {
     fc.assert(
       fc.property(anyConversation, ({ overrides, most, items }) => {
         const starts = new Set([0, ...findRoundStarts(items)])
@@ -153,7 +153,7 @@ describe('a token budget in a growing conversation', () => {
     )
   })
 
-  test('the result fits the token budget if the latest round does', () => {
+  test('the shortened list fits the token budget if its latest round does', () => {
     const weigh = (items: readonly Item[]) =>
       items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
     fc.assert(

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../src/core/item.ts'
 import {
-  countStepsSinceWarning,
+  countAnswersSinceWarning,
   insertTokenBudgetWarning,
 } from '../../../src/context/windows/insert-token-budget-warning.ts'
 import { show, talk } from '../../support/talk.ts'
@@ -75,9 +75,9 @@ describe('the warning near the token limit (C61)', () => {
     expect(addWarning(items).items).toBe(items)
   })
 
-  test('tool rounds after the token warning are counted', () => {
+  test('the number of tool rounds since the token warning is counted', () => {
     expect(
-      [2, 3, 4, 6].map((steps) => countStepsSinceWarning(toolLoop(steps), options(0.3))),
+      [2, 3, 4, 6].map((steps) => countAnswersSinceWarning(toolLoop(steps), options(0.3))),
     ).toEqual([null, 0, 1, 3])
   })
 

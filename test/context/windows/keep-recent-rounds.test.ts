@@ -124,7 +124,7 @@ describe('the latest assistant message under a window (C27)', () => {
     ).toEqual([0, 1, 2, 3])
   })
 
-  test('the previous assistant message stays when the model writes text between its tool calls', () => {
+  test('a window keeps the previous assistant message while the model writes text between its tool calls', () => {
     const open = talk`
       user: 0
       assistant: 1
@@ -144,7 +144,7 @@ describe('the latest assistant message under a window (C27)', () => {
   })
 })
 
-test('a window works for lists without user messages or without assistant messages (C31)', () => {
+test('a window keeps a list without user messages, and the latest question of a list without assistant messages (C31)', () => {
   expect(listKept([], 1)).toEqual([])
   expect(
     listKept(
@@ -232,7 +232,7 @@ describe('a window of turns (C33)', () => {
     expect(firsts).toEqual(firsts.toSorted((a = 0, b = 0) => a - b))
   })
 
-  test('items before the first question are dropped together with the first round', () => {
+  test('a window of turns drops items before the first question together with the first round', () => {
     const items = talk`
       assistant: hello
       user: 1
@@ -276,7 +276,7 @@ describe('a window of tokens (C33)', () => {
     )
   })
 
-  test('origins and ids of items count no tokens', () => {
+  test('a window of tokens does not count origins and ids of items', () => {
     const [item] = talk`assistant: hello`
     const origin = { wire: 'chat', account: 'a', model: 'm', prefixHash: 'f'.repeat(64) }
     expect(estimateItemTokens({ ...item, id: 'msg_1', origin } as Item)).toBe(
@@ -336,7 +336,7 @@ describe('pinned items under windows (C30)', () => {
     expect(run(worked).items.slice(0, sent.length)).toEqual(sent)
   })
 
-  test('pinned items do not count toward a window', () => {
+  test('pinned items do not count toward the limit of a window', () => {
     expect(
       listKept(
         chat(20).map((item, at) => (at < 10 ? pinned(item) : item)),

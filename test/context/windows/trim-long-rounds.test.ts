@@ -88,7 +88,7 @@ test('trimming keeps a call together with the text and reasoning before it', () 
   }
 })
 
-test('the cut in a long round moves by half the limit', () => {
+test('the cut in a long round moves by half the limit at a time', () => {
   const firsts: string[] = []
   for (let count = 33; count <= 100; count += 1) {
     const items = [...talk`user: go`, ...toolCalls(count)]
@@ -115,7 +115,7 @@ test('a limit of tokens trims a long round like a limit of items, and keeps the 
   expect(tokens).toBeGreaterThan(500)
 })
 
-test('trimming takes linear time if even the last cut leaves too much', () => {
+test('trimming a long round takes linear time, even if no cut leaves few enough items', () => {
   const questions = Array.from({ length: 40 }).flatMap(() => talk`user: and`)
   const { run } = trimLongRounds({ unit: 'items', maxWeight: 4 })
   const items = [...questions, ...toolCalls(25_000)]

@@ -6,7 +6,7 @@
  */
 import type { Transform } from '../../../context/transform-interface.ts'
 import {
-  countStepsSinceWarning,
+  countAnswersSinceWarning,
   insertTokenBudgetWarning,
   type BudgetWarningOptions,
 } from '../../../context/windows/insert-token-budget-warning.ts'
@@ -33,7 +33,7 @@ export function planToolLoopEnd(
   const threshold = resolveWarningThreshold(account, model, policy)
   if (threshold === null || countReportedTokens === null) return NO_LOOP_END
   const warning: BudgetWarningOptions = { ...threshold, countTokens: countReportedTokens }
-  const steps = countStepsSinceWarning(items, warning)
+  const steps = countAnswersSinceWarning(items, warning)
   return {
     transforms: [insertTokenBudgetWarning(warning)],
     forbidsTools: steps !== null && steps >= wrapUp,

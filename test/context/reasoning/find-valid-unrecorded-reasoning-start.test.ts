@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { findValidReasoningStart } from '../../../src/context/reasoning/find-valid-reasoning-start.ts'
+import { findValidUnrecordedReasoningStart } from '../../../src/context/reasoning/find-valid-unrecorded-reasoning-start.ts'
 import { rebuildEarlierPrompts } from '../../../src/context/reasoning/rebuild-earlier-prompts.ts'
 import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
@@ -18,7 +18,7 @@ const turn = (number: number) => talk`
 const shorten = [shortenOldOutputs({ keepRounds: 1, step: 2 })]
 const places = (items: readonly Item[]) => items.map((_, at) => at)
 
-test('reasoning written since the latest move of a cutoff is valid, and older reasoning is not', () => {
+test('reasoning that was written since a cutoff last moved is valid, and older reasoning after the changed items is dropped', () => {
   const items = [0, 1, 2, 3, 4].flatMap(turn)
   const kept = dropInvalidReasoning({
     wire: 'anthropic',
@@ -35,12 +35,12 @@ test('reasoning written since the latest move of a cutoff is valid, and older re
   expect(notes.filter(({ why }) => why === 'reasoning-of-another-prefix')).toHaveLength(6)
 })
 
-test('all unrecorded reasoning is valid if nothing has changed, and none if the gateway tools have changed', () => {
+test('reasoning that only the client stored is valid if every earlier prompt is unchanged, and invalid if no earlier prompt can be rebuilt (e.g. with other gateway tools)', () => {
   const items = [0, 1].flatMap(turn)
   const past = rebuildEarlierPrompts(runTransforms(items, []))
-  expect(findValidReasoningStart(items, places(items), past)).toBe(0)
-  const other = { ...past, promptAt: () => null }
-  expect(findValidReasoningStart(items, places(items), other)).toBe(items.length)
+  expect(findValidUnrecordedReasoningStart(items, places(items), past)).toBe(0)
+  const other = { ...past, rebuildPrompt: () => null }
+  expect(findValidUnrecordedReasoningStart(items, places(items), other)).toBe(items.length)
 })
 
 test('no earlier prompt is rebuilt for a conversation without unrecorded reasoning', () => {
@@ -52,8 +52,8 @@ test('no earlier prompt is rebuilt for a conversation without unrecorded reasoni
     throw new Error('It was asked.')
   }
   expect(
-    findValidReasoningStart(items, places(items), {
-      promptAt: never,
+    findValidUnrecordedReasoningStart(items, places(items), {
+      rebuildPrompt: never,
       mayHaveChangedBetween: never,
     }),
   ).toBe(0)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
 import { findToolCallPairs } from '../../../src/core/items/tool-call-pairs.ts'
-import { findDuplicateCalls } from '../../../src/context/tool-calls/find-duplicate-calls.ts'
+import { findCopiesOfCalls } from '../../../src/context/tool-calls/find-copies-of-calls.ts'
 import { OPAQUE_PAIRS } from '../../support/conversations.ts'
 import { talk } from '../../support/talk.ts'
 import { expectLinear } from '../../support/count-reads.ts'
@@ -9,7 +9,7 @@ import { expectLinear } from '../../support/count-reads.ts'
 const origin = { wire: 'responses', account: 'a', model: 'm', prefixHash: null }
 
 function findCopies(...items: readonly Item[]): readonly number[] {
-  return [...findDuplicateCalls(items, findToolCallPairs(items))].toSorted((a, b) => a - b)
+  return [...findCopiesOfCalls(items, findToolCallPairs(items))].toSorted((a, b) => a - b)
 }
 
 /** Items as the store returns them: only model items have an origin. */
@@ -22,7 +22,7 @@ const PAIR = talk`
   output a sunny
 `
 
-test('of a stored call and the copy that the client sent, the second is the duplicate', () => {
+test('of a stored call and the equal call that the client sent, the second in the list counts as the copy', () => {
   expect(findCopies(...asStored(PAIR), ...PAIR)).toEqual([2, 3])
   expect(findCopies(...PAIR, ...asStored(PAIR))).toEqual([2, 3])
   expect(findCopies(...talk`user: hi`, ...PAIR, ...talk`assistant: hm`, ...asStored(PAIR))).toEqual(
@@ -30,7 +30,7 @@ test('of a stored call and the copy that the client sent, the second is the dupl
   )
 })
 
-test('calls with equal arguments in different JSON notation are duplicates', () => {
+test('calls with equal arguments in different JSON notation count as copies', () => {
   const same = talk`
     call a weather { "days": 2, "city": "Rome" }
     output a sunny
@@ -50,11 +50,11 @@ test.each([
   ['another output', talk`call a weather {"city":"Rome","days":2}`, talk`output a rain`],
   ['another id', talk`call b weather {"city":"Rome","days":2}`, talk`output b sunny`],
   ['another kind', talk`custom a weather {"city":"Rome","days":2}`, talk`custom-output a sunny`],
-])('a call with %s is no duplicate of a stored call', (_, call, output) => {
+])('a call with %s is no copy of a stored call', (_, call, output) => {
   expect(findCopies(...asStored(PAIR), ...call, ...output)).toEqual([])
 })
 
-test('a call is no duplicate if only one of the outputs has an image', () => {
+test('a call is no copy of an equal call if only one of their outputs has an image', () => {
   const [call] = PAIR
   const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' } as const
   const output = [{ type: 'input_text', text: 'sunny' } as const, image]
@@ -64,21 +64,21 @@ test('a call is no duplicate if only one of the outputs has an image', () => {
   expect(findCopies({ ...call, origin }, seen, call, seen)).toEqual([2, 3])
 })
 
-test('two equal calls that both come from the client, or both from the store, are no duplicates', () => {
+test('two equal calls that both come from the client, or both from the store, are no copies', () => {
   expect(findCopies(...PAIR, ...PAIR)).toEqual([])
   expect(findCopies(...asStored(PAIR), ...asStored(PAIR))).toEqual([])
 })
 
-test('an equal call with the same item id is a duplicate', () => {
+test('an equal call with the same item id is a copy, even if both come from the client', () => {
   const named = PAIR.map((item, at) => ({ ...item, id: `fc_${at}` }))
   expect(findCopies(...named, ...named)).toEqual([2, 3])
 })
 
-test('an equal call in another round is no duplicate', () => {
+test('an equal call in another round is no copy', () => {
   expect(findCopies(...asStored(PAIR), ...talk`user: and now?`, ...PAIR)).toEqual([])
 })
 
-test('if two equal calls share one output, one of them is a duplicate', () => {
+test('if two equal calls share one output, one of them is a copy', () => {
   const [call, output] = PAIR
   if (call === undefined || output === undefined) throw new Error('no pair')
   expect(findCopies({ ...call, origin }, call, output)).toEqual([1])
@@ -89,14 +89,14 @@ test('if two equal calls share one output, one of them is a duplicate', () => {
 })
 
 test.each(OPAQUE_PAIRS.map((pair) => pair('id_1')))(
-  'a second call of the type $0.type is a duplicate, with its output',
+  'a second call of the type $0.type and its output are copies',
   (call, output) => {
     const pair: readonly Item[] = [call, output].map((raw) => ({ type: 'opaque', raw }))
     expect(findCopies(...asStored(pair).slice(0, 1), ...pair.slice(1), ...pair)).toEqual([2, 3])
   },
 )
 
-test('arguments that are nested too deeply are compared as text', () => {
+test('arguments of calls that are nested too deeply are compared as text', () => {
   const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
   const pair = talk`
     call a weather ${deep}
@@ -105,7 +105,7 @@ test('arguments that are nested too deeply are compared as text', () => {
   expect(findCopies(...asStored(pair), ...pair)).toEqual([2, 3])
 })
 
-test('finding duplicate calls takes linear time for many calls with the same id', () => {
+test('finding copies of calls takes linear time for many calls with the same id', () => {
   const [call] = PAIR
   if (call === undefined) throw new Error('no call')
   const calls = (count: number) =>
@@ -113,5 +113,5 @@ test('finding duplicate calls takes linear time for many calls with the same id'
       at % 2 === 0 ? call : { ...call, origin },
       ...(at % 3 === 0 ? [] : talk`output a ${String(at)}`),
     ])
-  expectLinear(2000, calls, (items) => findDuplicateCalls(items, findToolCallPairs(items)))
+  expectLinear(2000, calls, (items) => findCopiesOfCalls(items, findToolCallPairs(items)))
 })

@@ -1,10 +1,10 @@
 /**
- * Finds calls that come twice in a list, with their outputs: once from the client and once from the store. A call is
- * a copy of an earlier call if both have the same call id in one round, the same arguments and the same output.
+ * Finds second copies of a call and its output: one comes from the client and the other from the store. A call is a
+ * copy of an earlier call only if both are in the same round and have the same call id, arguments and output.
  *
  * Such equal calls may still be two real calls: a model may call a tool twice with the same arguments, and some
- * providers count call ids from 0 in each answer. So one of them must also come from the store and the other from the
- * client, or both must have the same item id.
+ * providers count call ids from 0 in each answer. So in addition, one of them must come from the store and the other
+ * from the client, or both must have the same item id.
  */
 import { textOf, type Item } from '../../core/item.ts'
 import { isObject, tryParseJson, type Json, type JsonObject } from '../../core/json/json.ts'
@@ -12,7 +12,7 @@ import { UNPAIRED, readToolCallIdentity } from '../../core/items/tool-call-pairs
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 
 /** Returns the indexes of copied calls and their outputs. */
-export function findDuplicateCalls(
+export function findCopiesOfCalls(
   items: readonly Item[],
   /** The result of `findToolCallPairs`: for each call the index of its output, and the reverse. */
   partners: Int32Array,
@@ -38,17 +38,17 @@ export function findDuplicateCalls(
   return copies
 }
 
-interface DuplicateSearch {
+interface CopySearch {
   readonly items: readonly Item[]
   readonly partners: Int32Array
   readonly copies: Set<number>
 }
 
-/** True if some of the calls may be copies: one has another source, an item id or no output. Saves comparing arguments. */
-function mayContainCopies(
-  indexes: readonly number[],
-  { items, partners }: DuplicateSearch,
-): boolean {
+/**
+ * True if some calls may be copies. False if all come from the client, or all from the store, with outputs and without
+ * item ids.
+ */
+function mayContainCopies(indexes: readonly number[], { items, partners }: CopySearch): boolean {
   const first = isRecorded(items[indexes[0] ?? 0])
   return indexes.some((index) => {
     const item = items[index]
@@ -56,7 +56,7 @@ function mayContainCopies(
   })
 }
 
-/** Calls with the same id, name and arguments. */
+/** Calls with the same call id, name and arguments. */
 interface EqualCalls {
   /** The calls with an output that stay, by the content of the output. */
   readonly answered: Map<string, OriginalCalls>
@@ -65,11 +65,8 @@ interface EqualCalls {
   lastOutput: number
 }
 
-/** Compares the calls with one id, and adds the indexes of copies to `copies`. */
-function compareCalls(
-  indexes: readonly number[],
-  { items, partners, copies }: DuplicateSearch,
-): void {
+/** Compares calls with the same call id, and adds the indexes of copies to `copies`. */
+function compareCalls(indexes: readonly number[], { items, partners, copies }: CopySearch): void {
   const groups = new Map<string, EqualCalls>()
   for (const index of indexes) {
     const key = createCallKey(items[index])
@@ -98,7 +95,7 @@ function compareCalls(
   }
 }
 
-/** Equal calls that are no copies. All come from the same source, the client or the store. */
+/** Equal calls with equal outputs that are no copies. Either all come from the client, or all from the store. */
 interface OriginalCalls {
   readonly isRecorded: boolean
   readonly ids: Set<string>
@@ -122,7 +119,7 @@ function isRecorded(item: Item | undefined): boolean {
   return item?.origin !== undefined
 }
 
-/** Lists the indexes of copies without an output: if two equal calls share one output, only one is paired with it. */
+/** Lists copies without an output. Two equal calls may share one output, which is paired with only one of them. */
 function listUnansweredCopies(
   { answered, unanswered }: EqualCalls,
   items: readonly Item[],
@@ -138,7 +135,10 @@ function listUnansweredCopies(
   })
 }
 
-/** Returns a key that is the same for equal calls. It contains the kind of tool, because two kinds may use one id. */
+/**
+ * Returns a key that is the same for equal calls. It contains the kind of tool, because two kinds of tools may use the
+ * same call id.
+ */
 function createCallKey(item: Item | undefined): string {
   if (item?.type === 'function_call') {
     const { name } = item

@@ -3,9 +3,9 @@
  * back itself. Reasoning is valid if the prompt before it is the same as when it was written. Since the transforms are
  * deterministic, that earlier prompt can be rebuilt from the list.
  *
- * Only some answers are checked. If no item between two answers may have been sent differently before, then either
- * both or neither have a changed prefix. All reasoning before the latest invalid answer is dropped, even if some of
- * it is valid again, because finding that out would cost one rebuilt prompt per answer.
+ * Only some answers are checked. If all items between two answers were certainly sent unchanged since, then either both
+ * answers or neither have a changed prefix. All unrecorded reasoning before the latest answer with a changed prefix is
+ * dropped. Some of it may be valid, but finding that out would cost one rebuilt prompt per answer.
  */
 import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
@@ -15,8 +15,10 @@ import type { EarlierPrompts } from './rebuild-earlier-prompts.ts'
 import { hasSamePrefixText } from './hash-prompt-prefix.ts'
 import type { OriginalPositions } from '../transform-interface.ts'
 
-/** Returns the index in `items`, the final list, from which the prefixes of all answers are unchanged. */
-export function findValidReasoningStart(
+/**
+ * Returns the index in the final list from which the prefixes of all answers with unrecorded reasoning are unchanged.
+ */
+export function findValidUnrecordedReasoningStart(
   items: readonly Item[],
   originalPositions: OriginalPositions,
   earlierPrompts: EarlierPrompts,
@@ -26,7 +28,7 @@ export function findValidReasoningStart(
     originalPositions[answers[answer] ?? -1] ?? null
   const isUnchanged = (answer: number): boolean => {
     const position = positionOf(answer)
-    const prefix = position === null ? null : earlierPrompts.promptAt(position)
+    const prefix = position === null ? null : earlierPrompts.rebuildPrompt(position)
     return prefix !== null && startsWithItems(items, prefix)
   }
   const havePrefixesOfOneState = (older: number, newer: number): boolean => {
@@ -44,7 +46,9 @@ export function findValidReasoningStart(
   return 0
 }
 
-/** Max number of checked answers. Older reasoning is assumed to be valid; the upstream rejects it if it is not. */
+/**
+ * Max number of checks. Reasoning before the checked answers is assumed to be valid; otherwise the upstream rejects it.
+ */
 const MAX_CHECKS = 32
 
 /** Returns the first number from `start` to `end` that passes, by binary search: all later numbers pass, too. */
@@ -58,7 +62,7 @@ function findFirst(start: number, end: number, passes: (number: number) => boole
   return low
 }
 
-/** Returns the starts of the answers with unrecorded reasoning. An answer also starts after an upstream's compaction. */
+/** Returns the starts of the answers with unrecorded reasoning. After an upstream's compaction a new answer starts. */
 function findUnrecordedAnswers(items: readonly Item[]): readonly number[] {
   const starts = new Set<number>()
   let start = 0
