@@ -7,7 +7,7 @@ import type { Note } from '../core/note.ts'
 import type { DialectName, PromptParameters } from '../core/prompt.ts'
 import { digestText } from '../core/text/digest.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
-import { listPolicyLevels } from '../gateway/prompt/resolve-request-policy.ts'
+import { listPolicyOverrides } from '../gateway/prompt/resolve-request-policy.ts'
 import {
   applyTokenCorrection,
   resolveTokenCorrection,
@@ -139,7 +139,7 @@ export function collectRequestFacts(
       url,
       unchanged: encoded.bytes !== undefined,
     },
-    policy: describePolicy(policy, listPolicyLevels(model, prepared, settings)),
+    policy: describePolicy(policy, listPolicyOverrides(model, prepared, settings)),
     window: {
       tokens: window,
       room: window === null ? null : computeMaxRequestTokens(window, prepared),

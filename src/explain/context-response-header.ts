@@ -12,7 +12,7 @@ import { explainPreparedRequest } from './build-explanation.ts'
 import { loadPreviousRequest } from './load-previous-request.ts'
 import { predictCacheHit } from './cache-miss/predict-cache-hit.ts'
 import { decodeBodyText } from './encode-and-decode-sent-request.ts'
-import type { AnswerHookPorts } from '../gateway/answer-hooks-interface.ts'
+import type { ExplainHookPorts } from '../gateway/explain-hooks-interface.ts'
 
 /** Request header; its value `true` requests the header `x-backstory-context` in the response. */
 export const EXPLAIN_REQUEST_HEADER = 'x-backstory-explain'
@@ -21,15 +21,15 @@ export const EXPLAIN_REQUEST_HEADER = 'x-backstory-explain'
  * Returns the header value; null after an error, so that the client still gets its answer. `cached` is
  * `unknown` if loading the previous request takes more than 300 ms.
  */
-export async function buildContextResponseHeader(
+export async function formatContextHeader(
   prepared: PreparedRequest,
-  owner: Caller,
-  world: AnswerHookPorts,
+  caller: Caller,
+  ports: ExplainHookPorts,
 ): Promise<string | null> {
   try {
     const request = buildHttpRequest(prepared)
-    const { summary, dispositions } = explainPreparedRequest(prepared, request, world.settings)
-    const loading = loadPreviousRequest(prepared, owner, world)
+    const { summary, dispositions } = explainPreparedRequest(prepared, request, ports.settings)
+    const loading = loadPreviousRequest(prepared, caller, ports)
     const loaded = await waitWithTimeout(loading, PREVIOUS_REQUEST_TIMEOUT_MS)
     const previous = loaded === TIMED_OUT ? undefined : loaded
     const cache = predictCacheHit(
@@ -48,7 +48,7 @@ export async function buildContextResponseHeader(
       `cached=${previous === undefined ? 'unknown' : cache.predicted_cached_tokens}`,
     ].join('; ')
   } catch (error) {
-    world.log('warn', 'context-not-told', { why: errorMessage(error) })
+    ports.log('warn', 'context-not-told', { why: errorMessage(error) })
     return null
   }
 }

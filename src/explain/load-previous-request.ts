@@ -21,7 +21,7 @@ export async function loadPreviousRequest(
   owner: Caller,
   world: Ports<'requests'>,
 ): Promise<PreviousRequest | null | undefined> {
-  const parent = history.parent ?? history.recallResult?.parent ?? null
+  const parent = history.parent ?? history.recallResult?.parentOfNewTurn ?? null
   if (parent !== null) return loadSentRequest(parent.id, owner, world)
   return items.some(isItemOfAnswer) ? undefined : null
 }

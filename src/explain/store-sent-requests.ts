@@ -5,27 +5,27 @@
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import type { NewRequestRecord } from '../store/upstream-requests/upstream-request-store-interface.ts'
 import { encodeSentRequest } from './encode-and-decode-sent-request.ts'
-import type { AnswerHooks } from '../gateway/answer-hooks-interface.ts'
+import type { ExplainHooks } from '../gateway/explain-hooks-interface.ts'
 
-export const storeSentRequests: AnswerHooks['storeSentRequests'] = (
+export const storeSentRequests: ExplainHooks['storeSentRequests'] = (
   { listSentRequests, caller, turnId, recorder },
-  world,
+  ports,
 ) => {
   const { loadStoredParent } = recorder
-  if (loadStoredParent === null || world.settings.EXPLAIN_KEEP === 'off') return null
+  if (loadStoredParent === null || ports.settings.EXPLAIN_KEEP === 'off') return null
   const buildRecord = async (ended: Promise<unknown>): Promise<NewRequestRecord | null> => {
     await ended
     const turn = await loadStoredParent()
     if (turn === null) return null
     return {
-      rounds: listSentRequests().map((prepared) => encodeSentRequest(prepared, world)),
+      rounds: listSentRequests().map((prepared) => encodeSentRequest(prepared, ports)),
       baseTurnId: turn.parent,
     }
   }
   return (ended) =>
-    world.requests
+    ports.requests
       .saveRequests(caller, turnId, () => buildRecord(ended))
       .catch((error: unknown) =>
-        world.log('warn', 'request-not-kept', { turn: turnId, why: errorMessage(error) }),
+        ports.log('warn', 'request-not-kept', { turn: turnId, why: errorMessage(error) }),
       )
 }

@@ -25,7 +25,7 @@ import {
   type RoutedTargets,
   type UnsupportedFeatureRule,
 } from './prompt/reject-unsupported-features.ts'
-import { describeAnswerProvenance, resolveAnswerOrigin } from './record/answer-provenance.ts'
+import { collectAnswerMetadata, resolveAnswerOrigin } from './record/collect-answer-metadata.ts'
 import { chooseRecorder, type RecordForConnection } from './record/choose-recorder.ts'
 import type { Recorder } from './record/recorder-interface.ts'
 import { selectEventFilters } from './respond/event-filters/select-event-filters.ts'
@@ -40,27 +40,27 @@ export interface AnswerRequest {
   readonly clientRequest: ClientRequest
   readonly caller: Caller
   readonly exchange: HttpExchange
-  readonly options?: RequestOptions
-  /** The id and time of the answer; undefined to create them. */
+  readonly options?: RequestHeaderOptions
+  /** The id and time of the answer; created if undefined. */
   readonly identity?: AnswerIdentity
   /**
-   * Stores the turn; undefined for the database. A background run stores the turn together with its event
-   * log.
+   * The store for the turn; the database if undefined. A background run passes a store that writes the turn
+   * together with the run's event log.
    */
   readonly turnStore?: TurnStore
-  /** Records an answer in memory that is not stored, so that the WebSocket connection can continue it. */
+  /** For a WebSocket: keeps an unstored answer in memory, so that the connection's next request can continue it. */
   readonly recordForConnection?: RecordForConnection
 }
 
-/** Options that the client sets with headers. */
-export interface RequestOptions {
-  /** Rule for features that the upstream lacks, e.g. audio; undefined for that of the setting `UNSUPPORTED`. */
-  readonly unsupported?: UnsupportedFeatureRule
+/** Options that the client sets with request headers. */
+export interface RequestHeaderOptions {
+  /** The rule for features that the upstream lacks, e.g. audio; the setting `UNSUPPORTED` if undefined. */
+  readonly unsupportedFeatureRule?: UnsupportedFeatureRule
   /** True if the response gets the header `x-backstory-context`, a summary of the prompt. */
   readonly addsContextHeader?: boolean
 }
 
-/** The id and time of an answer, from which the client's response id and the stored turn are made. */
+/** The id and time of an answer. The response that the client gets and the stored turn both have them. */
 export interface AnswerIdentity {
   readonly turnId: string
   readonly createdAtMs: number
@@ -118,7 +118,7 @@ async function sendAndRespond(
   const targets = filterCapableTargets(
     request.targets,
     (target) => prepareRequest(target, { clientRequest, history }, ports),
-    options.unsupported ?? ports.settings.UNSUPPORTED,
+    options.unsupportedFeatureRule ?? ports.settings.UNSUPPORTED,
   )
   const connection = cancelOnDisconnect(exchange)
   const sending = { targets, caller, ...connection }
@@ -140,7 +140,7 @@ async function sendAndRespond(
         dialect,
         prepared,
         eventFilters: selectEventFilters(prepared, ports.settings),
-        answerContext: { clientRequest, ...identity, isStored: isStored },
+        answerContext: { clientRequest, ...identity, isStored },
         fold,
         recorder,
         contextHeader:
@@ -161,8 +161,8 @@ async function sendAndRespond(
     const outcome = { ...fold.currentOutcome(), finish: null, failure }
     // Logs only an upstream that had started to answer; `sendWithFallback` has logged other failures.
     if (prepared !== null && ending === 'finished') logUpstreamFailure(outcome, prepared, ports)
-    // The turn may have been opened already, so it has to be closed.
-    waitUntil(recorder.settle(outcome, ending, describeAnswerProvenance(firstRequest, outcome)))
+    // Closes the turn, which may have been opened already.
+    waitUntil(recorder.settle(outcome, ending, collectAnswerMetadata(firstRequest, outcome)))
     throw error
   }
   if (response instanceof GatewayError) throw response
@@ -198,8 +198,8 @@ function createRecorder(
 }
 
 /**
- * Creates the error for a turn that cannot be stored. Without it, the client would get an unusable response
- * id.
+ * Creates the error for a request with `store: true` whose turn cannot be stored. Without this error, the client
+ * would get a response id that it cannot use.
  */
 function createNotStoredError(): GatewayError {
   return new GatewayError(

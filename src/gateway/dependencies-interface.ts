@@ -6,11 +6,11 @@ import type { Log } from '../core/ports/log-interface.ts'
 import type { MemoryLayer } from '../memory/memory-layer-interface.ts'
 import type { MediaLoader } from '../media/loading/media-loader.ts'
 import type { Account } from '../providers/provider-interface.ts'
-import type { ReplicaIdentity } from './replica-identity.ts'
+import type { ReplicaState } from './replica-state.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import type { Stores } from '../store/create-stores.ts'
 import type { Transport } from '../upstream/transport/transport-interface.ts'
-import type { AnswerHooks } from './answer-hooks-interface.ts'
+import type { ExplainHooks } from './explain-hooks-interface.ts'
 
 export interface GatewayDependencies extends Stores {
   readonly settings: Settings
@@ -21,9 +21,9 @@ export interface GatewayDependencies extends Stores {
   /** The available memory layers; undefined for all layers of `memory/layer-registry.ts`. */
   readonly memoryLayers?: readonly MemoryLayer[]
   /** Identifies this gateway process among the replicas on the same database. */
-  readonly replica: ReplicaIdentity
-  /** The functions of `explain/` that run for each answer. */
-  readonly hooks: AnswerHooks
+  readonly replica: ReplicaState
+  /** The functions of `explain/` that the gateway calls. */
+  readonly hooks: ExplainHooks
   readonly newTurnId: () => string
   readonly nowMs: () => number
   readonly log: Log

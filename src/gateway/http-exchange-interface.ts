@@ -29,8 +29,8 @@ export interface HttpExchange {
 /** The client of a streamed answer. Writing to a disconnected client has no effect. */
 export interface ClientStream {
   /**
-   * Writes to the client. Returns false if the client's buffer is full; `onDrain` is called when it has
-   * room again.
+   * Writes to the client. Returns false if the client's buffer is full; the function passed to `onDrain` is
+   * called when the buffer has room again.
    */
   readonly write: (text: string | Uint8Array) => boolean
   readonly end: (text: string) => void

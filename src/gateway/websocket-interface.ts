@@ -3,7 +3,7 @@
  * `node-websocket.ts` with the package `ws`, `workers-websocket.ts` with a WebSocketPair.
  */
 export interface ClientWebSocket {
-  /** Sends a message. Returns false if the client's buffer is full. Has no effect after a disconnect. */
+  /** Sends a message. Returns false if the client's buffer is full. Does nothing after a disconnect. */
   readonly send: (text: string) => boolean
   /** Sets the function that is called when a full buffer has room again. Replaces an earlier function. */
   readonly onDrain: (callback: () => void) => void
@@ -23,8 +23,7 @@ export interface WebSocketListener {
 export type AcceptUpgrade = (listen: (socket: ClientWebSocket) => WebSocketListener) => Response
 
 /**
- * Maximum size of a frame as a multiple of the limit for request bodies. For a larger frame, the runtime
- * closes the connection. For a smaller frame with a too large body, the gateway sends an error message
- * instead.
+ * Maximum size of a frame, as a multiple of the limit for request bodies. The runtime closes the connection at a
+ * larger frame. If only the body limit is exceeded, the gateway sends an error message instead.
  */
 export const MAX_FRAME_SIZE_FACTOR = 2

@@ -15,7 +15,11 @@ test.each([
       return Promise.resolve(null)
     },
   } as unknown as GatewayDependencies['requests']
-  const recallResult = { latestTurn: { id: 'turn' }, parent, newItems: [] }
+  const recallResult = {
+    latestStoredTurn: { id: 'turn' },
+    parentOfNewTurn: parent,
+    itemsAfterLastAnswer: [],
+  }
   const items = [{ type: 'message', role: 'assistant', content: [] }]
   const prepared = { history: { ...NO_HISTORY, recallResult }, items } as never
   const owner = { tenant: 't', user: null }

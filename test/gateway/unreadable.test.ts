@@ -1,4 +1,4 @@
-/** A pass-through stream with an unreadable event ends there, with an error. */
+/** Tests a stream that is passed through: it ends with an error at an event that cannot be read. */
 import { describe, expect, test } from 'vitest'
 import { chatStream } from '../support/answer-formats.ts'
 import { createWriter, decodeText } from './passed-on.ts'
@@ -16,10 +16,10 @@ function passThrough(stream: string, isStored: boolean) {
 const chunks = chatStream({ text: 'Hello' })
 const BROKEN = 'data: {"choices":[{"delta":{"con\n\n'
 
-describe.each([true, false])('stored: %s', (isStored) => {
+describe.each([true, false])('a stream that is passed through (stored: %s)', (isStored) => {
   const stream = [...chunks.slice(0, 2), BROKEN, ...chunks.slice(2)].join('')
 
-  test('drops an unreadable event and all later ones', () => {
+  test('a stream that is passed through ends with an error at an event that is not JSON', () => {
     const { text, isOver, isCutEarly, outcome } = passThrough(stream, isStored)
     const events = text.split('\n\n').filter((event) => event !== '')
     expect(events).toHaveLength(4)
@@ -30,7 +30,7 @@ describe.each([true, false])('stored: %s', (isStored) => {
     expect(outcome.failure?.message).toBe('The upstream sent a chunk that is not JSON.')
   })
 
-  test('passes an error of the upstream on unchanged', () => {
+  test('an error of the upstream in a stream is passed through unchanged', () => {
     const error = 'data: {"error":{"message":"On fire.","code":500}}\n\n'
     const { text, isCutEarly } = passThrough([...chunks.slice(0, 2), error].join(''), isStored)
     expect(text.split(error)).toHaveLength(2)

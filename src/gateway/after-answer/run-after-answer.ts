@@ -1,6 +1,6 @@
 /**
  * Runs the tasks that follow an answer: storing the sent requests, updating memory layers, summarizing the
- * conversation. The client has its answer by then: a slow or failed task does not affect it.
+ * conversation. The client has its complete answer by then, so a slow or failed task does not affect it.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
@@ -10,7 +10,10 @@ import type { Recorder } from '../record/recorder-interface.ts'
 /** Prepares the work of one task; returns null if this answer gives the task nothing to do. */
 export type AfterAnswerTask = (answered: AnsweredRequest) => AfterAnswerWork | null
 
-/** Starts the work of all tasks after the answer's outcome is known and its last event has been written. */
+/**
+ * Prepares all tasks, and starts their work after `settled` resolves: the answer's last event has been written by
+ * then.
+ */
 export function runTasksAfterAnswer(
   tasks: readonly AfterAnswerTask[],
   answered: AnsweredRequest,
@@ -40,5 +43,5 @@ export interface AnsweredRequest {
   readonly recorder: Recorder
 }
 
-/** The work of a task. `outcome` resolves when the client has been sent the last event. */
+/** The work of a task. It begins when `outcome` resolves, after the client has been sent the last event. */
 export type AfterAnswerWork = (outcome: Promise<Outcome>) => Promise<unknown>

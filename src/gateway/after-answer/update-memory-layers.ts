@@ -1,4 +1,4 @@
-/** Updates the memory layers after an answer, e.g. adds what the model observed about the conversation. */
+/** Updates the memory layers after an answer, e.g. adds new observations about the conversation. */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import { budgetEnabledLayers } from '../../memory/load-layer-blocks.ts'
@@ -18,7 +18,7 @@ import type { AnsweredRequest, AfterAnswerWork } from './run-after-answer.ts'
 
 type MemoryUpdatePorts = LayerContextPorts & SummaryModelPorts & Ports<'accounts'>
 
-/** Returns the work of the update; null if no layer is on, or nothing of the conversation may be stored. */
+/** Returns the work of the update; null if no layer is on, for task requests, or if no memory may be stored. */
 export function updateMemoryLayers(
   answered: AnsweredRequest,
   ports: MemoryUpdatePorts,
@@ -33,7 +33,7 @@ export function updateMemoryLayers(
   }
 }
 
-/** Updates all requested layers. A failed update is logged and does not affect the other layers. */
+/** Updates all layers that the policy turns on. A failed update is logged and does not affect the other layers. */
 async function updateLayers(
   { prepared, caller, turnId }: AnsweredRequest,
   outcome: Outcome,

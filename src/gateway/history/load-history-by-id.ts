@@ -23,7 +23,10 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export type HistoryByIdPorts = Ports<'conversations' | 'log' | 'store'>
 
-/** Returns `NO_HISTORY` for a request without an id. `lock`: the lock of the conversation that gets the turn. */
+/**
+ * Returns `NO_HISTORY` for a request without an id. `lock`: the lock of the request's conversation; null if none is
+ * locked.
+ */
 export async function loadHistoryById(
   clientRequest: ClientRequest,
   caller: Caller,
@@ -55,7 +58,7 @@ async function loadHistoryOfResponse(
   const { state } = parent
   if (state === 'queued' || state === 'open' || state === 'failed')
     throw createNotContinuableError(id, state)
-  // The policy overrides of the response's conversation apply to the new turn too.
+  // If the response belongs to a conversation, its policy overrides and its reset apply to the new turn too.
   const conversation = await findConversation(parent.conversation, caller, ports)
   return buildHistory(clientRequest, chain, conversation ?? NO_SETTINGS, ports)
 }
@@ -77,11 +80,14 @@ function buildHistory(
     usedTurns: chain,
     reasoningRejections: chain.flatMap(listReasoningRejections),
     countReportedTokens: (origin) => findReportedTokens(chain, origin),
-    answerStartedAtMs: items.some(isUserMessage) ? null : findLatestQuestionTime(chain),
+    firstAnswerOfRoundAtMs: items.some(isUserMessage) ? null : findLatestQuestionTime(chain),
   }
 }
 
-/** Returns a note about stored items that cannot be decrypted or parsed, and so are missing from the history. */
+/**
+ * Returns a note about items of the turn that are missing from the history, because they cannot be decrypted or
+ * parsed.
+ */
 function noteUnreadableItems({ id, unreadable }: StoredTurn): readonly Note[] {
   if (unreadable === undefined) return []
   const detail = `Turn ${id} has ${unreadable} such items.`

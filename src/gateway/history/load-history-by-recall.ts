@@ -3,7 +3,7 @@
  * complete chat. One query finds the stored turns by the markers, call ids and fingerprints in the chat;
  * `recall/restore-forgotten-items.ts` then inserts the turns' items.
  *
- * If the database fails or times out, the model is sent the chat without restored items.
+ * If the database fails or times out, the model is sent the chat as the client sent it.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -17,7 +17,7 @@ import {
 import { NO_TURNS_FOUND, type FoundTurns } from '../../store/recall/recall-store-interface.ts'
 import { listReasoningRejections } from './load-history-by-id.ts'
 import { type RequestHistory, NO_HISTORY, type LoadedHistory } from './loaded-history.ts'
-import { queryWithTimeout } from './query-with-timeout.ts'
+import { queryStoreOrNull } from './query-store-or-null.ts'
 import { replaceRequestItems } from './replace-request-items.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
@@ -41,24 +41,25 @@ export async function loadHistoryByRecall(
     excludedTurnIds,
   )
   const { notes, parent, firstTurnOfAnswer, newItemsStart, usedTurns } = restored
-  const newItems = originalRequest.items.slice(newItemsStart)
-  const latestTurn = parent ?? findLatestTurn(usedTurns)
-  const recallResult = { latestTurn, parent: newItems.length > 0 ? latestTurn : parent, newItems }
+  const itemsAfterLastAnswer = originalRequest.items.slice(newItemsStart)
+  const latestStoredTurn = parent ?? findLatestTurn(usedTurns)
+  const parentOfNewTurn = itemsAfterLastAnswer.length > 0 ? latestStoredTurn : parent
+  const recallResult = { latestStoredTurn, parentOfNewTurn, itemsAfterLastAnswer }
   const history: LoadedHistory = {
     ...NO_HISTORY,
     notes: found === null ? [...notes, NOT_RECALLED] : notes,
     usedTurns,
-    // Retains only one field, because the other fields hold the text of the complete chat in memory.
+    // Retains only one field of `segmented`: the others would keep the text of the complete chat in memory.
     fingerprintSource: { nextFingerprintSource: segmented.nextFingerprintSource },
     recallResult,
     reasoningRejections: usedTurns.flatMap(listReasoningRejections),
-    answerStartedAtMs: firstTurnOfAnswer?.createdAtMs ?? null,
+    firstAnswerOfRoundAtMs: firstTurnOfAnswer?.createdAtMs ?? null,
   }
   const clientRequest = replaceRequestItems(originalRequest, restored.items)
   return { originalRequest, clientRequest, history }
 }
 
-/** Returns the stored turns that the chat mentions; null if the database failed or timed out. */
+/** Returns the stored turns that the chat's markers, call ids and fingerprints find; null after a failure or timeout. */
 async function findTurns(
   { lookupKeys }: SegmentedHistory,
   { tenant, user }: Caller,
@@ -66,11 +67,8 @@ async function findTurns(
 ): Promise<FoundTurns | null> {
   const { turnIds, callIds, fingerprints } = lookupKeys
   if (turnIds.length + callIds.length + fingerprints.length === 0) return NO_TURNS_FOUND
-  return queryWithTimeout(
-    () => recall.findTurns({ tenant, user, ...lookupKeys }),
-    'not-recalled',
-    log,
-  )
+  const query = () => recall.findTurns({ tenant, user, ...lookupKeys })
+  return queryStoreOrNull(query, 'not-recalled', log)
 }
 
 const NOT_RECALLED: Note = {
@@ -80,7 +78,7 @@ const NOT_RECALLED: Note = {
   detail: 'The database did not answer in time, so the chat was sent without its backstory.',
 }
 
-/** Returns the turn with the greatest id, which is the latest: an id begins with the turn's time. */
+/** Returns the latest turn: the one with the greatest id, because an id begins with the turn's time. */
 function findLatestTurn(turns: readonly RecordedTurn[]): RecordedTurn | null {
   return turns.reduce<RecordedTurn | null>(
     (latest, turn) => (latest === null || turn.id > latest.id ? turn : latest),

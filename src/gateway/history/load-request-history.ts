@@ -17,7 +17,7 @@ import type { Ports } from '../dependencies-interface.ts'
 
 type HistoryPorts = HistoryByIdPorts & Ports<'archive' | 'nowMs' | 'recall' | 'settings'>
 
-/** Returns the request with its history. `lock`: the lock of the conversation that the request adds a turn to. */
+/** Returns the request with its history. `lock`: the lock of the request's conversation; null if none is locked. */
 export async function loadRequestHistory(
   clientRequest: ClientRequest,
   caller: Caller,
@@ -53,9 +53,9 @@ async function loadByIdOrRecall(
 }
 
 /**
- * Lets the answer be found by a fingerprint of its text too, for clients that send a response id in one
- * request and the response's text in the next. Open WebUI sends the id only within a tool loop. The same is
- * expected of a client that repeats the items of a stored response.
+ * Adds what the answer's fingerprint needs, for a client that sends a response id now and perhaps the complete
+ * chat in its next request. Open WebUI does so: it sends ids only within a tool loop. A client that repeats
+ * items of a stored response beside its id may do so too.
  */
 function addFingerprintSource(loaded: RequestHistory): RequestHistory {
   const { clientRequest, history } = loaded
@@ -64,7 +64,7 @@ function addFingerprintSource(loaded: RequestHistory): RequestHistory {
   return { ...loaded, history: { ...history, fingerprintSource: { nextFingerprintSource } } }
 }
 
-/** Drops items of the request that the history has already: some clients send them again with a response id. */
+/** Drops items of the request that the history has too: some clients send a response id and repeat its items. */
 function dropRepeatedItems(request: ClientRequest, history: LoadedHistory): RequestHistory {
   const { items, notes } = dropRepeatedHistory(history.items, request.items)
   const clientRequest = replaceRequestItems(request, items)

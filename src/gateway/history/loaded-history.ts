@@ -13,65 +13,69 @@ import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import type { SummaryPrefix } from '../summaries/hash-summary-prefixes.ts'
 
 export interface LoadedHistory {
-  /** The items before the request's own; empty if the client sends its complete chat. */
+  /** The stored items before those of the request; empty if the client sends its complete chat. */
   readonly items: readonly Item[]
-  /** The turn that the request continues; null at the start of a conversation. */
+  /** The turn that the request continues and names by an id; null without an id, and at the start of a conversation. */
   readonly parent: StoredTurn | null
-  /** Notes about dropped items. Their `at` is an index in the list of history items and request items. */
+  /**
+   * Notes about lost and restored items. Their `at` is an index in the complete list: the history's items, then
+   * the request's.
+   */
   readonly notes: readonly Note[]
-  /** All loaded turns. `touch-loaded-turns.ts` keeps them from expiring. */
+  /** All loaded turns. `touch-loaded-turns.ts` updates their time of last use, so that they do not expire. */
   readonly usedTurns: readonly UsedTurn[]
-  /** The source of the answer's fingerprint, which finds its turn by text; null if clients name the turn by its id. */
+  /** The input for the answer's fingerprint, which finds the turn by its text; null if the client names turns by ids. */
   readonly fingerprintSource: Pick<SegmentedHistory, 'nextFingerprintSource'> | null
-  /** The turns that recall found; null if the client does not send its complete chat. */
+  /** The position of the new turn, as found by recall; null if recall did not run, e.g. for a request with an id. */
   readonly recallResult: RecallResult | null
-  /** Earlier rejections of reasoning. An upstream is not sent reasoning that it has rejected. */
+  /** Earlier rejections of reasoning, so that an account is not sent the reasoning again that it rejected. */
   readonly reasoningRejections: readonly ReasoningRejection[]
   /** The policy overrides of the API key, then those of the conversation. */
   readonly policyOverrides: readonly PolicyOverrides[]
   /**
    * Returns the tokens (prompt and answer) that the provider reported for the turn with this origin; null if
-   * it reported none. The property is null if the history is not loaded by an id.
+   * it reported none. The property is null unless the history is loaded by an id.
    */
   readonly countReportedTokens: ((origin: Origin) => number | null) | null
   /** Media that the gateway has loaded from URLs, for upstreams that do not load URLs; undefined if none. */
   readonly media?: LoadedMedia
   /**
-   * The time before the history was read. If one of its turns is deleted after this time, no summary or
+   * The time just before the history was read. If one of its turns is deleted after this time, no summary or
    * fact of this request may be stored, because it may contain text of the deleted turn.
    */
   readonly loadedAtMs: number
-  /** The start of the first answer in the latest round (a round has several with tool calls); null if there is none. */
-  readonly answerStartedAtMs: number | null
+  /** The start of the latest round's first answer; null if it has none yet. (A tool loop has several answers.) */
+  readonly firstAnswerOfRoundAtMs: number | null
   /** The summary that replaces the beginning of the conversation; null if there is none or summaries are off. */
   readonly summary: ActiveSummary | null
-  /** A newer summary that replaces more rounds; the prompt uses it after the next user message. */
+  /** A newer summary that replaces more rounds. Prompts use it from the next user message on. */
   readonly summaryForNextRound?: ActiveSummary
   /** The text blocks of the memory layers; undefined if no layer is on. */
   readonly layers?: LoadedLayers
 }
 
-/** Returns the latest turn of the conversation that is stored; null if there is none. */
+/** Returns the latest stored turn of the conversation; null if no turn is stored. */
 export function getLatestStoredTurn({
   parent,
   recallResult,
 }: Pick<LoadedHistory, 'parent' | 'recallResult'>): RecordedTurn | StoredTurn | null {
-  return parent ?? recallResult?.latestTurn ?? null
+  return parent ?? recallResult?.latestStoredTurn ?? null
 }
 
+/** The position of a new turn among the stored turns of a chat that the client sends completely. */
 export interface RecallResult {
-  /** The latest stored turn of the chat; memory layers and media are stored under its thread. */
-  readonly latestTurn: RecordedTurn | null
-  /** The parent of the new turn: `latestTurn`, or null if the model is to continue an answer that is not stored. */
-  readonly parent: RecordedTurn | null
+  /** The latest stored turn of the chat. The new turn, memory layers and media belong to its thread. */
+  readonly latestStoredTurn: RecordedTurn | null
+  /** `latestStoredTurn`; null if the chat ends with an unstored answer, which the model is to continue. */
+  readonly parentOfNewTurn: RecordedTurn | null
   /** The items that the client sent after the model's last item. */
-  readonly newItems: readonly Item[]
+  readonly itemsAfterLastAnswer: readonly Item[]
 }
 
 /** A turn with the time of its last use. */
 export type UsedTurn = Pick<StoredTurn, 'id' | 'usedAtMs'>
 
-/** An account that rejected the reasoning of all turns before the turn with this origin. */
+/** A rejection: before the answer with this origin, the account rejected all reasoning in the prompt. */
 export interface ReasoningRejection {
   readonly account: string
   readonly origin: Origin
@@ -88,12 +92,12 @@ export const NO_HISTORY: LoadedHistory = {
   policyOverrides: [],
   countReportedTokens: null,
   loadedAtMs: 0,
-  answerStartedAtMs: null,
+  firstAnswerOfRoundAtMs: null,
   summary: null,
 }
 
 export interface RequestHistory {
-  /** The request without the items that recall restored. */
+  /** The request without the items that recall restored from the store. */
   readonly originalRequest: ClientRequest
   /** The request with the restored items; the same object as `originalRequest` if there are none. */
   readonly clientRequest: ClientRequest

@@ -11,15 +11,21 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export interface ConversationLock extends ConversationState {
   readonly conversationId: string
-  /** Stops the renewal but keeps the lock: the statement that closes the turn also releases it. */
+  /** Stops the renewal but does not release the lock: the statement that closes the turn does that. */
   readonly stopRenewing: () => void
   readonly release: () => Promise<void>
 }
 
-/** The lifetime of a lock that is not renewed. A busy process pauses for less. After a crash, clients wait this long. */
+/**
+ * The lifetime of a lock that is not renewed. It is longer than the pauses of a busy process. After a crash,
+ * clients wait this long.
+ */
 export const LOCK_LEASE_MS = 60_000
 
-/** Locks the conversation that the request adds turn `turnId` to; returns null if it adds a turn to none. */
+/**
+ * Locks the conversation to which the request adds the turn `turnId`; returns null if it adds none to a
+ * conversation.
+ */
 export async function lockRequestConversation(
   { storage }: ClientRequest,
   caller: Caller,
@@ -31,7 +37,10 @@ export async function lockRequestConversation(
   return lockConversation(conversationId, caller, turnId, ports, 'conversation')
 }
 
-/** Throws a GatewayError if the conversation is locked or unknown. `param`: the request field to blame for it. */
+/**
+ * Throws a GatewayError if the conversation is locked or unknown. `param`: the request field to name if it is
+ * unknown.
+ */
 export async function lockConversation(
   id: string,
   { tenant, user }: Caller,

@@ -1,6 +1,6 @@
 /**
- * Resolves the thread that the memory layers of a conversation are stored under, and decides whether the
- * client and the settings allow the gateway to store anything of a request.
+ * Resolves the thread (tree of turns, or conversation) that the memory of a chat belongs to, and decides whether
+ * the client and the settings allow the gateway to store anything of a request.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Settings } from '../../settings/read-settings.ts'
@@ -18,21 +18,24 @@ export interface MemoryThread extends DerivedDataOrigin {
   readonly isTemporary: boolean
 }
 
-/** `turnId`: the turn of the answer, which starts a thread if the chat has none; null before it is stored. */
+/**
+ * `turnId`: the turn of the answer; null before it exists. It starts a thread if it is to be stored and the chat
+ * has none.
+ */
 export function resolveMemoryThread(
   clientRequest: ClientRequest,
   history: Pick<LoadedHistory, 'parent' | 'recallResult' | 'loadedAtMs'>,
   turnId: string | null,
 ): MemoryThread {
-  const latestTurn = getLatestStoredTurn(history)
+  const latestStoredTurn = getLatestStoredTurn(history)
   const newThread = isStorageRequested(clientRequest) ? turnId : null
   return {
     thread:
       clientRequest.storage.conversationId ??
       history.parent?.conversation ??
-      latestTurn?.thread ??
+      latestStoredTurn?.thread ??
       newThread,
-    parent: latestTurn?.id ?? null,
+    parent: latestStoredTurn?.id ?? null,
     jobStartedAtMs: history.loadedAtMs,
     isTemporary: isTemporaryChat(clientRequest),
   }
@@ -40,7 +43,7 @@ export function resolveMemoryThread(
 
 /**
  * True if the client asks to store the turn, or if it sends its complete chat without `store: false`. In the
- * second case the gateway stores items that the client is not sent, e.g. reasoning.
+ * second case the gateway may store items that the client will not send back, e.g. reasoning.
  */
 export function mayStoreRequest(
   clientRequest: ClientRequest,
@@ -52,7 +55,7 @@ export function mayStoreRequest(
 
 /**
  * True if memory of the chat (memory layers, gateway tool calls) may be stored. If the client does not ask to
- * store the turn, that needs `PERSIST_TOOL_RESULTS=on`: otherwise recall would not find the memory again.
+ * store the turn, `PERSIST_TOOL_RESULTS` must be `on`, because recall would not find the memory again otherwise.
  */
 export function mayStoreMemory(
   clientRequest: ClientRequest,
@@ -68,7 +71,7 @@ export function isTemporaryChat({ storage, client }: ClientRequest): boolean {
   return client.isTemporary && storage.store !== true
 }
 
-/** True if `store` or its default asks to store the turn. Task requests (titles, tags) need `store: true`. */
+/** True if `store` or its default is true. For task requests (titles, tags) only an explicit `store: true` counts. */
 export function isStorageRequested({ storage, client }: ClientRequest): boolean {
   return storage.store ?? (storage.storeByDefault && !client.isTask)
 }

@@ -1,4 +1,4 @@
-/** Reads the policy overrides and the items of a conversation, and marks the item where it was reset. */
+/** Reads the policy overrides and the items of a conversation, and marks the last item before its reset. */
 import type { Item } from '../../core/item.ts'
 import { setGatewayFields } from '../../core/items/author-time-and-reset-fields.ts'
 import type { PolicyOverrides } from '../../core/context-policy.ts'
@@ -11,7 +11,7 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export type ConversationSettings = Pick<ConversationState, 'context' | 'resetAfterTurnId'>
 
-/** Returns the stored policy overrides of a conversation; none if a newer version wrote them in another format. */
+/** Returns the stored policy overrides of a conversation; none if they cannot be read, e.g. those of a newer version. */
 export function readConversationOverrides(
   { context }: Pick<ConversationSettings, 'context'>,
   { log }: Ports<'log'>,

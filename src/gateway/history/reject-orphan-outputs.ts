@@ -1,6 +1,6 @@
 /**
- * Rejects a request with a `previous_response_id` and a tool output whose call is not in the history: the
- * client has probably sent the id of another response. If a client sends its complete chat instead of an id,
+ * Rejects a request with a `previous_response_id` and a tool output without a call, because the client has
+ * probably sent the id of another response. In a request without that id,
  * `context/tool-calls/prune-orphans.ts` drops such an output and writes a note.
  */
 import type { Item } from '../../core/item.ts'
@@ -8,7 +8,7 @@ import { readToolCallIdentity, type ToolCallIdentity } from '../../core/items/to
 import type { ClientRequest } from '../../core/client-request.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
-/** Throws a GatewayError if a tool output in the request has no call in the history or in the request. */
+/** Throws a GatewayError if a tool output in the request has a call neither in the history nor in the request. */
 export function rejectOrphanOutputs(
   historyItems: readonly Item[],
   { items, storage }: ClientRequest,

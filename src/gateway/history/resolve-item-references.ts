@@ -10,7 +10,7 @@ import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import { replaceRequestItems } from './replace-request-items.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-/** Returns the request itself if it has no references. */
+/** Returns the same request object if it has no references. */
 export async function resolveItemReferences(
   clientRequest: ClientRequest,
   caller: Caller,
@@ -20,7 +20,7 @@ export async function resolveItemReferences(
   return replaceRequestItems(clientRequest, items)
 }
 
-/** Returns the list itself if it has no references. Throws a GatewayError if an item is not found. */
+/** Returns the same list object if it has no references. Throws a GatewayError if a referenced item is not found. */
 export async function resolveReferencedItems(
   items: readonly Item[],
   caller: Caller,

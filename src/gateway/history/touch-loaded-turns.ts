@@ -1,6 +1,6 @@
 /**
  * Updates the time of last use of the turns that a request has loaded, so that they do not expire. Each turn
- * is written at most once a day, and the request does not wait for the write.
+ * is updated at most once a day, and the request does not wait for the update.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'

@@ -1,7 +1,7 @@
 /**
  * Lists all transforms of a request in their order: first those of the context policy, then those for media,
- * then those that insert texts. The check of reasoning is last, because each change before reasoning can make
- * the reasoning invalid.
+ * then those that insert texts. The check of reasoning is last, because any change to the items before reasoning
+ * can make the reasoning invalid.
  */
 import { listPolicyTextTransforms, listTransforms } from '../../context/list-and-run-transforms.ts'
 import { dropInvalidReasoning } from '../../context/reasoning/drop-invalid-reasoning.ts'
@@ -27,7 +27,7 @@ export interface PromptTransformOptions {
   /** The maximum tokens of all items; null if the conversation need not be cut. */
   readonly tokenBudget: number | null
   readonly budgetWarningTransforms: readonly Transform[]
-  /** True if the request offered the same gateway tools when the conversation had `itemCount` items. */
+  /** True if the first `itemCount` items alone would be offered the same gateway tools as the complete list. */
   readonly hadSameTools: (itemCount: number) => boolean
 }
 
@@ -50,16 +50,16 @@ export function listPromptTransforms(
       reader: target.compaction,
       summary: selectSummary(policy, history),
       acceptedMediaKinds: target.mediaKinds,
-      tokenBudget: tokenBudget,
-      // A medium keeps its number (`media_1`) when earlier media are dropped.
+      tokenBudget,
+      // Media are numbered (`media_1`) in the complete list, so that a number stays when earlier media are dropped.
       conversation: items,
     }),
     // After the policy's transforms, which decide which media are sent at all.
     ...listUpstreamMediaTransforms(target.mediaSupport, history.media ?? null, MEDIA_FETCH_ALLOW),
     ...listPolicyTextTransforms(policy),
-    // After the policy's notes: a note's `depth` counts messages, but not the blocks of memory layers.
+    // After the operator's texts (`notes` of the policy), whose `depth` counts messages but not memory blocks.
     ...listLayerTransforms(policy, history, items, ports),
-    // After all insertions: the upstream ignores items before its own compaction, inserted ones too.
+    // After all insertions: the upstream ignores all items before its own compaction, even inserted texts.
     ...(provider.ignoresItemsBeforeCompaction === true ? [moveItemsAfterCompaction()] : []),
     ...budgetWarningTransforms,
     dropInvalidReasoning({

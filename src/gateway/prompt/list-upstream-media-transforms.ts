@@ -17,7 +17,8 @@ export function listUpstreamMediaTransforms(
   return [
     ...(loaded === null ? [] : [embedLoadedMedia(loaded, support)]),
     correctMediaTypes(),
-    // After `correctMediaTypes`, which turns bare base64 into a data URL, so that it is not blocked as a private URL.
+    // After `correctMediaTypes`, which turns bare base64 into a data URL. Otherwise it would be blocked as a
+    // private URL.
     blockPrivateUrls(support, allowedHosts),
     // Last, so that embedded media count toward the size limit too.
     ...(maxImageChars === null && maxRequestChars === null ? [] : [hideMediaOverLimit(support)]),

@@ -31,7 +31,7 @@ export function planRequest(
   const capabilities = resolveTargetCapabilities(target)
   const { account } = capabilities
   const { clientRequest, history, tokenBudget = null } = input
-  // Without a history, uses the client's own list: encoders compare the lists to see that nothing was added.
+  // Without a history, uses the request's list object, by which encoders recognize a prompt without changes.
   const items =
     history.items.length > 0 ? [...history.items, ...clientRequest.items] : clientRequest.items
   const requestedPolicy = resolveRequestPolicy(target.model, input, ports.settings)
@@ -89,7 +89,7 @@ export function planRequest(
       ...offer.notes,
       ...budgetNotes,
     ],
-    originalPositions: originalPositions,
+    originalPositions,
     wasReasoningRejected: false,
   }
   return rejectLargeMedia(rejectEmptyPrompt(planned), capabilities.mediaSupport)
@@ -114,8 +114,8 @@ function buildPrompt(
 }
 
 /**
- * Removes markers from the instructions, because Open WebUI writes the messages of a channel into them.
- * Returns `params` itself if there is no marker.
+ * Removes markers from the instructions: Open WebUI copies the messages of a channel into them, markers included.
+ * Returns the same `params` object if there is no marker.
  */
 function stripInstructionMarkers(params: PromptParameters): {
   readonly params: PromptParameters

@@ -1,4 +1,4 @@
-/** Defines a request for one upstream, as planned and as encoded. */
+/** Defines the request for one upstream: as planned, and as prepared (planned and encoded). */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
@@ -22,18 +22,19 @@ export interface PlannedRequest {
   readonly notes: readonly Note[]
   /** For each item of the prompt, its index in `items`; null for an item that a transform added. */
   readonly originalPositions: readonly (number | null)[]
-  /** The compaction that the gateway made before the answer, and that becomes the answer's first item. */
+  /** The compaction that the gateway made for this request. It becomes the answer's first item. */
   readonly firstAnswerItem?: Item
-  /** True if this is the second attempt, after the upstream rejected reasoning in the prompt. */
+  /** True for the second attempt, without reasoning, after the upstream rejected reasoning in the prompt. */
   readonly wasReasoningRejected: boolean
 }
 
-/** A request with its history and the token budget of its prompt. */
+/** A request, its history, and the token budget of its prompt. */
 export interface PlanInput extends Pick<RequestHistory, 'clientRequest' | 'history'> {
-  /** The maximum tokens of all items; null or undefined if the conversation need not be cut. */
+  /** The maximum tokens of all items; null or undefined if the conversation is not cut. */
   readonly tokenBudget?: number | null
 }
 
+/** A planned request with its encoding for the upstream's API. */
 export interface PreparedRequest extends PlannedRequest {
   readonly encoded: EncodedRequest
 }

@@ -1,7 +1,7 @@
 /**
  * Prepares a request that fits the model's context window: a conversation that is too long is summarized,
- * compacted or cut, as the policy and the request allow. Some requests are answered here without a model, e.g.
- * one for a compaction only.
+ * compacted or cut, as the policy and the request allow. Requests that need no answer of the model, e.g. one for
+ * a compaction only, get their complete answer here (`localAnswer`).
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -27,7 +27,7 @@ export interface FittingRequest {
   readonly firstRequest: PreparedRequest
   /** Prepares the request for one of the targets. */
   readonly prepare: (target: UpstreamTarget) => PreparedRequest
-  /** The answer, if the request needs no model; otherwise null. */
+  /** The complete answer to a request that the gateway answers itself, e.g. with a compaction; otherwise null. */
   readonly localAnswer: UpstreamAnswer | null
 }
 
@@ -66,7 +66,7 @@ export async function prepareFittingRequest(
     return answerLocally(firstRequest, createLocalAnswer([compaction.item], compaction.usage))
   const { item } = compaction
   const compacted = { ...clientRequest, items: [...clientRequest.items, item] }
-  // The compaction is the first item of the answer, so it is not part of the client's request.
+  // Plans with the compaction as last item. `clientRequest` stays without it, because it belongs to the answer.
   const prepareOther = (other: UpstreamTarget) => ({
     ...fitToWindow(prepareRequest(other, { clientRequest: compacted, history }, ports), ports),
     clientRequest,

@@ -17,7 +17,8 @@ export function rejectEmptyPrompt(planned: PlannedRequest): PlannedRequest {
     !isSystemMessage(item) && (isResponses || item.type === 'message' || isToolItem(item))
   if (!clientRequest.generatesAnswer || prompt.items.some(isAnswerable)) return planned
   if (items.every(isSystemMessage)) {
-    // A model can answer instructions alone. With the Responses API, so can a prompt that is stored at OpenAI.
+    // Instructions alone are enough for an answer. With the Responses API even an empty request may be: it can
+    // name a prompt that is stored at OpenAI.
     const hasInstructions = items.length > 0 || prompt.params.instructions !== null
     if (hasInstructions || isResponses) return planned
   }
@@ -31,7 +32,7 @@ export function rejectEmptyPrompt(planned: PlannedRequest): PlannedRequest {
   throw new GatewayError('invalid_value', message, { param })
 }
 
-/** Advice for the error message. The key is the `why` of the first note about a dropped item. */
+/** Advice for the error message, by the `why` of the first note about a dropped item. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   [
     'output-without-call',

@@ -2,8 +2,8 @@
  * Rejects a request with a feature that its upstream does not support, if the setting `UNSUPPORTED` or the
  * header `x-backstory-unsupported` is `reject`. Otherwise the feature is dropped with a note.
  *
- * Only fields and new items of the client can be the reason for a rejection: its tools, messages and tool
- * outputs. The client cannot change items of the model or the history, so these only cause notes.
+ * Only request fields, and new messages and tool outputs of the client, can be the reason for a rejection. The
+ * client cannot change the history or the model's items, so what is dropped from those only causes notes.
  */
 import { NOTE_DESCRIPTIONS } from '../../context/note-descriptions.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -29,7 +29,10 @@ export function parseUnsupportedHeader(header: string | null): UnsupportedFeatur
 
 export type RoutedTargets = readonly [UpstreamTarget, ...UpstreamTarget[]]
 
-/** Returns all targets with the rule `note`. With `reject`, returns those that support all features, or throws. */
+/**
+ * With the rule `note`, returns all targets. With `reject`, returns those that support all features; throws if
+ * none does.
+ */
 export function filterCapableTargets(
   targets: RoutedTargets,
   prepare: (target: UpstreamTarget) => PreparedRequest,
@@ -53,7 +56,10 @@ function createRejection(prepared: PreparedRequest): GatewayError | null {
   })
 }
 
-/** Returns the sentence that explains a note to a user, with the note's detail; undefined if it has neither. */
+/**
+ * Returns the text that explains a note to a user: the sentence for its `why`, its detail, or both; undefined if
+ * it has neither.
+ */
 export function describeNote(
   { why, detail }: Pick<Note, 'why' | 'detail'>,
   { provider }: Pick<PreparedRequest, 'provider'>,
@@ -64,7 +70,10 @@ export function describeNote(
   return `${sentence.replace(/\.$/, '')} (${detail}).`
 }
 
-/** True if the encoder dropped a field or an item that the client sent. What transforms drop is no loss. */
+/**
+ * True if the encoder dropped a field, or a new message or tool output that the client wrote. Dropped items of the
+ * model, and items that transforms drop, are no loss.
+ */
 function isLoss(
   { did, at, field, by }: Note,
   { provider, items, history }: PreparedRequest,
@@ -72,10 +81,10 @@ function isLoss(
   if (did !== 'dropped' || by !== provider.wire) return false
   if (field !== undefined) return true
   const item = at === undefined || at < history.items.length ? undefined : items[at]
-  return item !== undefined && isClientItem(item)
+  return item !== undefined && isWrittenByClient(item)
 }
 
-function isClientItem(item: Item): boolean {
+function isWrittenByClient(item: Item): boolean {
   if (item.type === 'message') return item.role !== 'assistant'
   if (item.type !== 'opaque') return isToolOutput(item)
   const { type } = item.raw

@@ -3,8 +3,9 @@ import type { ClientRequest } from '../../core/client-request.ts'
 import type { PlannedRequest } from './planned-request.ts'
 
 /**
- * Returns the path of the item at `index`, which counts the items of the history too. If the parser made
- * several items of one list entry, the entry is unknown, and the path is that of the list, e.g. `messages`.
+ * Returns the path of the item at `index` in the complete list (the history's items, then the request's), e.g.
+ * `messages[3]`. Returns only the name of the list if the entry is unknown: for items of the history, and if the
+ * parser made several items of one entry.
  */
 export function formatItemPath({ clientRequest, history }: PlannedRequest, index: number): string {
   const { body, items } = clientRequest

@@ -1,6 +1,6 @@
 /**
- * Resolves the context policy of a request from its overrides. Of two overrides of a field, the later in this
- * order counts: settings for all requests, for the model, for the API key; conversation; request.
+ * Resolves the context policy of a request from all overrides. If several override the same field, the last one in
+ * this order counts: settings for all requests, for the model, for the API key; conversation; request.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import {
@@ -18,27 +18,29 @@ export function resolveRequestPolicy(
   sources: PolicySources,
   settings: Settings,
 ): ContextPolicy {
-  return resolvePolicy(listPolicyLevels(model, sources, settings).map(({ overrides }) => overrides))
+  return resolvePolicy(
+    listPolicyOverrides(model, sources, settings).map(({ overrides }) => overrides),
+  )
 }
 
-/** The fields of a request and its history with policy overrides. */
+/** The policy overrides in a request and in its history. */
 export interface PolicySources {
   readonly clientRequest: Pick<ClientRequest, 'policyOverrides'>
   readonly history: Pick<LoadedHistory, 'policyOverrides'>
 }
 
-interface PolicyLevel {
-  /** The source that `explain` shows: `settings`, `model`, `key`, `conversation` or `request`. */
+interface OverridesWithSource {
+  /** The source of the overrides: `settings`, `model`, `key`, `conversation` or `request`. `explain` shows it. */
   readonly by: string
   readonly overrides: PolicyOverrides | null
 }
 
-/** Lists the overrides with their sources. A later entry takes precedence over those before it. */
-export function listPolicyLevels(
+/** Lists all overrides with their sources. An entry takes precedence over those before it. */
+export function listPolicyOverrides(
   model: string,
   { clientRequest, history }: PolicySources,
   settings: Settings,
-): readonly PolicyLevel[] {
+): readonly OverridesWithSource[] {
   const { all, models, keys } = settings.CONTEXT
   const modelPattern = Object.keys(models).find((pattern) => matchesModelPattern(pattern, model))
   const keyOverrides = Object.values(keys)
@@ -54,7 +56,7 @@ export function listPolicyLevels(
   ]
 }
 
-/** Returns the overrides by settings that set a single policy field, e.g. `HISTORY_MAX_ITEMS`; null if there are none. */
+/** Returns the overrides from settings for one policy field each, e.g. `HISTORY_MAX_ITEMS`; null if none is set. */
 function readSeparateSettings(settings: Settings): PolicyOverrides | null {
   const {
     HISTORY_MAX_ITEMS: items,
@@ -72,8 +74,8 @@ function readSeparateSettings(settings: Settings): PolicyOverrides | null {
 }
 
 /**
- * Builds the rules that retain the tool outputs of recent rounds. The border moves in steps of up to 10 rounds:
- * with `3`, the outputs of 3 to 5 rounds are retained; with `20`, those of 20 to 29. (Policies call rounds turns.)
+ * Builds the rules that retain the tool outputs of recent rounds (`turns` in policies). Outputs are dropped in steps
+ * of up to 10 rounds: with `3`, those of 3 to 5 rounds are retained; with `20`, those of 20 to 29.
  */
 function buildOutputRules(turns: number): Partial<OutputRules> {
   return { keepTurns: turns, step: Math.max(1, Math.min(10, turns)) }

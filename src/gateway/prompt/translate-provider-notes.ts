@@ -1,12 +1,15 @@
 /**
- * Translates an encoder's notes: `at`, an index in the prompt, becomes an index in the conversation before all
- * transforms, and a field gets the name that the client used, e.g. `max_output_tokens` → `max_tokens`.
+ * Translates an encoder's notes: `at`, an index in the prompt, becomes the item's index before all transforms. A
+ * field gets the name that the client used, e.g. `max_output_tokens` → `max_tokens`.
  */
 import { translateNoteIndex } from '../../context/list-and-run-transforms.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
 
-/** `originalPositions`: the index of each prompt item before all transforms; null if a transform added it. */
+/**
+ * `originalPositions`: for each prompt item, its index before all transforms; null if a transform added it. `body`:
+ * the body of the client's request.
+ */
 export function translateProviderNotes(
   notes: readonly Note[],
   originalPositions: readonly (number | null)[],
@@ -19,7 +22,7 @@ export function translateProviderNotes(
   })
 }
 
-/** Groups of field names with one meaning, in the Responses API and in Chat Completions. */
+/** Groups of fields with the same meaning: their names in the Responses API and in Chat Completions. */
 const FIELD_NAMES: readonly (readonly string[])[] = [
   ['max_output_tokens', 'max_completion_tokens', 'max_tokens'],
   ['text.format', 'response_format'],

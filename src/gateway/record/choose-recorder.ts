@@ -1,6 +1,7 @@
 /**
- * Chooses how much of an answer is stored: all of it if the client asks for it, nothing with `store: false`, and
- * otherwise only items that the client cannot send back (e.g. reasoning).
+ * Chooses whether an answer is stored: always if the client asks for it, never with `store: false`. Otherwise it is
+ * stored if the client sends complete chats and the answer has items that the client will not send back, e.g.
+ * reasoning.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Item } from '../../core/item.ts'
@@ -17,12 +18,15 @@ import {
 } from '../history/memory-thread-and-storage-permission.ts'
 import { createRecorder } from './create-recorder.ts'
 import { findParentTurn } from './find-parent-turn.ts'
-import { type ItemRetentionRule, createRetentionRule } from './item-retention-rule.ts'
+import {
+  type UnrequestedStorageRule,
+  createUnrequestedStorageRule,
+} from './unrequested-item-storage-rule.ts'
 import { NOT_RECORDED, type Recorder } from './recorder-interface.ts'
 import { replaceMediaByFingerprint } from './replace-media-by-fingerprint.ts'
 import { openTurnWriter, type TurnWriterPorts } from './turn-writer.ts'
 
-/** The fields of a turn that are known without its history. */
+/** The fields of a new turn that are known before its history is loaded. */
 export type TurnIdentity = Pick<
   NewTurn,
   'id' | 'tenant' | 'user' | 'owner' | 'origin' | 'createdAtMs' | 'dialect'
@@ -30,7 +34,7 @@ export type TurnIdentity = Pick<
 
 interface RecordedRequest extends RequestHistory {
   readonly lock: ConversationLock | null
-  /** For a WebSocket: retains an unstored answer as long as the connection lasts. Null for HTTP. */
+  /** For a WebSocket: keeps an unstored answer in memory, so that the connection can continue it. Null for HTTP. */
   readonly recordForConnection: RecordForConnection | null
 }
 
@@ -59,7 +63,7 @@ export function chooseRecorder(
     ...draft,
     ...selectRequestPartsToStore(request),
   })
-  const plainRule = createRetentionRule(client, dialect, ports.settings)
+  const plainRule = createUnrequestedStorageRule(client, dialect, ports.settings)
   const rule = continuesAnswer(recallResult) ? keepCalls(plainRule) : plainRule
   const { receivesMarkers } = client
   const writing = { isWorthStoring: rule.isWorthStoring, receivesMarkers }
@@ -70,7 +74,7 @@ export function chooseRecorder(
     waitUntil,
   }
   if (clientAsksToStore) {
-    // A stored response shows the restored items to its readers; a stored chat shows what the client sent.
+    // A stored response has the restored items as input. A stored chat completion has only what the client sent.
     const turn = buildTurn(dialect === 'chat' ? originalRequest : clientRequest)
     const turnWithParent = findParentTurn(turn, parent, ports)
     const openWriter = () => openTurnWriter(turn, { ...writing, turnWithParent, lock }, ports)
@@ -81,7 +85,7 @@ export function chooseRecorder(
     return recordForConnection(buildTurn(originalRequest), itemsBefore)
   }
   if (storage.store === false || recallResult === null) return NOT_RECORDED
-  // Builds the turn only when it is opened, because most answers have nothing to store.
+  // Builds the turn only when it is opened, because most answers have no item worth storing.
   const openWriter = () => {
     const turnWithParent = Promise.resolve(
       placeRecalledTurn(buildTurn(originalRequest), recallResult),
@@ -91,15 +95,17 @@ export function chooseRecorder(
   return createRecorder({ ...recording, clientAsksToStore, openWriter })
 }
 
-/** True if a recalled chat ends with the model's items, so that the model continues its latest answer. */
+/** True if a chat with stored turns ends with items of the model, so that the model continues its latest answer. */
 function continuesAnswer(recallResult: RecallResult | null): boolean {
-  return (
-    recallResult !== null && recallResult.latestTurn !== null && recallResult.newItems.length === 0
-  )
+  const { latestStoredTurn = null, itemsAfterLastAnswer = [] } = recallResult ?? {}
+  return latestStoredTurn !== null && itemsAfterLastAnswer.length === 0
 }
 
-/** Stores tool calls too: the client sends back those of a continued answer as if the first answer had made them. */
-function keepCalls(rule: ItemRetentionRule): ItemRetentionRule {
+/**
+ * Makes tool calls worth storing too, because clients send back the calls of a continuation as if the earlier
+ * answer had made them.
+ */
+function keepCalls(rule: UnrequestedStorageRule): UnrequestedStorageRule {
   return {
     ...rule,
     isWorthStoring: (item) =>
@@ -107,23 +113,23 @@ function keepCalls(rule: ItemRetentionRule): ItemRetentionRule {
   }
 }
 
-/** Adds the parent that recall found. Omits large fields, because no client retrieves this turn by its id. */
+/** Adds the thread and parent that recall found. Omits large request fields, because no client retrieves this turn. */
 function placeRecalledTurn(
   turn: NewTurn,
-  { latestTurn, parent, newItems }: RecallResult,
+  { latestStoredTurn, parentOfNewTurn, itemsAfterLastAnswer }: RecallResult,
 ): { readonly turn: NewTurn; readonly contentHash: null } {
   const placed = {
     ...turn,
-    thread: latestTurn?.thread ?? turn.id,
-    parent: parent?.id ?? null,
-    depth: parent === null ? 0 : parent.depth + 1,
-    input: replaceMediaByFingerprint(newItems),
+    thread: latestStoredTurn?.thread ?? turn.id,
+    parent: parentOfNewTurn?.id ?? null,
+    depth: parentOfNewTurn === null ? 0 : parentOfNewTurn.depth + 1,
+    input: replaceMediaByFingerprint(itemsAfterLastAnswer),
     request: keepShortFields(turn.request),
   }
   return { turn: placed, contentHash: null }
 }
 
-/** Returns the fields without objects, lists and texts of 100 characters or more, e.g. without `tools`. */
+/** Omits objects, lists and texts of 100 characters or more, e.g. `tools`. */
 function keepShortFields(request: JsonObject): JsonObject {
   const isShort = (value: unknown): boolean =>
     typeof value === 'string' ? value.length < 100 : typeof value !== 'object' || value === null
@@ -131,8 +137,8 @@ function keepShortFields(request: JsonObject): JsonObject {
 }
 
 /**
- * Splits a request into the parts that its turn stores: fields, input items, and for a chat completion the
- * metadata, by which clients can list chat completions.
+ * Returns the parts of a request that its turn stores: fields, input items and, for Chat Completions, the metadata
+ * separately, because clients can list chat completions by metadata.
  */
 function selectRequestPartsToStore({
   dialect,
@@ -151,7 +157,7 @@ function selectRequestPartsToStore({
   return { request: rest, input: items, metadata: storage.metadata }
 }
 
-/** Omits items of the field `instructions`, which come first in the input but apply to one request only. */
+/** Omits the items of the field `instructions`: the parser puts them first, but they apply to this request only. */
 function omitInstructionItems(
   items: readonly Item[],
   { instructions }: JsonObject,

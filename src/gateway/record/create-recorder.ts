@@ -1,12 +1,13 @@
 /**
- * Creates the recorder of one answer. If the client asks to store the turn, the turn is opened at once, and a
- * slow database delays the answer by at most 5 s. Otherwise the turn is opened with the first item that the
- * client cannot send back (e.g. reasoning), and the maximum delay is 1 s. An answer of plain text is not stored.
+ * Creates the recorder of one answer. If the client asks to store the turn, the turn is opened at once, and a slow
+ * database delays the start of the answer by at most 5 s. Otherwise the turn is opened at the first item worth
+ * storing (e.g. reasoning), and the answer's last event is delayed by at most 1 s. An answer without such an item
+ * (plain text) is not stored, unless the upstream rejected reasoning.
  */
 import type { Item } from '../../core/item.ts'
 import { itemId } from '../../core/turn-derived-ids.ts'
 import { TIMED_OUT, waitWithTimeout } from '../../core/wait-with-timeout.ts'
-import type { ItemRetentionRule } from './item-retention-rule.ts'
+import type { UnrequestedStorageRule } from './unrequested-item-storage-rule.ts'
 import type { Recorder } from './recorder-interface.ts'
 import type { TurnWriter } from './turn-writer.ts'
 
@@ -14,9 +15,9 @@ export interface RecorderOptions {
   readonly turnId: string
   /** True if the client asks to store the turn. */
   readonly clientAsksToStore: boolean
-  readonly rule: ItemRetentionRule
+  readonly rule: UnrequestedStorageRule
   readonly openWriter: () => TurnWriter
-  /** Called when the wait for the database is over before the turn is written. */
+  /** Called if the database takes so long that the answer does not wait for it any longer. */
   readonly onTimeout: () => void
   /** Keeps the process alive until all writes of the recorder are done. */
   readonly waitUntil: (work: Promise<unknown>) => void
@@ -25,7 +26,7 @@ export interface RecorderOptions {
 export function createRecorder(options: RecorderOptions): Recorder {
   const { turnId, clientAsksToStore, rule, openWriter, onTimeout, waitUntil } = options
   let writer: TurnWriter | null = clientAsksToStore ? openWriter() : null
-  /** Items before the first item worth storing. They are stored together with it. */
+  /** The items before the first item worth storing, with their indexes. They are stored together with that item. */
   const pending: (readonly [Item, number])[] = []
   let hasOmittedItem = false
   const openState = writer === null ? null : waitForOpening(writer, onTimeout)
@@ -36,7 +37,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return writer
   }
   return {
-    // False for a turn that the client did not ask to store: the client is not sent its id.
+    // False for a turn that the client did not ask to store, because the client is not sent the turn's id.
     whenOpened:
       openState === null ? Promise.resolve(false) : openState.then((state) => state === true),
     itemStarted(item) {
@@ -55,16 +56,16 @@ export function createRecorder(options: RecorderOptions): Recorder {
     whenNameableByMarker: () => writer?.whenNameableByMarker() ?? null,
     isStoringUnrequestedTurn: () => !clientAsksToStore && writer !== null,
     loadStoredParent: async () => (await writer?.loadStoredParent()) ?? null,
-    async settle(outcome, ending, provenance) {
+    async settle(outcome, ending, metadata) {
       if (openState !== null) {
-        const settled = requireWriter().close(outcome, ending, provenance)
+        const settled = requireWriter().close(outcome, ending, metadata)
         return (await openState) === TIMED_OUT ? outcome : settled
       }
       const isWorthStoring =
-        outcome.items.some(rule.isWorthStoring) || provenance.reasoningRejectedBy !== null
+        outcome.items.some(rule.isWorthStoring) || metadata.reasoningRejectedBy !== null
       if (writer === null && !isWorthStoring) return outcome
       const stored = { ...outcome, items: outcome.items.filter(rule.isStoringAllowed) }
-      const settled = requireWriter().close(stored, ending, provenance)
+      const settled = requireWriter().close(stored, ending, metadata)
       waitUntil(settled)
       if ((await waitWithTimeout(settled, CLOSE_WAIT_MS)) === TIMED_OUT) onTimeout()
       return outcome
@@ -81,15 +82,15 @@ async function waitForOpening(
   return state
 }
 
-/** The maximum wait for opening a turn that the client asks to store. Clients wait longer than that. */
+/** The maximum wait for a requested turn to open. Clients have longer time limits than that. */
 const OPEN_WAIT_MS = 5000
 
-/** The maximum delay of an answer's last event by a turn that the client did not ask to store. */
+/** The maximum delay of an answer's last event while an unrequested turn is closed. */
 const CLOSE_WAIT_MS = 1000
 
 /**
- * Adds the id that the client was sent, which counts omitted items too: after omitted reasoning (`rs_…_0`), the
- * message is stored as `msg_…_1`, not `msg_…_0`.
+ * Adds the id that the client was sent. Omitted items count: after omitted reasoning (`rs_…_0`), the message has the
+ * id `msg_…_1`, not `msg_…_0`.
  */
 function withClientId(item: Item, turnId: string, index: number): Item {
   if (item.type === 'opaque' || (item.id ?? '') !== '') return item

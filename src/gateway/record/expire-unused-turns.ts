@@ -1,7 +1,7 @@
 /**
- * Deletes turns that were not used for `RETENTION_DAYS`, and turns of temporary chats after two days. A turn with
- * later turns is deleted after them. Each query deletes at most 500 turns and is followed by a pause, so that it
- * does not block the queries of requests.
+ * Deletes turns that were not used for `RETENTION_DAYS`, and turns of temporary chats after two days. A turn stays as
+ * long as a later turn, a conversation or an unfinished run needs it. Each query considers at most 500 turns, and
+ * there is a pause between queries, so that the database can serve requests.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { DAY_MS } from '../history/touch-loaded-turns.ts'
@@ -14,7 +14,7 @@ import type { Ports } from '../dependencies-interface.ts'
 export type ExpiryDependencies = Ports<'deletion' | 'settings' | 'nowMs' | 'log'>
 
 const BATCH_TURNS = 500
-/** The maximum of queries in one hour. The remaining turns are deleted in the next hour. */
+/** The maximum number of queries in one hour. The remaining turns are deleted in the next hour. */
 const MAX_BATCHES = 200
 const PAUSE_MS = 100
 
@@ -24,7 +24,7 @@ export interface ExpiryLimits {
   readonly signal?: AbortSignal
 }
 
-/** Deletes expired turns and returns their number. A database error is only logged. */
+/** Deletes expired turns and returns the number of deleted turns. Logs a database error instead of throwing it. */
 export async function expireUnusedTurns(
   { deletion, settings, nowMs, log }: ExpiryDependencies,
   { maxBatches = MAX_BATCHES, pauseMs = PAUSE_MS, signal }: ExpiryLimits = {},
@@ -65,7 +65,7 @@ export async function expireUnusedTurns(
     await deleteUnused('temporary', 2)
     if (settings.RETENTION_DAYS !== null) await deleteUnused('all', settings.RETENTION_DAYS)
   } catch (error) {
-    // Ignores errors of a process that is stopping, which may have closed the database already.
+    // An error while the process stops is not logged, because the database may be closed already.
     if (signal?.aborted !== true) log('warn', 'turns-not-expired', { why: errorMessage(error) })
   }
   if (removed > 0) log('info', 'turns-expired', { turns: removed })
@@ -83,13 +83,13 @@ function pause(milliseconds: number): Promise<void> {
 const FIRST_DELAY_MS = 5 * 60 * 1000
 const INTERVAL_MS = 60 * 60 * 1000
 
-/** Starts the hourly deletion. Returns a function that stops it after the query in progress. */
+/** Starts the hourly deletion. Returns a function that stops it; a query in progress still finishes. */
 export function expireTurnsHourly(ports: ExpiryDependencies): () => void {
   const stopping = new AbortController()
   const { signal } = stopping
   let timer: ReturnType<typeof setTimeout>
   const wait = (milliseconds: number): void => {
-    // A random factor from 0.8 to 1.2 keeps replicas that start together from deleting at the same time.
+    // A random factor from 0.8 to 1.2, so that replicas that start together do not delete at the same time.
     timer = setTimeout(() => void run(), milliseconds * (0.8 + 0.4 * Math.random())).unref()
   }
   const run = async (): Promise<void> => {

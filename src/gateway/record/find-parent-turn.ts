@@ -1,7 +1,7 @@
 /**
- * Finds the parent of a new turn, so that the turn stores only the input items that its ancestors do not have.
- * For a client that sends its complete chat, the parent is the latest turn after whose answer the chat had the
- * same content, found by a hash.
+ * Finds the parent of a new turn, so that the turn stores only the input items that its ancestors do not have. If a
+ * client sends its complete chat, the chat's content is hashed up to the end of each answer in it. The parent is
+ * the stored turn with one of these hashes; if there are several, the turn that covers most of the chat.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import {
@@ -15,11 +15,11 @@ import type { Ports } from '../dependencies-interface.ts'
 
 export interface TurnWithParent {
   readonly turn: NewTurn
-  /** The hash of all items before the answer; null if no later request finds this turn by its content. */
+  /** The hash of all items before the answer; null if later requests must not find this turn by its content. */
   readonly contentHash: string | null
 }
 
-/** Returns the turn with its parent. `parent`: the parent, if it is known from an id in the request. */
+/** Returns the turn with its parent. `parent`: the parent that an id in the request names; null to find it by content. */
 export async function findParentTurn(
   turn: NewTurn,
   parent: StoredTurn | null,
@@ -33,7 +33,7 @@ export async function findParentTurn(
       contentHash: contentHash === null ? null : extendContentHash(contentHash, input),
     }
   }
-  // A turn of a conversation gets no hash, because clients can delete items of its ancestors.
+  // A turn of a conversation gets no hash, because clients can delete items from a conversation.
   if (turn.conversation !== null) return { turn: omitRepeatedFields(turn, {}), contentHash: null }
   const { hash, answerEnds } = hashHistory(input)
   const found = await findTurnByContent(turn, answerEnds.slice(0, MAX_CONTENT_HASHES), ports)
@@ -53,7 +53,10 @@ function omitRepeatedFields(turn: NewTurn, parentDigests: StoredTurn['digests'])
   return { ...turn, ...omitRepeatedRequestFields(turn.request, parentDigests) }
 }
 
-/** Finds the latest turn by the hashes at the ends of answers. Returns it with the number of items up to its end. */
+/**
+ * Finds a turn by the hashes at the ends of answers, the latest first. Returns it with the number of items up to
+ * that end.
+ */
 async function findTurnByContent(
   { id, tenant, user }: NewTurn,
   answerEnds: readonly AnswerEnd[],

@@ -1,6 +1,6 @@
 /**
- * Hashes the content of a conversation. When a client sends its complete chat, the hash finds the turn that the
- * chat continues. It covers only content that clients send back unchanged: texts, calls and outputs, in order.
+ * Hashes the content of a conversation. When a client sends its complete chat, the hash finds the stored turn that the
+ * chat continues. The hash covers only content that clients send back unchanged: texts, calls and outputs, in order.
  * It excludes ids, states, wire-specific fields, reasoning, and the items of gateway tools.
  */
 import { readChatMessageFields } from '../../core/items/chat-only-fields.ts'
@@ -12,7 +12,7 @@ import { digestText } from '../../core/text/digest.ts'
 
 const EMPTY_HASH = ''
 
-/** Returns the hash of a conversation with `items` added. `hash`: the hash of the conversation without them. */
+/** Returns the hash of a conversation after `items` are added. `hash`: the hash before. */
 export function extendContentHash(hash: string, items: readonly Item[]): string {
   return items.reduce(hashItem, hash)
 }
@@ -27,7 +27,7 @@ export interface AnswerEnd {
 export interface HashedHistory {
   /** The hash of the complete conversation. */
   readonly hash: string
-  /** The ends of all answers in the conversation, latest first. */
+  /** The end of each answer in the conversation, latest first. */
   readonly answerEnds: readonly AnswerEnd[]
 }
 
@@ -39,7 +39,7 @@ export function hashHistory(items: readonly Item[]): HashedHistory {
       answerEnds.push({ itemCount: index, hash })
     hash = hashItem(hash, item)
   })
-  // The last item may be part of an answer that the model is to continue.
+  // A chat may end with an answer, which the model is to continue.
   if (isAnswerItem(items.at(-1))) answerEnds.push({ itemCount: items.length, hash })
   return { hash, answerEnds: answerEnds.toReversed() }
 }
@@ -67,7 +67,7 @@ function hashItem(hash: string, item: Item): string {
   return content === null ? hash : digestText(`${hash}\n${content}`)
 }
 
-/** Returns the text of an item that is hashed; null if the hash excludes the item. */
+/** Returns the text to hash for an item; null if the hash excludes the item. */
 function serializeItem(item: Item): string | null {
   if (isGatewayToolItem(item)) return null
   switch (item.type) {
@@ -93,8 +93,8 @@ function serializeItem(item: Item): string | null {
 }
 
 /**
- * Returns the text of a message that is hashed, e.g. `user: Hello`; null for an assistant message without text.
- * JSON is used only for messages with several parts or an author's name, because it takes longer than the hash.
+ * Returns the text to hash for a message, e.g. `user: Hello`; null for an assistant message without text. Uses JSON
+ * only for messages with several parts, media or an author's name, because writing JSON takes longer than hashing.
  */
 function serializeMessage(item: Message): string | null {
   const { role } = item
@@ -123,7 +123,7 @@ function serializeParts(parts: readonly Part[]): readonly Json[] {
   })
 }
 
-/** Converts objects to sorted lists of fields, so that the order of fields does not change the hash. */
+/** Converts each object to a list of its fields, sorted by name, so that their order does not change the hash. */
 function sortFields(value: Json | undefined): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map(sortFields)
   if (!isObject(value)) return value ?? null

@@ -1,6 +1,7 @@
 /**
- * Omits large request fields that are the same as in the parent turn, before the request is stored. Clients send
- * the same tools and instructions with every request.
+ * Omits large fields of a request that its parent turn has too, because clients send the same tools and
+ * instructions with every request. A digest of each large field is stored instead, to compare it with that of the
+ * next turn.
  */
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import { digestText } from '../../core/text/digest.ts'
@@ -25,10 +26,13 @@ export function omitRepeatedRequestFields(
   return { request: stored, digests }
 }
 
-/** The minimum length of an omitted field. For shorter ones, the digest takes about as much space as the field. */
+/**
+ * The minimum length of a field with a digest. For a shorter field, a digest would take about as much space as the
+ * field.
+ */
 const MIN_DIGEST_CHARS = 100
 
-/** Returns the text that is hashed for a field; empty for numbers, booleans and null, which are always stored. */
+/** Returns the text to hash for a field; `''` for numbers, booleans and null, which are always stored. */
 function serializeValue(value: Json | undefined): string {
   if (typeof value === 'string')
     return value.length < MIN_DIGEST_CHARS ? value : JSON.stringify(value)

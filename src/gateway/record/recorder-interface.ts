@@ -1,48 +1,57 @@
-/** Defines the recorder, which stores an answer while it is streamed to the client. */
+/**
+ * Defines the recorder, which stores an answer as a turn while the answer is streamed. A requested turn is one that the
+ * client asks to store; an unrequested turn is stored for items that the client will not send back.
+ */
 import type { TokenUsage } from '../../core/stream-event.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
 
 export interface Recorder {
-  /** Resolves to true when a requested turn is durable; to false if it could not be stored or was not requested. */
+  /**
+   * Resolves to true when a requested turn is open; to false if that fails or takes too long, or if no turn is
+   * requested.
+   */
   readonly whenOpened: Promise<boolean>
   readonly itemStarted: (item: Item) => void
   readonly itemEnded: (item: Item, index: number) => void
   /**
-   * True if a marker in the answer may name the turn: the turn has items that the client cannot send back, and
-   * all of these are durable.
+   * True if a marker in the answer may name the turn: the turn has items worth storing, and all of these are
+   * written to the database.
    */
   readonly canBeNamedByMarker: () => boolean
   /**
-   * Resolves when all items so far are written or have failed (never if the database hangs). Returns null if no
-   * item is waiting to be written.
+   * Resolves when all items so far are written, or their write has failed; never if the database hangs. Returns null
+   * if there is nothing to wait for: no item is worth storing, or all of these are written.
    */
   readonly whenNameableByMarker: () => Promise<unknown> | null
-  /** True if the turn is stored although the client did not ask for it. */
+  /** True if an unrequested turn has been opened for this answer. */
   readonly isStoringUnrequestedTurn: () => boolean
   /**
-   * Resolves to the turn's parent when the turn is durable; to null if it was not stored. The property is null
-   * if this recorder never stores a turn.
+   * Resolves to the turn's parent when the turn is in the database; to null if it is not stored. The property is
+   * null if this recorder stores no turns.
    */
   readonly loadStoredParent: (() => Promise<Pick<NewTurn, 'parent'> | null>) | null
-  /** Ends the turn. Resolves to the outcome for the client: a failure if a requested turn could not be stored. */
+  /** Ends the turn. Resolves to the outcome for the client: a failure if an opened requested turn could not be closed. */
   readonly settle: (
     outcome: Outcome,
     ending: 'finished' | 'cancelled',
-    provenance: AnswerProvenance,
+    metadata: AnswerMetadata,
   ) => Promise<Outcome>
 }
 
-/** The values that are stored with an answer besides its items. Two are functions, because hashing is expensive. */
-export interface AnswerProvenance {
-  /** Returns the upstream that made the answer, which after a fallback is not the first that was tried. */
+/**
+ * The values that a turn stores besides its items. Two are functions, because hashing takes time and unstored turns
+ * need no hash.
+ */
+export interface AnswerMetadata {
+  /** Returns the upstream that made the answer; after a fallback, not the first that was tried. */
   readonly origin: () => Origin
-  /** Returns the fingerprint that finds the turn by the text that the client sends back; null if none is needed. */
+  /** Returns the fingerprint that finds the turn by its text in a later chat; null if the client names turns by ids. */
   readonly fingerprint: () => string | null
-  /** The account that rejected the reasoning of earlier turns; null if none did. */
+  /** The account that rejected the reasoning of earlier turns in this request; null if none did. */
   readonly reasoningRejectedBy: string | null
-  /** The reported usage with the gateway's estimate; undefined if there is no estimate. */
+  /** The reported usage, plus the gateway's estimate (`estimatedInputTokens`); undefined if there is no such estimate. */
   readonly usage?: TokenUsage
 }
 

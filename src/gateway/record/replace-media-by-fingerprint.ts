@@ -1,6 +1,6 @@
 /**
- * Replaces images and files in messages by fingerprints, in a turn that the client did not ask to store. Recall
- * only compares such a turn with the chat, and the client sends the media again with every request.
+ * Replaces images and files in messages by fingerprints, in a turn that the client did not ask to store. Its input is
+ * only compared with later chats, in which the client sends the media again.
  */
 import type { Item } from '../../core/item.ts'
 import { fingerprintMedia, createFingerprintPart } from '../../core/media/media-fingerprint.ts'

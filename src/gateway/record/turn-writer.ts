@@ -1,7 +1,7 @@
 /**
- * Writes one turn to the database while its answer is streamed. The turn is opened before the first text, each
- * finished item is journaled (written before the turn ends), and the turn is closed before the client receives the
- * last event. The writes delay no text, except the first one if a marker in it names the turn.
+ * Writes one turn to the database while its answer is streamed: opens the turn, journals each finished item (writes it
+ * before the turn ends), and closes the turn. The callers decide what waits for these writes: the start of an answer
+ * (`create-recorder.ts`), its last event, and its first text if a marker in it names the turn.
  */
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
@@ -21,16 +21,19 @@ import type { ConversationLock } from '../history/lock-conversation.ts'
 import type { TurnWithParent } from './find-parent-turn.ts'
 import type { Recorder } from './recorder-interface.ts'
 
-/** The delay of a write, so that items that end within 25 ms share one. */
+/** The delay of a journal write, so that items that end within 25 ms share one write. */
 const JOURNAL_DELAY_MS = 25
 
 export interface TurnWriterOptions {
   readonly turnWithParent: Promise<TurnWithParent>
   /** The lock of the conversation that the turn is added to; null if there is none. */
   readonly lock: ConversationLock | null
-  /** True for an item that is useful later and that the client will not send back. */
+  /** True if the model needs the item in later requests and the client will not send it back. */
   readonly isWorthStoring: (item: Item) => boolean
-  /** True if a marker in the answer will name the turn. Items are then written without delay. */
+  /**
+   * True if a marker in the answer may name the turn. Items are then written without delay, because markers wait
+   * for them.
+   */
   readonly receivesMarkers?: boolean
 }
 
@@ -40,13 +43,16 @@ export interface TurnWriter extends Pick<
 > {
   readonly addItem: (item: Item, index: number) => void
   readonly loadStoredParent: NonNullable<Recorder['loadStoredParent']>
-  /** Ends the turn. Resolves to the outcome for the client: a failure if the turn could not be closed. */
+  /** Ends the turn. Resolves to the outcome for the client: a failure if the opened turn could not be closed. */
   readonly close: Recorder['settle']
 }
 
 export type TurnWriterPorts = Ports<'log' | 'nowMs' | 'replica' | 'store'>
 
-/** Opens the turn and returns its writer. `turn`: the fields that are known before the parent is found. */
+/**
+ * Opens the turn and returns its writer. `turn`: the fields that do not depend on the parent, which is still
+ * searched.
+ */
 export function openTurnWriter(
   turn: Pick<NewTurn, 'id' | 'tenant' | 'user' | 'dialect'>,
   { turnWithParent, lock, isWorthStoring, receivesMarkers = false }: TurnWriterOptions,
@@ -73,7 +79,7 @@ export function openTurnWriter(
       holdsWorthyItem ||= isWorthStoring(item)
       journal.add({ position: index, item })
     },
-    async close(outcome, ending, provenance) {
+    async close(outcome, ending, metadata) {
       if (!(await whenOpened)) {
         await lock?.release()
         return outcome
@@ -86,23 +92,23 @@ export function openTurnWriter(
           turnId: turn.id,
           tenant: turn.tenant,
           state: ending === 'cancelled' && finish === null ? ending : resolveTurnState(outcome),
-          usage: provenance.usage ?? usage,
+          usage: metadata.usage ?? usage,
           failure,
           finish,
           servedModel,
-          origin: provenance.origin(),
-          fingerprint: provenance.fingerprint(),
-          reasoningRefusedBy: provenance.reasoningRejectedBy,
+          origin: metadata.origin(),
+          fingerprint: metadata.fingerprint(),
+          reasoningRefusedBy: metadata.reasoningRejectedBy,
           contentHash: hashConversation(turn, outcome, (await turnWithParent).contentHash),
           hasConversationLock: lock !== null,
           items: unwritten,
           endedAtMs: ports.nowMs(),
         })
-        // Not closed by this replica: the answer becomes a failure, because it is not stored as finished.
+        // Not closed: another replica has ended the turn, or it was deleted. So the answer must become a failure.
         return isClosed ? outcome : { ...outcome, finish: null, failure: TAKEN_OVER }
       } catch (error) {
         log('error', 'turn-not-closed', { turn: turn.id, why: errorMessage(error) })
-        // Another replica closes the turn later; until then it would look as if it were in progress.
+        // The next renewal of the replica's lease closes the turn. Until then it looks as if it were in progress.
         ports.replica.reportUnclosedTurn({ turnId: turn.id, tenant: turn.tenant, user: turn.user })
         return { ...outcome, finish: null, failure: NOT_STORED }
       }
@@ -110,7 +116,7 @@ export function openTurnWriter(
   }
 }
 
-/** Opens the turn in the database. Resolves to true if that succeeded. */
+/** Opens the turn in the database. Resolves to false if that fails. */
 async function openTurn(
   turnWithParent: Promise<TurnWithParent>,
   turnId: string,
@@ -130,7 +136,7 @@ const NOT_STORED = createFailure(
   'The answer could not be kept because the database does not answer, so it must not be relied on. Ask again.',
 )
 
-/** The failure if another replica has closed the turn, because this one did not renew its lease in time. */
+/** The failure if another replica has ended the turn, because this replica did not renew its lease in time. */
 const TAKEN_OVER = createFailure(
   'store_unavailable',
   'The answer was given up while the gateway was away from its database, so it must not be relied on. Ask again.',
@@ -161,7 +167,7 @@ function createJournal(
       await store.journalItems(turn.id, turn.tenant, items)
       unwritten -= countWorthy(items)
     } catch (error) {
-      // The items are tried again when the turn is closed.
+      // The next write includes these items again, at the latest the one that closes the turn.
       waiting.unshift(...items)
       if (!isWarned) log('warn', 'items-not-journaled', { turn: turn.id, why: errorMessage(error) })
       isWarned = true
@@ -180,9 +186,9 @@ function createJournal(
       waiting.push(item)
       timer ??= setTimeout(flush, delayMs)
     },
-    /** True if all items worth storing are written. Other items, which the client sends back, do not count. */
+    /** True if all items worth storing are written. Other items do not count, because the client sends them back. */
     isWritten: () => unwritten === 0,
-    /** Writes the waiting items at once. Resolves when all added items are written or have failed. */
+    /** Writes the waiting items at once. Resolves when all items so far are written, or their write has failed. */
     async written(): Promise<void> {
       if (timer !== null) {
         clearTimeout(timer)
@@ -200,12 +206,15 @@ function createJournal(
   }
 }
 
-/** Returns the state of a turn that ended with this outcome and was not cancelled. */
+/** Returns the state of a turn with this outcome that was not cancelled. */
 export function resolveTurnState({ finish }: Outcome): Exclude<TurnEnding['state'], 'cancelled'> {
   return finish === 'stop' ? 'complete' : finish === null ? 'failed' : 'incomplete'
 }
 
-/** Hashes the conversation with the answer; returns null if the answer is unfinished, because clients may shorten it. */
+/**
+ * Hashes the conversation including the answer; null for an unfinished answer, because clients may send it back
+ * shorter.
+ */
 function hashConversation(
   { dialect }: Pick<NewTurn, 'dialect'>,
   { finish, items }: Outcome,

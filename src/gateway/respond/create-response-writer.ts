@@ -14,7 +14,7 @@ import type { Stage } from '../../core/stream/stream-stage.ts'
 import { REJECTED_BY_UPSTREAM } from '../../providers/request/drop-rejected-parameters.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
-import { readBudgetStatus } from '../prompt/size/end-tool-loop-near-limit.ts'
+import { readBudgetWarningStatus } from '../prompt/size/end-tool-loop-near-limit.ts'
 import type { Recorder } from '../record/recorder-interface.ts'
 import type { AnswerEventSource } from '../send/answer-event-source-interface.ts'
 import { decodeAnswerBody } from '../send/decode-answer-body.ts'
@@ -182,7 +182,7 @@ export function buildResponseHeaders(parts: ResponseParts): Readonly<Record<stri
     'x-backstory-context': contextHeader,
     'x-backstory-dropped': rejected.map(({ field }) => field).join(', '),
     'x-backstory-trimmed': formatTrimmedHeader(prepared),
-    'x-backstory-budget': readBudgetStatus(prepared),
+    'x-backstory-budget': readBudgetWarningStatus(prepared),
   }
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>

@@ -7,7 +7,7 @@ import { runTasksAfterAnswer, type AfterAnswerTask } from '../after-answer/run-a
 import type { Ports } from '../dependencies-interface.ts'
 import type { HttpExchange } from '../http-exchange-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
-import { describeAnswerProvenance } from '../record/answer-provenance.ts'
+import { collectAnswerMetadata } from '../record/collect-answer-metadata.ts'
 import { readBufferedAnswer } from '../send/read-buffered-answer.ts'
 import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
 import {
@@ -94,8 +94,8 @@ function settleAnswer(
 ): Promise<Outcome> {
   const { prepared, listSentRequests = () => [prepared] } = answer
   if (ending === 'finished') logUpstreamFailure(outcome, prepared, ports)
-  const provenance = describeAnswerProvenance(prepared, outcome, answer.listSentRequests?.())
-  const settled = recorder.settle(outcome, ending, provenance)
+  const metadata = collectAnswerMetadata(prepared, outcome, answer.listSentRequests?.())
+  const settled = recorder.settle(outcome, ending, metadata)
   const answered = { prepared, listSentRequests, caller, turnId: answerContext.turnId, recorder }
   runTasksAfterAnswer(afterAnswer, answered, settled, exchange.waitUntil)
   return settled

@@ -10,7 +10,10 @@ export interface SummaryLoadOptions extends Pick<RequestHistory, 'clientRequest'
   readonly caller: Caller
 }
 
-/** Returns the history itself if no policy turns summaries on, or none is stored. `policies`: one for each target. */
+/**
+ * Returns the same history object if no policy turns summaries on, or no summary is found. `policies`: one for
+ * each target.
+ */
 export async function addSummaryToHistory(
   { clientRequest, history, caller }: SummaryLoadOptions,
   policies: readonly ContextPolicy[],
@@ -19,8 +22,8 @@ export async function addSummaryToHistory(
   const policy = policies.find(({ summaries }) => areSummariesEnabled(summaries))
   if (policy === undefined) return history
   const content = selectSummarizableItems([...history.items, ...clientRequest.items], policy)
-  const { answerStartedAtMs } = history
-  const found = await loadSummary(content, answerStartedAtMs, caller, ports)
+  const { firstAnswerOfRoundAtMs } = history
+  const found = await loadSummary(content, firstAnswerOfRoundAtMs, caller, ports)
   const isFound = found.summary !== null || found.summaryForNextRound !== undefined
   return isFound ? { ...history, ...found } : history
 }
@@ -29,7 +32,10 @@ export function areSummariesEnabled({ trigger }: SummaryRules): boolean {
   return trigger !== 'off'
 }
 
-/** Returns the history's summary; null if this policy turns summaries off, or hides an author who is summarized. */
+/**
+ * Returns the history's summary; null if the policy turns summaries off, or hides an author whom the summary may
+ * mention.
+ */
 export function selectSummary(
   { summaries, speakers }: ContextPolicy,
   { summary }: LoadedHistory,

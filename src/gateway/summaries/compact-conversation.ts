@@ -1,7 +1,7 @@
 /**
  * Compacts a conversation before it is sent, if it exceeds the threshold in the request's `context_management`.
- * The compaction item replaces the conversation. It is also the first item of the answer, so that the client
- * sends it back. If the model fails to write the summary in it, the conversation is sent unchanged.
+ * A compaction item, which contains a summary, replaces the conversation. It is also the first item of the answer, so
+ * that the client sends it back. If the summary cannot be made, the conversation is sent without a compaction.
  */
 import {
   planCompaction,
@@ -34,7 +34,10 @@ export interface CompactionResult {
   readonly usage: TokenUsage
 }
 
-/** Returns null if no compaction is due. If the client asked for one explicitly, throws if it fails. */
+/**
+ * Returns null if no compaction is due, and `failed` if it fails. Throws instead if the client requested it
+ * explicitly.
+ */
 export async function compactIfDue(
   prepared: PreparedRequest,
   options: SummaryModelOptions,
@@ -55,14 +58,14 @@ export async function compactIfDue(
   }
 }
 
-/** True if the gateway must compact the conversation; always false for an upstream that does it itself. */
+/** True if the gateway must compact the conversation; false for an upstream that can do it itself. */
 export function isCompactionDue(prepared: PreparedRequest): boolean {
   if (hasResponsesEndpoint(prepared.account, 'compact')) return false
   if (isExplicitlyRequested(prepared)) return true
   const threshold = resolveThreshold(prepared)
   if (threshold === null) return false
   const tokens = estimateRequestTokens(prepared)
-  // Compacts only if at least a tenth of the request can be replaced; user messages, for example, can not.
+  // Compacts only if more than a tenth of the request can be replaced. User messages, for example, cannot.
   return (
     tokens > threshold &&
     estimateTokens(listItemsReplacedByCompaction(prepared.prompt.items)) * 10 > tokens
@@ -73,7 +76,7 @@ function isExplicitlyRequested({ clientRequest }: PreparedRequest): boolean {
   return clientRequest.overflow?.compactNow === true
 }
 
-/** Returns the threshold in tokens: the request's number, or 80 % of the window; null if neither is known. */
+/** Returns the threshold in tokens: the request's number, or 80 % of the window; null if none is requested or known. */
 function resolveThreshold(prepared: PreparedRequest): number | null {
   const { compactAbove = null } = prepared.clientRequest.overflow ?? {}
   if (compactAbove !== 'window') return compactAbove
@@ -82,8 +85,8 @@ function resolveThreshold(prepared: PreparedRequest): number | null {
 }
 
 /**
- * Splits the conversation into chapters of at most half of the window of the model that summarizes them. Each
- * chapter is summarized by one request.
+ * Splits the conversation into chapters, each of which is summarized by one request. A chapter has at most half of
+ * the model's window.
  */
 export function planConversationCompaction(
   { prompt: { items } }: PlannedRequest,
@@ -92,14 +95,14 @@ export function planConversationCompaction(
   return planCompaction(items, window === null ? DEFAULT_CHAPTER_TOKENS : Math.ceil(window / 2))
 }
 
-/** Plans the request without windows or shortened items, because the compaction summarizes all items. */
+/** Plans the request so that no old items are dropped or shortened, because the compaction summarizes all items. */
 export function planWithoutWindows(planned: PlannedRequest, ports: PlanPorts): PlannedRequest {
   const { clientRequest, history } = planned
   const target = { account: planned.account, model: planned.prompt.params.model }
   const policyOverrides = {
     ...clientRequest.policyOverrides,
     policy: 'replay' as const,
-    // The policy's notes are not part of the conversation, so they are not summarized.
+    // The operator's texts (`notes`) are not part of the conversation, so they are not summarized.
     notes: { mode: 'replace', entries: [] } as const,
   }
   const replayed = { ...clientRequest, policyOverrides }

@@ -25,9 +25,9 @@ import {
 } from '../prompt/size/estimate-tokens-and-window.ts'
 
 /**
- * Returns the cut for a summary that is made after an answer; null if none is due. `items`: the conversation with
- * the answer. None is due while the answer has calls without outputs: a summary would change the prompt's
- * prefix, and reasoning in the unfinished round is only valid with the same prefix.
+ * Returns the cut for a summary after an answer; null if no summary is due. `items`: the conversation including the
+ * answer. No summary is due while the answer has calls without outputs: it would change the prompt's prefix, and the
+ * reasoning in the unfinished round is valid only with the same prefix.
  */
 export function decideSummaryAfterAnswer(
   prepared: PreparedRequest,
@@ -59,8 +59,8 @@ export function decideSummaryAfterAnswer(
 }
 
 /**
- * Returns the minimum number of rounds by which the next summary extends the last one. If it were 1, every round
- * would make a summary as soon as the retained rounds alone exceed the limit.
+ * Returns the minimum number of rounds that the next summary adds to the last one. With a minimum of 1, a summary
+ * would be made in every round once the retained rounds alone reach the limit.
  */
 function computeMinAddedRounds(maxRounds: number, { keepTurns }: SummaryRetention): number {
   return Math.max(MIN_ADDED_ROUNDS, Math.min(maxRounds, keepTurns))
@@ -75,18 +75,27 @@ function hasUnansweredCall(items: readonly Item[]): boolean {
 
 const EMPTY_PREFIX = { endIndex: 0, rounds: 0 }
 
-/** The rounds after which a summary is due, if `above` is a share of the window (0.8) and not a number of rounds. */
+/**
+ * The number of rounds after which a summary is due if `above` names none: it is then a share of the window, e.g.
+ * 0.8.
+ */
 const DEFAULT_MAX_ROUNDS = 32
 
 const MIN_ADDED_ROUNDS = 2
 
-/** A summary must replace at least an eighth of the limit; a later one, also an eighth of the remaining items. */
+/**
+ * The minimum tokens that a summary replaces, as a share of the token limit. A summary that extends another must also
+ * add this share of the tokens that remain after it.
+ */
 const MIN_GAIN = 1 / 8
 
-/** The minimum tokens by which a summary extends the last one: about half of a summary's maximum size. */
+/** The minimum tokens that a summary adds to the last one: about half of a summary's maximum size. */
 const MIN_SUMMARIZED_TOKENS = 500
 
-/** Returns the cut for a summary before sending, if the request does not fit the model's window; otherwise null. */
+/**
+ * Returns the cut for a summary before sending; null if the request fits the model's window, or the window is
+ * unknown.
+ */
 export function decideSummaryBeforeSending(
   prepared: PreparedRequest,
   { items }: SummarizableItems,
@@ -100,6 +109,6 @@ export function decideSummaryBeforeSending(
   )
     return null
   const { policy, history } = prepared
-  // Extends `summary`, not `summaryForNextRound`, because the new summary is used in this round already.
+  // Extends `summary` instead of `summaryForNextRound`, because the new summary is used in this round already.
   return findSummaryCut(items, policy.summaries, history.summary?.prefix.endIndex ?? 0)
 }

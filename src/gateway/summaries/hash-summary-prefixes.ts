@@ -1,10 +1,10 @@
 /**
- * Hashes the prefixes of a conversation that a summary may replace. A prefix is all items before the start of a
- * round. A stored summary is found by the hash of its prefix, also by a fork of the conversation.
+ * Hashes the prefixes of a conversation that a summary may replace. A prefix consists of all items before the start of
+ * a round. A stored summary is found by the hash of its prefix, also in a fork of the conversation.
  *
- * The hash excludes items that a summary does not replace (leading instructions, pinned items), because
- * instructions may change, e.g. with the date. It includes the names of hidden authors, so that a summary with
- * their messages is not found any more.
+ * The hash excludes items that a summary does not replace (leading instructions, pinned items), because instructions
+ * may change, e.g. with the date. It includes the names of hidden authors: once an author is hidden, a summary of
+ * that author's messages is no longer found.
  */
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { createAlwaysSentItemPredicate } from '../../context/find-undroppable-items.ts'
@@ -35,7 +35,7 @@ export function hashSummaryPrefixes({
       .filter((item, index) => !isAlwaysSent(start + index, item))
     hash = extendContentHash(hash, hashed)
     start = endIndex
-    // A summary replaces at least one round, so the items before the first round are no prefix.
+    // A summary replaces at least one round, so the items before the first round alone are no prefix.
     if (rounds > 0) prefixes.push({ endIndex, rounds, hash })
   }
   return prefixes

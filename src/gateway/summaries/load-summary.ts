@@ -1,7 +1,7 @@
 /**
- * Loads the stored summary that replaces the longest prefix of a conversation. The requests of one round (one
- * for each step of a tool loop) must use the same summary, so that the prompt's prefix stays the same. A summary
- * that was made during the round is therefore used from the next user message on.
+ * Loads the stored summary that replaces the longest prefix of a conversation. All requests of a round (a tool loop
+ * has several) must use the same summary, so that the prompt's prefix stays the same. A summary that was made during
+ * the round is therefore used only from the next user message on.
  *
  * If the database fails or times out, the conversation is sent without a summary.
  */
@@ -15,7 +15,7 @@ import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { StoredSummary } from '../../store/summaries/summary-store-interface.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import type { ActiveSummary } from '../history/loaded-history.ts'
-import { queryWithTimeout } from '../history/query-with-timeout.ts'
+import { queryStoreOrNull } from '../history/query-store-or-null.ts'
 import type { PlannedRequest } from '../prompt/planned-request.ts'
 import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
 
@@ -26,29 +26,26 @@ export interface SummaryLookup {
   readonly summaryForNextRound?: ActiveSummary
 }
 
-/** `answerStartedAtMs`: the start of the first answer in the latest round; null if it has none. */
+/** `firstAnswerOfRoundAtMs`: the start of the latest round's first answer; null if it has none yet. */
 export async function loadSummary(
   content: SummarizableItems,
-  answerStartedAtMs: number | null,
+  firstAnswerOfRoundAtMs: number | null,
   caller: Caller,
   ports: Ports<'summaries' | 'log'>,
 ): Promise<SummaryLookup> {
   const prefixes = hashSummaryPrefixes(content)
   if (prefixes.length === 0) return { summary: null }
-  const found = await queryWithTimeout(
-    () => findSummaries(content, prefixes, caller, ports, MAX_CANDIDATES),
-    'summary-not-loaded',
-    ports.log,
-  )
+  const query = () => findSummaries(content, prefixes, caller, ports, MAX_CANDIDATES)
+  const found = await queryStoreOrNull(query, 'summary-not-loaded', ports.log)
   const [longest] = found ?? []
   if (found === null || longest === undefined) return { summary: null }
   const existed = ({ stored }: ActiveSummary): boolean =>
-    answerStartedAtMs === null || stored.createdAtMs <= answerStartedAtMs
+    firstAnswerOfRoundAtMs === null || stored.createdAtMs <= firstAnswerOfRoundAtMs
   const summary = found.find(existed) ?? null
   return summary === longest ? { summary } : { summary, summaryForNextRound: longest }
 }
 
-/** Returns the summary of the longest prefix. Throws if the database fails. */
+/** Returns the summary of the longest prefix; null if there is none. Throws if the database fails. */
 export async function findSummary(
   content: SummarizableItems,
   prefixes: readonly SummaryPrefix[],
@@ -59,10 +56,10 @@ export async function findSummary(
   return longest ?? null
 }
 
-/** The number of summaries to load. More than one, because that of the longest prefix may be too recent to use. */
+/** The number of summaries to load: more than one, because the longest may have been made during this round. */
 const MAX_CANDIDATES = 3
 
-/** Returns at most `limit` summaries. The first is that of the longest prefix. */
+/** Returns at most `limit` summaries, that of the longest prefix first. */
 async function findSummaries(
   content: SummarizableItems,
   prefixes: readonly SummaryPrefix[],
@@ -91,15 +88,18 @@ export function buildActiveSummary(
     facts,
     prefix,
     stored,
-    hiddenAuthors: hiddenAuthors,
+    hiddenAuthors,
     replacedItems: listItemsReplacedBySummary(items, prefix.endIndex),
   }
 }
 
-/** The number of prefixes to look up, the longest first. A summary that leaves more than 2000 rounds saves little. */
+/**
+ * The number of prefixes to look up, the longest first. A summary with more than 2000 later rounds would save
+ * little.
+ */
 const MAX_PREFIXES = 2_000
 
-/** Lists the stored summaries of a conversation, that of the longest prefix first. Requests use only the first. */
+/** Lists up to 1000 stored summaries of a conversation for a client, that of the longest prefix first. */
 export async function listConversationSummaries(
   { items, policy }: Pick<PlannedRequest, 'items' | 'policy'>,
   caller: Caller,

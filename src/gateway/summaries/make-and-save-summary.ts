@@ -1,6 +1,6 @@
 /**
- * Makes a summary with a model and stores it. A process makes one summary of a conversation at a time. If two
- * replicas summarize the same prefix, both use the summary that is stored first.
+ * Makes a summary with a model and stores it. A process makes only one summary of a conversation at a time. If two
+ * replicas summarize the same prefix, both use the summary that is stored first, unless one is to replace it.
  */
 import { listItemsReplacedBySummary } from '../../context/summaries/apply-summary.ts'
 import {
@@ -49,7 +49,7 @@ export interface SummaryOptions
 
 export interface MadeSummary {
   readonly summary: ActiveSummary
-  /** The tokens of the requests for the summary; null if it was stored already. */
+  /** The tokens that making the summary took; null if the summary was stored already. */
   readonly usage: TokenUsage | null
 }
 
@@ -57,8 +57,8 @@ export type SummaryPorts = SummaryModelPorts &
   Ports<'accounts' | 'facts' | 'newTurnId' | 'nowMs' | 'summaries'>
 
 /**
- * Summarizes the items before the cut. Returns `busy` if this process is summarizing the conversation already.
- * Throws if the model writes no complete summary.
+ * Summarizes the items before the cut. Returns `busy` if this process is summarizing the conversation already, or
+ * too many others. Throws if the model writes no complete summary.
  */
 export async function makeAndSaveSummary(
   planned: PlannedRequest,
@@ -73,7 +73,7 @@ export async function makeAndSaveSummary(
   const unlock = lockPrefix(prefixes, prefix, options.caller, ports)
   if (unlock === null) return 'busy'
   try {
-    // Another replica may have stored this summary in the meantime.
+    // Another replica may have stored a summary up to this cut in the meantime.
     const existing = await findSummary(content, prefixes, options.caller, ports)
     if (existing !== null && existing.prefix.endIndex >= cut.endIndex && !options.replacesExisting)
       return { summary: existing, usage: null }
@@ -90,33 +90,26 @@ export async function makeAndSaveSummary(
   }
 }
 
-/** Saves the facts in the summary as facts of the user, if the policy turns that memory layer on. */
+/** Saves the facts in the summary as facts of the user, if the policy turns the memory layer `facts` on. */
 async function saveFacts(
   { policy: { layers }, clientRequest, history }: PlannedRequest,
-  { facts, items }: WrittenSummary,
+  { facts, replacedItemCount }: WrittenSummary,
   { caller, turnId, mayStore, isTemporary }: SummaryOptions,
   ports: Ports<'facts' | 'log' | 'newTurnId' | 'nowMs'>,
 ): Promise<void> {
   if (!layers.facts || !mayStore || isTemporary || facts.length === 0) return
   const { thread, jobStartedAtMs } = resolveMemoryThread(clientRequest, history, turnId)
   const afterResponseId = turnId === null ? null : responseId(turnId)
-  const fields = {
-    owner: caller,
-    facts,
-    scope: layers.scope,
-    thread,
-    jobStartedAtMs,
-    afterResponseId,
-  }
-  const saving = saveSummaryFacts({ ...fields, itemCount: items }, ports)
+  const source = { thread, jobStartedAtMs, afterResponseId, itemCount: replacedItemCount }
+  const saving = saveSummaryFacts({ ...source, owner: caller, facts, scope: layers.scope }, ports)
   await waitWithTimeout(saving, MAX_FACTS_WAIT_MS)
 }
 
 const MAX_FACTS_WAIT_MS = 2000
 
 /**
- * The maximum of consecutive summaries that each extend the one before, because each extension loses details.
- * The ninth is made from the complete conversation again.
+ * The maximum number of summaries of which each extends the one before. Each extension loses details, so the ninth
+ * summary is made from the complete conversation again.
  */
 const MAX_GENERATIONS = 8
 
@@ -158,7 +151,7 @@ async function writeSummary(
     ...parsed,
     prefix,
     previous,
-    items: covered.length,
+    replacedItemCount: covered.length,
     tokensBefore: sumItemTokens(covered),
     tokensAfter: estimateItemTokens(createHistorySummaryMessage(parsed)),
     model,
@@ -167,7 +160,10 @@ async function writeSummary(
   return { written, usage }
 }
 
-/** Returns the maximum tokens of a chapter: half of the model's window. The rest is for the summary so far and the answer. */
+/**
+ * Returns the maximum tokens of a chapter: half of the model's window. The other half is for the summary so far
+ * and the answer.
+ */
 function resolveChapterTokens({ account, model }: UpstreamTarget, policy: ContextPolicy): number {
   const window = resolveModelWindow(account, model, policy)
   return window === null
@@ -178,9 +174,9 @@ function resolveChapterTokens({ account, model }: UpstreamTarget, policy: Contex
 const MIN_CHAPTER_TOKENS = 500
 
 /**
- * Locks a prefix within this process, and returns a function that unlocks it. Returns null if another prefix of
- * the conversation is locked, or if the process is making 32 summaries already. A lock expires after 15 minutes,
- * because a host such as Workers may stop the work without an error.
+ * Locks a prefix within this process, and returns a function that unlocks it. Returns null if any prefix of the
+ * conversation is locked already, or if the process is making 32 summaries. A lock expires after 15 minutes, because
+ * a host such as Workers may stop the work without an error.
  */
 function lockPrefix(
   prefixes: readonly SummaryPrefix[],
@@ -200,7 +196,7 @@ function lockPrefix(
   return () => void locks.delete(key)
 }
 
-/** For each database, the locked prefixes and the times when they were locked. */
+/** For each database, the locked prefixes with the times when they were locked. */
 const LOCKS = new WeakMap<object, Map<string, number>>()
 const MAX_LOCKS = 32
 const LOCK_EXPIRY_MS = 15 * 60 * 1000

@@ -1,6 +1,6 @@
 /**
- * Requests the text of a summary from a model. Each chapter (part) of the conversation is one upstream request,
- * together with the summary of the chapters before it. The answers are not stored as turns.
+ * Requests the text of a summary from a model. One upstream request is sent for each chapter (part) of the
+ * conversation; it includes the summary of the earlier chapters. The answers are not stored as turns.
  */
 import {
   buildCompactionPrompt,
@@ -23,7 +23,7 @@ import { sendWithFallback, type SendOptions } from '../send/send-with-fallback.t
 
 export interface GeneratedSummary {
   readonly text: string
-  /** The tokens of the requests for all chapters. */
+  /** The total tokens of the requests for all chapters. */
   readonly usage: TokenUsage
 }
 
@@ -41,7 +41,7 @@ export interface SummaryInput extends Pick<CompactionPlan, 'previousSummary' | '
   readonly buildPrompt?: typeof buildCompactionPrompt
 }
 
-/** Returns the summary of all chapters. Throws a GatewayError if the model writes no complete summary. */
+/** Returns the summary of all chapters. Throws a GatewayError if the model does not finish it or writes no text. */
 export async function requestSummary(
   { previousSummary, chapters, buildPrompt = buildCompactionPrompt }: SummaryInput,
   options: SummaryModelOptions,
@@ -73,7 +73,7 @@ async function requestChapter(
   return fold.currentOutcome()
 }
 
-/** The overrides that send a chapter unchanged, without the operator's notes, memory layers and summaries. */
+/** Policy overrides, so that a chapter is sent unchanged and without the operator's texts, memory layers or summaries. */
 const PLAIN_POLICY: PolicyOverrides = {
   policy: 'replay',
   notes: { mode: 'replace', entries: [] },

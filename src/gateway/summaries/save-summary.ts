@@ -1,6 +1,6 @@
 /**
- * Stores a summary in one statement, so that a crash leaves either the complete summary or none. If two replicas
- * summarize the same prefix, both use the summary that is stored first.
+ * Stores a summary. If two replicas summarize the same prefix, both use the summary that is stored first, unless one
+ * is to replace it.
  */
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -16,7 +16,7 @@ import type { Ports } from '../dependencies-interface.ts'
 export interface WrittenSummary extends SummaryContent {
   readonly prefix: SummaryPrefix
   /** The number of items that the summary replaces. */
-  readonly items: number
+  readonly replacedItemCount: number
   readonly tokensBefore: number
   readonly tokensAfter: number
   readonly model: string
@@ -27,34 +27,35 @@ export interface WrittenSummary extends SummaryContent {
 
 export interface SummaryStorageOptions {
   readonly caller: Caller
-  /** The turn whose answer triggered the summary; null if no answer did. */
+  /** The turn after whose answer the summary is made; null for a summary before sending or on request. */
   readonly turnId: string | null
   /** The id of the latest stored turn before the answer. */
   readonly parentTurnId: string | null
   readonly conversationId: string | null
-  /** If a summarized turn was deleted after this time, the summary is not stored. */
+  /** The summary is not stored if its conversation or one of its turns was deleted after this time. */
   readonly jobStartedAtMs: number
   readonly isTemporary: boolean
-  /** False if the client does not allow the gateway to store anything. */
+  /** False if the client does not allow the gateway to store the summary. It is then used for this request only. */
   readonly mayStore: boolean
-  /** True to throw if the summary cannot be stored. If false, it is then used for this request only. */
+  /** True to throw if the summary cannot be stored. If false, an unstored summary is used for this request only. */
   readonly mustBeStored: boolean
   /** True to replace the stored summary of the same prefix, if there is one. */
   readonly replacesExisting: boolean
 }
 
-/** Returns the summary to use: this one, or one that another replica has stored in the meantime. */
+/** Returns the summary to use: the written one, or one that another replica has stored in the meantime. */
 export async function saveSummary(
   content: SummarizableItems,
   written: WrittenSummary,
   options: SummaryStorageOptions,
   ports: Ports<'log' | 'newTurnId' | 'nowMs' | 'summaries'>,
 ): Promise<ActiveSummary> {
-  const { prefix, previous, ...fields } = written
+  const { prefix, previous, replacedItemCount, ...fields } = written
   const { caller, turnId, parentTurnId, conversationId, jobStartedAtMs, isTemporary } = options
   const now = ports.nowMs()
   const summary: NewSummary = {
     ...fields,
+    items: replacedItemCount,
     turn: turnId,
     parent: parentTurnId,
     conversation: conversationId,
@@ -77,7 +78,7 @@ export async function saveSummary(
     const isSaved = await waitWithTimeout(saving, MAX_SAVE_MS)
     if (isSaved === TIMED_OUT) throw new Error('It took too long.')
     if (isSaved) return active
-    // Not saved: another replica has stored a summary, or the conversation was deleted.
+    // Not saved, because another replica has stored a summary, or the conversation was deleted.
     return (await findSummary(content, hashSummaryPrefixes(content), caller, ports)) ?? active
   } catch (error) {
     if (options.mustBeStored) throw error
@@ -86,5 +87,5 @@ export async function saveSummary(
   }
 }
 
-/** The maximum wait for the database. Until then, this process makes no other summary of the conversation. */
+/** The maximum wait for the database, because this process makes no other summary of the conversation until then. */
 const MAX_SAVE_MS = 30_000

@@ -51,11 +51,11 @@ async function summarizeIfDue(
   const cut = decideSummaryAfterAnswer(prepared, content, answerItems)
   if (cut === null) return
   const options = { ...createSummaryOptions(prepared, caller), turnId }
-  // A summary that may not be stored is useless after an answer: no later request would find it.
+  // A summary that may not be stored is not made, because no later request would find it.
   if (options.mayStore) await makeAndSaveSummary(prepared, content, cut, options, ports)
 }
 
-/** Updates the summary's time of last use, at most once a day, so that it does not expire. */
+/** Updates the time of last use of the summary in the prompt, at most once a day, so that it does not expire. */
 async function touchActiveSummary(
   { history }: PreparedRequest,
   { tenant, user }: Caller,
@@ -66,7 +66,7 @@ async function touchActiveSummary(
   await summaries.touchSummary({ tenant, user }, stored.id, nowMs())
 }
 
-/** Creates the options for a summary after an answer. Other callers override some of them. */
+/** Creates the options for a summary. The callers override some of them. */
 export function createSummaryOptions(
   { policy, clientRequest, history }: PlannedRequest,
   caller: Caller,

@@ -30,7 +30,7 @@ export function findSummaryBeforeSending(
   return cut === null ? null : { content, cut }
 }
 
-/** Returns the history with the new summary; the same history if none is due or none could be made. */
+/** Returns the history with the new summary; the same history object if no summary is due or can be made. */
 export async function summarizeBeforeSending(
   prepared: PreparedRequest,
   caller: Caller,
@@ -59,7 +59,7 @@ export async function summarizeBeforeSending(
 
 type CancellationOptions = Pick<SendOptions, 'onCall' | 'isDisconnected'>
 
-/** Runs `work` for at most `timeoutMs`. Then cancels its upstream call, and throws. */
+/** Runs `work`. If it takes longer than `timeoutMs`, cancels its upstream call and throws. */
 async function cancelAfterTimeout<Value>(
   work: (options: CancellationOptions) => Promise<Value>,
   { onCall, isDisconnected }: CancellationOptions,

@@ -1,6 +1,6 @@
 /**
- * Summarizes a conversation on a client's request, even if it is short: all rounds before those that the policy
- * retains. Throws if the summary cannot be made or stored.
+ * Summarizes a conversation on a client's request, even if the conversation is short: all rounds before those that
+ * the policy retains. Throws if the summary cannot be made or stored.
  */
 import { findSummaryCut, type SummaryCut } from '../../context/summaries/plan-and-parse-summary.ts'
 import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
@@ -27,7 +27,7 @@ export interface RequestedSummary {
   readonly conversationItems: number
 }
 
-/** Extends the stored summary if there is one. With `replacesExisting`, makes a new one from all items instead. */
+/** Extends the stored summary if there is one. With `replacesExisting`, replaces it by a new summary of all items. */
 export async function summarizeOnRequest(
   plan: PlannedRequest,
   caller: Caller,

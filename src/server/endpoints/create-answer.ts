@@ -7,7 +7,7 @@ import type { Dialect } from '../../core/ports/dialect-interface.ts'
 import type { BackgroundRuns } from '../../background/background-runs.ts'
 import { RESUMABLE_HEADER } from '../../background/stream-resumable-response.ts'
 import { EXPLAIN_REQUEST_HEADER } from '../../explain/context-response-header.ts'
-import { answerRequest, type RequestOptions } from '../../gateway/answer-request.ts'
+import { answerRequest, type RequestHeaderOptions } from '../../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import {
   UNSUPPORTED_HEADER,
@@ -36,10 +36,10 @@ export async function createAnswer(
   return runs?.answer(request) ?? answerRequest(request, ports)
 }
 
-function readRequestOptions(headers: Headers): RequestOptions {
+function readRequestOptions(headers: Headers): RequestHeaderOptions {
   const unsupported = parseUnsupportedHeader(headers.get(UNSUPPORTED_HEADER))
   return {
-    ...(unsupported === null ? {} : { unsupported }),
+    ...(unsupported === null ? {} : { unsupportedFeatureRule: unsupported }),
     addsContextHeader: headers.get(EXPLAIN_REQUEST_HEADER) === 'true',
   }
 }

@@ -47,7 +47,7 @@ function recordCalls(
 const NO_SETTINGS = { context: null, resetAfterTurnId: null }
 
 describe('renewing and releasing the lock of a conversation', () => {
-  test("a conversation's lock is renewed every 20 s until it is released", async () => {
+  test('the lock of a conversation is renewed every 20 s until it is released', async () => {
     const { calls, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, headTurnId: 'H' })
     const locked = await lock()
     expect(locked.headTurnId).toBe('H')
@@ -58,7 +58,7 @@ describe('renewing and releasing the lock of a conversation', () => {
     expect(calls.slice(4)).toEqual(['let go T1'])
   })
 
-  test("a conversation's lock is not renewed after `stopRenewing`", async () => {
+  test('the lock of a conversation is no longer renewed after its `stopRenewing` is called', async () => {
     const { calls, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, headTurnId: null })
     const locked = await lock()
     locked.stopRenewing()
@@ -66,7 +66,7 @@ describe('renewing and releasing the lock of a conversation', () => {
     expect(calls).toEqual(['hold T1'])
   })
 
-  test('a lock that cannot be renewed or released is logged, and nothing is thrown', async () => {
+  test('a failure to renew or release the lock of a conversation is logged instead of thrown', async () => {
     const { logged, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, headTurnId: null }, true)
     const locked = await lock()
     await vi.advanceTimersByTimeAsync(LOCK_LEASE_MS / 3)
@@ -79,7 +79,7 @@ test.each([
   ['busy', 400, 'conversation_locked', 'Another process is currently operating'],
   ['unknown', 404, null, "Conversation with id 'conv_1' not found."],
 ] as const)(
-  'a request for a conversation that is %s is rejected when the lock is acquired',
+  'locking a conversation that is %s throws an error that names the field `conversation`',
   async (type, status, code, message) => {
     const { calls, lock } = recordCalls({ type })
     await expect(lock()).rejects.toMatchObject({

@@ -16,7 +16,7 @@ function rejecting(items: readonly Item[], previous: string | null = 'resp_1') {
   return () => rejectOrphanOutputs(HISTORY, { ...clientRequest, items, storage })
 }
 
-test('rejectOrphanOutputs accepts an output of any kind if its call is in the history or the request', () => {
+test('a tool output of any kind is accepted if its call is in the history or the request', () => {
   expect(rejecting(talk`output a sunny`)).not.toThrow()
   expect(rejecting(talk`shell-output b foo.ts`)).not.toThrow()
   expect(
@@ -27,7 +27,7 @@ test('rejectOrphanOutputs accepts an output of any kind if its call is in the hi
   ).not.toThrow()
 })
 
-test("rejectOrphanOutputs rejects an output without a call, with OpenAI's message", () => {
+test("a tool output without a call is rejected with OpenAI's message if the request has a previous_response_id", () => {
   expect(rejecting(talk`output nope sunny`)).toThrow(
     'No tool call found for function call output with call_id nope.',
   )
@@ -35,6 +35,6 @@ test("rejectOrphanOutputs rejects an output without a call, with OpenAI's messag
   expect(rejecting(talk`custom-output a sunny`)).toThrow('call_id a')
 })
 
-test('rejectOrphanOutputs accepts an output without a call if the request has no previous_response_id', () => {
+test('a tool output without a call is accepted if the request has no previous_response_id', () => {
   expect(rejecting(talk`output nope sunny`, null)).not.toThrow()
 })

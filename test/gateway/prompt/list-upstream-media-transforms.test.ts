@@ -54,7 +54,7 @@ describe('the media URLs that listMediaUrlsToLoad returns', () => {
     ...listMediaUrlsToLoad(items, resolveMediaSupport(account(wire, quirks))).keys(),
   ]
 
-  test('listMediaUrlsToLoad lists the URLs that the upstream does not load itself, latest first', () => {
+  test('listMediaUrlsToLoad lists the URLs that an upstream does not load itself, latest first', () => {
     expect(planned('responses')).toEqual([])
     expect(planned('anthropic')).toEqual(['http://a.example/plain.png'])
     expect(planned('chat')).toEqual(['https://a.example/b.pdf'])
@@ -75,19 +75,19 @@ describe('the media URLs that listMediaUrlsToLoad returns', () => {
   })
 })
 
-describe('inserting a loaded medium', () => {
+describe('embedding a loaded medium', () => {
   const reader = resolveMediaSupport(account('gemini'))
   const shown = (loaded: LoadedMedia, ...items: readonly Item[]) =>
     embedLoadedMedia(loaded, reader).run(items)
 
-  test('a loaded medium replaces its URL', () => {
+  test('the URL of an image is replaced by the loaded image as a data URL', () => {
     const loaded = new Map([[URL_A, { type: 'image/png', base64: 'AAAA' }]])
     const step = shown(loaded, user(image(URL_A)), answer)
     expect(step.items[0]).toEqual(user(image('data:image/png;base64,AAAA')))
     expect(step.notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-loaded' }])
   })
 
-  test('a loaded file keeps its name', () => {
+  test('a loaded file gets the name in its URL', () => {
     const url = 'https://a.example/report.pdf?x=1'
     const loaded = new Map([[url, { type: 'application/pdf', base64: 'AAAA' }]])
     const step = shown(loaded, user({ type: 'input_file', file_url: url }))
@@ -95,7 +95,7 @@ describe('inserting a loaded medium', () => {
     expect(step.items[0]).toEqual(user({ type: 'input_file', file_data, filename: 'report.pdf' }))
   })
 
-  test('a medium that could not be loaded becomes a notice to the model and a note (C85)', () => {
+  test('the URL of an image that could not be loaded is replaced by a notice to the model, with a note (C85)', () => {
     const step = shown(new Map([[URL_A, { fault: 'media-late' as const }]]), user(image(URL_A)))
     expect(textsIn(step.items)[0]).toMatch(/image.*not shown.*in time/)
     expect(step.notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-late' }])
@@ -105,13 +105,13 @@ describe('inserting a loaded medium', () => {
 describe('correcting the types of media (C85)', () => {
   const correct = (...items: readonly Item[]) => correctMediaTypes().run(items)
 
-  test('an image with a wrong type gets the type of its content', () => {
+  test('an image with a wrong media type gets the type of its content', () => {
     const step = correct(user(image(createDataUrl('image/jpeg', 'image/png'))))
     expect(step.items).toEqual([user(image(createDataUrl('image/jpeg')))])
     expect(step.notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-type-corrected' }])
   })
 
-  test('media with the right type stay the same objects', () => {
+  test('media with the right or an unknown type stay the same objects', () => {
     const items = [
       ...KINDS.filter((kind) => kind.startsWith('image/')).map((kind) =>
         user(image(createDataUrl(kind))),
@@ -126,7 +126,7 @@ describe('correcting the types of media (C85)', () => {
     expect(correctMediaTypes().run(items).items).toBe(items)
   })
 
-  test('a medium whose content is HTML or of another kind becomes a notice', () => {
+  test('an image whose content is HTML or audio is replaced by a notice to the model', () => {
     const page = `data:image/png;base64,${btoa('<!doctype html><title>404</title>')}`
     const step = correct(user(image(page), image(createDataUrl('audio/wav', 'image/png'))))
     expect(textsIn(step.items)).toEqual([
@@ -136,19 +136,19 @@ describe('correcting the types of media (C85)', () => {
     expect(step.notes.map(({ why }) => why)).toEqual(['media-mislabelled', 'media-mislabelled'])
   })
 
-  test('a medium whose content does not begin as its type requires becomes a notice', () => {
+  test('an image is replaced by a notice if its content does not begin as its type requires', () => {
     const step = correct(user(image('data:image/png;base64,notReallyOne')))
     expect(textsIn(step.items)).toEqual([expect.stringMatching(/image.*not shown/)])
   })
 
-  test('a base64 text in place of a URL becomes a data URL with the right type', () => {
+  test('an image URL that is bare base64 becomes a data URL with the type of its content', () => {
     const step = correct(user(image(dataOf('image/png'))))
     expect(step.items).toEqual([user(image(createDataUrl('image/png')))])
     expect(step.notes.map(({ why }) => why)).toEqual(['media-type-corrected'])
   })
 
   test.each(['', ' ', '@@@@', btoa('{"error": "not found"}'), btoa('404 page not found')])(
-    'an image with the base64 content %j, which is empty or a text, becomes a notice',
+    'an image is replaced by a notice if its base64 content is no image: %j',
     (base64) => {
       const step = correct(user(image(`data:image/png;base64,${base64}`)))
       expect(textsIn(step.items)).toEqual([expect.stringMatching(/image.*not shown/)])
@@ -156,14 +156,14 @@ describe('correcting the types of media (C85)', () => {
     },
   )
 
-  test('base64 content with leading spaces or URL-safe characters is accepted', () => {
+  test('an image whose base64 content has leading spaces or URL-safe characters stays unchanged', () => {
     for (const base64 of [` ${dataOf('image/jpeg').slice(0, 21)}`, '_9j_4AAQSkZJRgABAQ']) {
       const items = [user(image(`data:image/jpeg;base64,${base64}`))]
       expect(correctMediaTypes().run(items).items).toBe(items)
     }
   })
 
-  test('audio with a wrong format gets the format of its content', () => {
+  test('audio with a wrong `format` gets the format of its content', () => {
     const part: Part = {
       type: 'input_audio',
       input_audio: { data: dataOf('audio/mpeg'), format: 'wav' },
@@ -182,7 +182,7 @@ describe('the media size limits of an upstream (C99)', () => {
   const fit = (...items: readonly Item[]) => hideMediaOverLimit(limits).run(items)
   const sized = (chars: number) => image(`data:image/png;base64,${'A'.repeat(chars)}`)
 
-  test('an old image over the size limit is hidden, and one in the latest question is reported', () => {
+  test('an image over the size limit is hidden in an earlier question, and reported in the latest question', () => {
     const step = fit(user(sized(404)), answer, user(sized(400)))
     expect(textsIn(step.items)[0]).toMatch(/not shown: it is larger/)
     expect(step.notes).toMatchObject([{ at: 0, why: 'media-oversized' }])
@@ -194,7 +194,7 @@ describe('the media size limits of an upstream (C99)', () => {
     })
   })
 
-  test('over the total size limit, the oldest images are hidden in steps, but never those of the latest question', () => {
+  test('the oldest images are hidden in steps if all images exceed the total limit, but none of the latest question', () => {
     const rounds = Array.from({ length: 8 }, () => [user(sized(200)), answer]).flat()
     const step = fit(...rounds)
     const left = textsIn(step.items).filter((text) => text === 'input_image')
@@ -203,7 +203,7 @@ describe('the media size limits of an upstream (C99)', () => {
     expect(findOversizedMedia([user(sized(400), sized(400), sized(300))], limits)).not.toBeNull()
   })
 
-  test('the images of earlier turns that are hidden change only rarely', () => {
+  test('the choice of hidden images changes only rarely while a conversation grows', () => {
     const size = fc.integer({ min: 1, max: 100 })
     fc.assert(
       fc.property(fc.array(size, { minLength: 4, maxLength: 60 }), (sizes) => {
@@ -225,7 +225,7 @@ describe('the media size limits of an upstream (C99)', () => {
     )
   })
 
-  test('without size limits, the list of items stays the same object', () => {
+  test('hideMediaOverLimit returns the same list object if the upstream has no size limits', () => {
     const items = [user(sized(4000))]
     expect(
       hideMediaOverLimit({ maxImageChars: null, maxRequestChars: null }).run(items).items,

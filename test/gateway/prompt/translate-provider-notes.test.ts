@@ -20,13 +20,13 @@ test.each<[string, JsonObject, string]>([
   ['seed', {}, 'seed'],
   ['text.format', {}, 'text.format'],
 ])(
-  'translateProviderNotes renames the field %s to its name in the body %j',
+  'translateProviderNotes replaces the field name %s by the name in the body of the client %j: %s',
   (field, body, clientField) => {
     expect(translateNote(body, { field })).toEqual({ did: 'dropped', why: 'w', field: clientField })
   },
 )
 
-test("translateProviderNotes replaces an item's index by its original index, and omits that of an added item", () => {
+test('translateProviderNotes replaces the index of an item by its original index, and omits the index of an added item', () => {
   expect(translateNote({}, { at: 0 })).toEqual({ did: 'dropped', why: 'w', at: 3 })
   expect(translateNote({}, { at: 1 })).toEqual({ did: 'dropped', why: 'w' })
   expect(translateNote({}, { at: 9 })).toEqual({ did: 'dropped', why: 'w' })

@@ -4,11 +4,11 @@ import type { Item } from '../../../src/core/item.ts'
 import type { Outcome } from '../../../src/core/collect-answer-outcome.ts'
 import { createRecorder } from '../../../src/gateway/record/create-recorder.ts'
 import type { TurnWriter } from '../../../src/gateway/record/turn-writer.ts'
-import { createRetentionRule } from '../../../src/gateway/record/item-retention-rule.ts'
+import { createUnrequestedStorageRule } from '../../../src/gateway/record/unrequested-item-storage-rule.ts'
 import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 
-const PROVENANCE = {
+const ANSWER_METADATA = {
   origin: () => ({ wire: 'anthropic', account: 'a', model: 'm', prefixHash: null }),
   fingerprint: () => 'f',
   reasoningRejectedBy: null,
@@ -53,29 +53,29 @@ function fakeWriter(close: (outcome: Outcome) => Outcome = (outcome) => outcome)
 }
 
 const settings = (environment = {}) => readSettings(environment)
-const plain = createRetentionRule(DEFAULT_CLIENT_TRAITS, 'chat', settings())
+const plain = createUnrequestedStorageRule(DEFAULT_CLIENT_TRAITS, 'chat', settings())
 
-test('an exchange of plain text is not stored', async () => {
+test('an unrequested turn is not opened for an answer of plain text', async () => {
   const { lines, openWriter } = fakeWriter()
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
   recorder.itemStarted(assistant(''))
   recorder.itemEnded(assistant('Hello.'), 0)
   const outcome = finishedOutcome(assistant('Hello.'))
-  const origin = vi.fn(PROVENANCE.origin)
-  expect(await recorder.settle(outcome, 'finished', { ...PROVENANCE, origin })).toBe(outcome)
+  const origin = vi.fn(ANSWER_METADATA.origin)
+  expect(await recorder.settle(outcome, 'finished', { ...ANSWER_METADATA, origin })).toBe(outcome)
   expect(origin).not.toHaveBeenCalled()
   expect(recorder.canBeNamedByMarker()).toBe(false)
   expect(lines).toEqual([])
 })
 
-test('the turn is opened when the model starts reasoning', () => {
+test('an unrequested turn is opened when the model starts reasoning', () => {
   const { lines, openWriter } = fakeWriter()
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
   recorder.itemStarted({ type: 'reasoning', summary: [] })
   expect(lines).toEqual(['open'])
 })
 
-test('items before the first item worth storing are stored together with it, at their positions', async () => {
+test('an unrequested turn also stores the items before its first item worth storing, at their positions', async () => {
   const { lines, openWriter } = fakeWriter()
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
   recorder.itemEnded(assistant('Let me see.'), 0)
@@ -85,7 +85,7 @@ test('items before the first item worth storing are stored together with it, at 
   await recorder.settle(
     finishedOutcome(assistant('Let me see.'), REASONING, assistant('So.')),
     'finished',
-    PROVENANCE,
+    ANSWER_METADATA,
   )
   expect(lines).toEqual([
     'open',
@@ -96,33 +96,37 @@ test('items before the first item worth storing are stored together with it, at 
   ])
 })
 
-test('a turn is stored if the upstream rejected reasoning, even without an item worth storing', async () => {
+test('an unrequested turn without an item worth storing is stored if the upstream rejected reasoning', async () => {
   const { lines, openWriter } = fakeWriter()
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
   recorder.itemEnded(assistant('So.'), 0)
-  const provenance = { ...PROVENANCE, reasoningRejectedBy: 'a' }
-  await recorder.settle(finishedOutcome(assistant('So.')), 'finished', provenance)
+  const metadata = { ...ANSWER_METADATA, reasoningRejectedBy: 'a' }
+  await recorder.settle(finishedOutcome(assistant('So.')), 'finished', metadata)
   expect(lines).toEqual(['open', '0 message', 'close message'])
 })
 
-test('the answer of an unrequested turn stays unchanged if the store fails (C8)', async () => {
+test('an answer stays unchanged if its unrequested turn cannot be stored (C8)', async () => {
   const failure = { status: 503, type: 't', code: null, message: 'away', param: null }
   const { openWriter } = fakeWriter((outcome) => ({ ...outcome, finish: null, failure }))
   const recorder = createRecorder({ ...UNREQUESTED, rule: plain, openWriter })
   recorder.itemEnded(REASONING, 0)
   const outcome = finishedOutcome(REASONING)
-  expect(await recorder.settle(outcome, 'finished', PROVENANCE)).toBe(outcome)
+  expect(await recorder.settle(outcome, 'finished', ANSWER_METADATA)).toBe(outcome)
 })
 
-test('no reasoning is stored with PERSIST_REASONING=disabled (C15)', async () => {
+test('an unrequested turn is stored without reasoning if PERSIST_REASONING is `disabled` (C15)', async () => {
   const { lines, openWriter } = fakeWriter()
   const client = { ...DEFAULT_CLIENT_TRAITS, receivesMarkers: true }
-  const rule = createRetentionRule(client, 'chat', settings({ PERSIST_REASONING: 'disabled' }))
+  const rule = createUnrequestedStorageRule(
+    client,
+    'chat',
+    settings({ PERSIST_REASONING: 'disabled' }),
+  )
   const recorder = createRecorder({ ...UNREQUESTED, rule, openWriter })
   recorder.itemStarted(REASONING)
   recorder.itemEnded(REASONING, 0)
   recorder.itemEnded(CALL, 1)
-  await recorder.settle(finishedOutcome(REASONING, CALL), 'finished', PROVENANCE)
+  await recorder.settle(finishedOutcome(REASONING, CALL), 'finished', ANSWER_METADATA)
   expect(lines).toEqual(['open', '1 function_call', 'close function_call'])
 })
 
@@ -157,21 +161,21 @@ describe('the recorder of a turn that the client asked to store', () => {
   afterEach(() => void vi.useRealTimers())
 
   test.each([true, false])(
-    'the recorder waits up to 5 s for a requested turn to open (opened: %s)',
+    'the recorder waits for a requested turn that takes 4 s to open (it succeeds: %s)',
     async (isOpen) => {
       const { recorder, open, onTimeout } = slowWriter()
       await vi.advanceTimersByTimeAsync(4000)
       open(isOpen)
       expect(await recorder.whenOpened).toBe(isOpen)
-      expect(await recorder.settle(finishedOutcome(), 'finished', PROVENANCE)).toBe(STORED)
+      expect(await recorder.settle(finishedOutcome(), 'finished', ANSWER_METADATA)).toBe(STORED)
       expect(onTimeout).not.toHaveBeenCalled()
     },
   )
 
-  test('a requested turn that opens after 5 s is stored without delaying the answer', async () => {
+  test('a requested turn that opens after 5 s is stored, but the answer does not wait for it', async () => {
     const { recorder, open, onTimeout, closed } = slowWriter()
     const outcome = finishedOutcome()
-    const settled = recorder.settle(outcome, 'finished', PROVENANCE)
+    const settled = recorder.settle(outcome, 'finished', ANSWER_METADATA)
     await vi.advanceTimersByTimeAsync(6000)
     expect(await recorder.whenOpened).toBe(false)
     expect(await settled).toBe(outcome)
@@ -181,13 +185,13 @@ describe('the recorder of a turn that the client asked to store', () => {
     expect(closed).toEqual([outcome])
   })
 
-  test('a stored item has the id that the client was sent, even if an earlier item is not stored', () => {
+  test('an item of a requested turn is stored with the id that the client was sent, even after omitted reasoning', () => {
     const items: Item[] = []
     const openWriter = (): TurnWriter => ({
       ...fakeWriter().openWriter(),
       addItem: (item) => void items.push(item),
     })
-    const rule = createRetentionRule(
+    const rule = createUnrequestedStorageRule(
       DEFAULT_CLIENT_TRAITS,
       'responses',
       settings({ PERSIST_REASONING: 'disabled' }),
@@ -206,27 +210,45 @@ describe('the recorder of a turn that the client asked to store', () => {
   })
 })
 
-describe('the items that createRetentionRule finds worth storing', () => {
+describe('the items that are worth storing in an unrequested turn', () => {
   const opaque: Item = { type: 'opaque', raw: { type: 'web_search_call' } }
   const signed: Item = { ...CALL, native: { gemini: { thoughtSignature: 's' } } }
   const marked = { ...DEFAULT_CLIENT_TRAITS, receivesMarkers: true }
   const openWebUi = { ...marked, isOpenWebUi: true }
 
   test.each([
-    ['reasoning', REASONING, DEFAULT_CLIENT_TRAITS, {}, true],
-    ['a tool that the provider ran', opaque, DEFAULT_CLIENT_TRAITS, {}, true],
-    ['a call with a signature', signed, DEFAULT_CLIENT_TRAITS, {}, true],
-    ['a plain call that comes back by itself', CALL, DEFAULT_CLIENT_TRAITS, {}, false],
-    ['a plain call to Open WebUI, which sends it back', CALL, openWebUi, {}, false],
-    ['a plain call to a client that may not send it back', CALL, marked, {}, true],
-    ['a call with PERSIST_TOOL_RESULTS=off', CALL, marked, { PERSIST_TOOL_RESULTS: 'off' }, false],
-    ['text', assistant('x'), marked, {}, false],
+    ['reasoning is worth storing', REASONING, DEFAULT_CLIENT_TRAITS, {}, true],
+    [
+      'a call of a tool that the provider runs is worth storing',
+      opaque,
+      DEFAULT_CLIENT_TRAITS,
+      {},
+      true,
+    ],
+    ['a call with a signature is worth storing', signed, DEFAULT_CLIENT_TRAITS, {}, true],
+    [
+      'a call is not worth storing if the client sends it back',
+      CALL,
+      DEFAULT_CLIENT_TRAITS,
+      {},
+      false,
+    ],
+    ['a call is not worth storing for Open WebUI, which sends it back', CALL, openWebUi, {}, false],
+    ['a call is worth storing if the client may not send it back', CALL, marked, {}, true],
+    [
+      'a call is not worth storing with PERSIST_TOOL_RESULTS=off',
+      CALL,
+      marked,
+      { PERSIST_TOOL_RESULTS: 'off' },
+      false,
+    ],
+    ['text is not worth storing', assistant('x'), marked, {}, false],
   ] as const)(
-    'createRetentionRule decides whether to store %s',
+    'in a turn that the client did not ask to store, %s',
     (_, item, client, environment, isWorthStoring) => {
-      expect(createRetentionRule(client, 'chat', settings(environment)).isWorthStoring(item)).toBe(
-        isWorthStoring,
-      )
+      expect(
+        createUnrequestedStorageRule(client, 'chat', settings(environment)).isWorthStoring(item),
+      ).toBe(isWorthStoring)
     },
   )
 })

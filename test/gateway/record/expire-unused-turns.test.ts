@@ -42,7 +42,7 @@ describe('the deletion of unused turns', () => {
   const expire = (days: string) =>
     expireUnusedTurns(createPorts(stores.deletion, days), { pauseMs: 0 })
 
-  test('an unused turn is deleted after RETENTION_DAYS, and logged once', async () => {
+  test('a turn that was not used for RETENTION_DAYS is deleted, and the number of deleted turns is logged', async () => {
     const [old, young] = [await openTurnDaysAgo(31), await openTurnDaysAgo(29)]
     expect(await expire('30')).toBe(1)
     expect([await isStored(old), await isStored(young)]).toEqual([false, true])
@@ -51,7 +51,7 @@ describe('the deletion of unused turns', () => {
     expect(logged).toHaveLength(1)
   })
 
-  test('an unused turn is deleted together with all its unused ancestors and descendants', async () => {
+  test('all turns of a long unused thread are deleted, ancestors and descendants, although a page has only 500', async () => {
     const root = await openTurnDaysAgo(90)
     let tip = root
     for (let depth = 0; depth < 1_200; depth += 1) {
@@ -62,7 +62,7 @@ describe('the deletion of unused turns', () => {
     expect(await isStored(root)).toBe(false)
   })
 
-  test('with RETENTION_DAYS=off, only turns of temporary chats are deleted', async () => {
+  test('only turns of temporary chats are deleted, after two days, if RETENTION_DAYS is `off`', async () => {
     const old = await openTurnDaysAgo(900)
     const young = await openTurnDaysAgo(1.9, newTurn({ isTemporary: true }))
     const older = await openTurnDaysAgo(2.1, newTurn({ isTemporary: true }))
@@ -81,14 +81,14 @@ describe('the batches in which unused turns are deleted', () => {
   const createPortsWith = (expireTurns: DeletionStore['expireTurns']) =>
     createPorts({ expireTurns } as DeletionStore, '30')
 
-  test('the deletion stops at the maximum of batches and leaves the rest for the next hour', async () => {
+  test('the deletion of unused turns stops after the maximum number of batches', async () => {
     const expireTurns = vi.fn(async () => ({ deletedCount: 500, next: always }))
     const limits = { maxBatches: 7, pauseMs: 0 }
     expect(await expireUnusedTurns(createPortsWith(expireTurns), limits)).toBe(3_500)
     expect(expireTurns).toHaveBeenCalledTimes(7)
   })
 
-  test('the deletion pauses between two batches', async () => {
+  test('the deletion of unused turns pauses between two batches', async () => {
     vi.useFakeTimers()
     const expireTurns = vi.fn(async () => ({ deletedCount: 0, next: always }))
     const ended = expireUnusedTurns(createPortsWith(expireTurns), { maxBatches: 4, pauseMs: 20 })
@@ -102,7 +102,7 @@ describe('the batches in which unused turns are deleted', () => {
     vi.useRealTimers()
   })
 
-  test('the deletion ends when a batch fails, and logs the failure once', async () => {
+  test('the deletion of unused turns ends when a batch fails, and logs the failure once', async () => {
     const expireTurns = vi.fn(() => Promise.reject(new Error('It is away.')))
     expect(await expireUnusedTurns(createPortsWith(expireTurns))).toBe(0)
     expect(expireTurns).toHaveBeenCalledTimes(1)
@@ -117,7 +117,7 @@ describe('the schedule of expireTurnsHourly', () => {
   const createPortsWith = (expireTurns: () => Promise<{ deletedCount: number; next: null }>) =>
     createPorts({ expireTurns } as unknown as DeletionStore, 'off')
 
-  test('expireTurnsHourly runs a few minutes after the start and then hourly, even after a failure', async () => {
+  test('expireTurnsHourly deletes turns a few minutes after the start and then every hour, even after a failure', async () => {
     let runs = 0
     const stop = expireTurnsHourly(
       createPortsWith(() => {
@@ -138,7 +138,7 @@ describe('the schedule of expireTurnsHourly', () => {
     expect(runs).toBe(2)
   })
 
-  test('expireTurnsHourly starts no run after it is stopped, and logs no failure of the last one', async () => {
+  test('expireTurnsHourly starts no deletion after it is stopped, and logs no failure of the one in progress', async () => {
     const batch = Promise.withResolvers<{ deletedCount: number; next: null }>()
     const expireTurns = vi.fn(() => batch.promise)
     const stop = expireTurnsHourly(createPortsWith(expireTurns))

@@ -32,7 +32,7 @@ const createWriterOptions = (turn: NewTurn) => ({
   isWorthStoring: () => false,
 })
 
-const PROVENANCE = { origin: () => ORIGIN, fingerprint: () => null, reasoningRejectedBy: null }
+const ANSWER_METADATA = { origin: () => ORIGIN, fingerprint: () => null, reasoningRejectedBy: null }
 
 /** Stores a turn with this input and answer, and returns it. */
 async function storeTurn(items: readonly Item[], answer: string, fields: Partial<NewTurn> = {}) {
@@ -46,7 +46,7 @@ async function storeTurn(items: readonly Item[], answer: string, fields: Partial
     upstreamId: null,
     model: 'm',
   } as const
-  await recorder.close({ ...outcome, items: [assistant(answer)] }, 'finished', PROVENANCE)
+  await recorder.close({ ...outcome, items: [assistant(answer)] }, 'finished', ANSWER_METADATA)
   return turn
 }
 const findPlacedTurn = async (items: readonly Item[], fields: Partial<NewTurn> = {}) =>
@@ -55,7 +55,7 @@ const findPlacedTurn = async (items: readonly Item[], fields: Partial<NewTurn> =
 const hello = [user('hello')]
 const continued = [...hello, assistant('hi'), user('and?')]
 
-test('findParentTurn finds the turn that a complete chat continues, and keeps only the new items', async () => {
+test('findParentTurn finds the turn that a complete chat continues, and retains only the items after it', async () => {
   const first = await storeTurn(hello, 'hi')
   const second = await storeTurn(continued, 'so', { user: null })
   const third = await findPlacedTurn([...continued, assistant('so'), user('x'), user('y')])
@@ -69,7 +69,7 @@ test('findParentTurn finds the turn that a complete chat continues, and keeps on
   expect(third.input).toEqual([user('x'), user('y')])
 })
 
-test('findParentTurn finds the last turn with the same content if the client edited a later answer', async () => {
+test('findParentTurn finds the last turn before an answer that the client edited', async () => {
   const first = await storeTurn(hello, 'hi')
   await storeTurn(continued, 'so')
   const items = [...continued, assistant('no: so!'), user('x')]
@@ -78,7 +78,7 @@ test('findParentTurn finds the last turn with the same content if the client edi
   expect(turn.input).toEqual(items.slice(2))
 })
 
-test('findParentTurn finds no turn with other content or of another caller', async () => {
+test('findParentTurn returns no parent if a turn has other content or belongs to another caller', async () => {
   await storeTurn(hello, 'hi', { tenant: newId() })
   await storeTurn(hello, 'hi', { user: 'somebody' })
   await storeTurn(hello, 'something else')
@@ -88,23 +88,23 @@ test('findParentTurn finds no turn with other content or of another caller', asy
   expect((await findPlacedTurn(continued, { user: 'somebody' })).parent).not.toBeNull()
 })
 
-test('findParentTurn finds no turn with an unfinished answer', async () => {
+test('findParentTurn returns no parent if the answer of the turn is unfinished', async () => {
   const turn = createTurn(hello)
   const recorder = openTurnWriter(turn, createWriterOptions(turn), ports)
   recorder.addItem(assistant('hi'), 0)
   const cut = { finish: null, failure: null, usage: null, upstreamId: null, model: null }
-  await recorder.close({ ...cut, items: [assistant('hi')] }, 'cancelled', PROVENANCE)
+  await recorder.close({ ...cut, items: [assistant('hi')] }, 'cancelled', ANSWER_METADATA)
   expect((await findPlacedTurn(continued)).parent).toBeNull()
 })
 
-test('findParentTurn returns the complete input without a parent if the database fails', async () => {
+test('findParentTurn returns the complete input and no parent if the database fails', async () => {
   const archive = { ...stores.archive, findTurnByContent: () => Promise.reject(new Error('away')) }
   const { turn } = await findParentTurn(createTurn(continued), null, { ...ports, archive })
   expect(turn).toMatchObject({ parent: null, input: continued })
   expect(logged).toContain('turn-not-placed')
 })
 
-test('findParentTurn uses the parent that is given by an id in the request', async () => {
+test('findParentTurn returns the parent that an id in the request names, even if another turn has the same content', async () => {
   await storeTurn(hello, 'hi')
   const parent = await stores.archive.loadTurn(
     { tenant, user: null },
@@ -116,7 +116,7 @@ test('findParentTurn uses the parent that is given by an id in the request', asy
   expect(contentHash).not.toBeNull()
 })
 
-test('findParentTurn computes no content hash for a turn of a conversation', async () => {
+test('findParentTurn returns no content hash for a turn of a conversation', async () => {
   const turn = createTurn(continued, { conversation: 'conv_1' })
   expect((await findParentTurn(turn, null, ports)).contentHash).toBeNull()
 })

@@ -32,7 +32,7 @@ const anyAnswer: fc.Arbitrary<readonly Item[]> = fc.array(
   { maxLength: 4 },
 )
 
-test('the content hash of an answer equals that of the items that a chat client sends back for it', () => {
+test('the content hash of an answer equals the hash of the message that a chat client sends back for it', () => {
   fc.assert(
     fc.property(anyAnswer, (answer) => {
       const { reasoning_content: _dropped, ...message } = renderAssistantMessage(answer)
@@ -45,8 +45,8 @@ test('the content hash of an answer equals that of the items that a chat client 
 
 describe('differences that do not change the content hash', () => {
   test.each<[string, Item, Item]>([
-    ['an id', assistant('a'), { ...assistant('a'), id: 'msg_1' }],
-    ['a status', call, { ...call, status: 'completed' }],
+    ['its id', assistant('a'), { ...assistant('a'), id: 'msg_1' }],
+    ['its status', call, { ...call, status: 'completed' }],
     [
       'wire-specific fields of an answer',
       call,
@@ -65,16 +65,16 @@ describe('differences that do not change the content hash', () => {
       { type: 'opaque', raw: { type: 't', a: 1, b: { c: 2, d: 3 } } },
       { type: 'opaque', raw: { b: { d: 3, c: 2 }, a: 1, type: 't', id: 'x' } },
     ],
-  ])('%s in an item does not change the content hash', (_, one, other) =>
+  ])('the content hash of an item does not depend on this: %s', (_, one, other) =>
     expect(hash(one)).toBe(hash(other)),
   )
 
-  test('reasoning and assistant messages without text do not change the content hash', () => {
+  test('the content hash of a conversation does not depend on reasoning or assistant messages without text', () => {
     expect(hash(reasoning, assistant(''), call)).toBe(hash(call))
   })
 })
 
-test('different texts, roles, names, parts, calls and outputs have different content hashes', () => {
+test('conversations with different texts, roles, names, parts, calls or outputs have different content hashes', () => {
   const contents: readonly (readonly Item[])[] = [
     [],
     [user('a')],
@@ -104,7 +104,7 @@ test('different texts, roles, names, parts, calls and outputs have different con
   expect(new Set(contents.map((items) => hash(...items))).size).toBe(contents.length)
 })
 
-test('the content hash at the end of each answer can be extended by the items after it', () => {
+test('extending the content hash at the end of an answer by the later items results in the hash of the complete list', () => {
   const items = [user('a'), reasoning, call, output, assistant('b'), user('c')]
   const { hash: complete, answerEnds } = hashHistory(items)
   expect(complete).toBe(hash(...items))

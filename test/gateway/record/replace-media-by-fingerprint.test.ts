@@ -12,13 +12,13 @@ const imageMessage = (data: string): Item => ({
   ],
 })
 
-test('replaceMediaByFingerprint keeps texts and tool outputs', () => {
+test('replaceMediaByFingerprint leaves texts and tool outputs unchanged', () => {
   const output: Item = { type: 'function_call_output', call_id: 'c', output: 'x'.repeat(5000) }
   const items = [user('hello'), output]
   expect(replaceMediaByFingerprint(items)).toEqual(items)
 })
 
-test('replaceMediaByFingerprint replaces an image by a short fingerprint that no other image has', () => {
+test('replaceMediaByFingerprint replaces an image by a short text, which is the same only for the same image', () => {
   const [one] = replaceMediaByFingerprint([imageMessage('A'.repeat(9000))])
   const [same] = replaceMediaByFingerprint([imageMessage('A'.repeat(9000))])
   const [other] = replaceMediaByFingerprint([imageMessage('B'.repeat(9000))])

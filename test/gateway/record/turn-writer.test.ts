@@ -2,7 +2,7 @@ import type { Item, Message } from '../../../src/core/item.ts'
 import { describe, expect, test } from 'vitest'
 import type { Outcome } from '../../../src/core/collect-answer-outcome.ts'
 import { openTurnWriter } from '../../../src/gateway/record/turn-writer.ts'
-import { createReplicaIdentity } from '../../../src/gateway/replica-identity.ts'
+import { createReplicaState } from '../../../src/gateway/replica-state.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 import type {
   NewTurn,
@@ -34,7 +34,11 @@ const WRITER_OPTIONS = {
   isWorthStoring: () => false,
 }
 
-const PROVENANCE = { origin: () => TURN.origin, fingerprint: () => null, reasoningRejectedBy: null }
+const ANSWER_METADATA = {
+  origin: () => TURN.origin,
+  fingerprint: () => null,
+  reasoningRejectedBy: null,
+}
 
 const FINISHED: Outcome = {
   items: [],
@@ -78,7 +82,7 @@ function recordCalls(failing: readonly string[] = []) {
     transport: () => {
       throw new Error('not here')
     },
-    replica: createReplicaIdentity('R1'),
+    replica: createReplicaState('R1'),
     newTurnId: () => TURN.id,
     nowMs: () => 2,
     log: (_, event) => void logged.push(event),
@@ -89,32 +93,32 @@ function recordCalls(failing: readonly string[] = []) {
 const waitForJournal = () => new Promise((resolve) => setTimeout(resolve, 60))
 
 describe('the database writes of one turn', () => {
-  test('a quick answer causes two writes: one opens the turn, and one closes it with the items', async () => {
+  test('a turn with a quick answer is stored in two writes: one opens it, and one closes it with all items', async () => {
     const { ports, calls, endings } = recordCalls()
     const writer = openTurnWriter(TURN, WRITER_OPTIONS, ports)
     writer.addItem(assistant('a'), 0)
-    expect(await writer.close(FINISHED, 'finished', PROVENANCE)).toBe(FINISHED)
+    expect(await writer.close(FINISHED, 'finished', ANSWER_METADATA)).toBe(FINISHED)
     expect(calls).toEqual(['open', 'close 0'])
     expect(endings[0]).toMatchObject({ state: 'complete', endedAtMs: 2 })
   })
 
-  test('several items in quick succession share one journal write', async () => {
+  test('items that end in quick succession are journaled in one write', async () => {
     const { ports, calls } = recordCalls()
     const writer = openTurnWriter(TURN, WRITER_OPTIONS, ports)
     writer.addItem(assistant('a'), 0)
     writer.addItem(assistant('b'), 1)
     await waitForJournal()
     writer.addItem(assistant('c'), 2)
-    await writer.close(FINISHED, 'finished', PROVENANCE)
+    await writer.close(FINISHED, 'finished', ANSWER_METADATA)
     expect(calls).toEqual(['open', 'journal 0,1', 'close 2'])
   })
 
-  test('items that could not be journaled are written when the turn is closed', async () => {
+  test('items that could not be journaled are written when their turn is closed', async () => {
     const { ports, calls } = recordCalls(['journal'])
     const writer = openTurnWriter(TURN, WRITER_OPTIONS, ports)
     writer.addItem(assistant('a'), 0)
     await waitForJournal()
-    await writer.close(FINISHED, 'finished', PROVENANCE)
+    await writer.close(FINISHED, 'finished', ANSWER_METADATA)
     expect(calls).toEqual(['open', 'journal 0', 'close 0'])
   })
 })
@@ -125,7 +129,7 @@ describe('a database that fails while a turn is written', () => {
     const writer = openTurnWriter(TURN, WRITER_OPTIONS, ports)
     writer.addItem(assistant('a'), 0)
     expect(await writer.whenOpened).toBe(false)
-    expect(await writer.close(FINISHED, 'finished', PROVENANCE)).toBe(FINISHED)
+    expect(await writer.close(FINISHED, 'finished', ANSWER_METADATA)).toBe(FINISHED)
     expect(calls).toEqual(['open'])
     expect(logged).toEqual(['turn-not-opened'])
   })
@@ -135,7 +139,7 @@ describe('a database that fails while a turn is written', () => {
     const settled = await openTurnWriter(TURN, WRITER_OPTIONS, ports).close(
       FINISHED,
       'finished',
-      PROVENANCE,
+      ANSWER_METADATA,
     )
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
     // A replica closes the turn when the database is back.
@@ -148,7 +152,7 @@ describe('a database that fails while a turn is written', () => {
     const settled = await openTurnWriter(TURN, WRITER_OPTIONS, ports).close(
       FINISHED,
       'finished',
-      PROVENANCE,
+      ANSWER_METADATA,
     )
     expect(settled).toMatchObject({ finish: null, failure: { code: 'store_unavailable' } })
     expect(ports.replica.takeUnclosedTurns()).toEqual([])
@@ -163,13 +167,13 @@ test.each([
   [{ finish: null }, 'cancelled', 'cancelled'],
   [{ finish: 'stop' }, 'cancelled', 'complete'],
 ] as const)(
-  'a turn with the outcome %j that was %s is stored with the state %s',
+  'a turn with the outcome %j and the ending `%s` is stored with the state `%s`',
   async (part, ending, state) => {
     const { ports, endings } = recordCalls()
     await openTurnWriter(TURN, WRITER_OPTIONS, ports).close(
       { ...FINISHED, ...part },
       ending,
-      PROVENANCE,
+      ANSWER_METADATA,
     )
     expect(endings[0]?.state).toBe(state)
   },
@@ -178,7 +182,7 @@ test.each([
 describe('the time from which a marker may name a turn', () => {
   const isWorthStoring = () => true
 
-  test('a marker may name a turn as soon as its items worth storing are written', async () => {
+  test('a marker may name a turn as soon as the items worth storing are written', async () => {
     const { ports } = recordCalls()
     const writer = openTurnWriter(TURN, { ...WRITER_OPTIONS, isWorthStoring }, ports)
     expect(writer.canBeNamedByMarker()).toBe(false)
@@ -189,7 +193,7 @@ describe('the time from which a marker may name a turn', () => {
     await expect.poll(writer.canBeNamedByMarker).toBe(true)
   })
 
-  test('a marker may name a turn when `whenNameableByMarker` resolves', async () => {
+  test('a marker may name a turn when its `whenNameableByMarker` resolves', async () => {
     const { ports } = recordCalls()
     const writer = openTurnWriter(
       TURN,
@@ -203,7 +207,7 @@ describe('the time from which a marker may name a turn', () => {
     expect(writer.whenNameableByMarker()).toBeNull()
   })
 
-  test('a marker may name a turn although later text, which the client sends back, is not written yet', async () => {
+  test('a marker may name a turn before a later item that is not worth storing is written', async () => {
     const { ports } = recordCalls()
     const isA = (item: Item) => item === first
     const first = assistant('a')
@@ -219,15 +223,15 @@ describe('the time from which a marker may name a turn', () => {
     expect(writer.canBeNamedByMarker()).toBe(true)
   })
 
-  test('a marker may name a turn once it is closed, even within 25 ms', async () => {
+  test('a marker may name a turn as soon as the turn is closed, even before its first journal write', async () => {
     const { ports } = recordCalls()
     const writer = openTurnWriter(TURN, { ...WRITER_OPTIONS, isWorthStoring }, ports)
     writer.addItem(assistant('a'), 0)
-    await writer.close({ ...FINISHED, items: [assistant('a')] }, 'finished', PROVENANCE)
+    await writer.close({ ...FINISHED, items: [assistant('a')] }, 'finished', ANSWER_METADATA)
     expect(writer.canBeNamedByMarker()).toBe(true)
   })
 
-  test('a marker may never name a turn if a write failed or no item is worth storing', async () => {
+  test('no marker can name a turn if a write failed or no item is worth storing', async () => {
     for (const [failing, worth] of [
       [['open'], isWorthStoring],
       [['close', 'journal'], isWorthStoring],
@@ -236,7 +240,7 @@ describe('the time from which a marker may name a turn', () => {
       const { ports } = recordCalls(failing)
       const writer = openTurnWriter(TURN, { ...WRITER_OPTIONS, isWorthStoring: worth }, ports)
       writer.addItem(assistant('a'), 0)
-      await writer.close({ ...FINISHED, items: [assistant('a')] }, 'finished', PROVENANCE)
+      await writer.close({ ...FINISHED, items: [assistant('a')] }, 'finished', ANSWER_METADATA)
       expect(writer.canBeNamedByMarker()).toBe(false)
     }
   })

@@ -64,7 +64,7 @@ function turnsToSummarize(...options: Parameters<typeof prepareTurns>) {
 }
 
 describe('the trigger for a summary after an answer (C46)', () => {
-  test('a summary is due above a number of tokens or a share of the window', () => {
+  test('a summary with the trigger `tokens` is due above a number of tokens or a share of the window', () => {
     const keepTurns = 2
     expect(turnsToSummarize(40, { trigger: 'tokens', above: 100_000, keepTurns })).toBeNull()
     expect(turnsToSummarize(40, { trigger: 'tokens', above: 2_000, keepTurns })).toBe(38)
@@ -72,7 +72,7 @@ describe('the trigger for a summary after an answer (C46)', () => {
     expect(turnsToSummarize(40, { trigger: 'tokens', above: 0.2, keepTurns })).toBe(38)
   })
 
-  test('a summary is due after a number of rounds since the last summary', () => {
+  test('a summary with the trigger `turns` is due after a number of rounds', () => {
     expect(turnsToSummarize(7, { trigger: 'turns', above: 8 })).toBeNull()
     expect(turnsToSummarize(8, { trigger: 'turns', above: 8 })).toBe(4)
     // Without a number (`above` is a share by default), 32 turns.
@@ -80,7 +80,7 @@ describe('the trigger for a summary after an answer (C46)', () => {
     expect(turnsToSummarize(32, { trigger: 'turns' })).toBe(28)
   })
 
-  test('a summary is due by one trigger only, and never if the trigger is off or manual', () => {
+  test('no summary is due after an answer if only the limit of another trigger is exceeded, or the trigger is off or manual', () => {
     expect(turnsToSummarize(40, { trigger: 'off', above: 1 })).toBeNull()
     expect(turnsToSummarize(40, { trigger: 'manual', above: 1 })).toBeNull()
     expect(turnsToSummarize(40, { trigger: 'turns', above: 50 })).toBeNull()
@@ -88,7 +88,7 @@ describe('the trigger for a summary after an answer (C46)', () => {
   })
 })
 
-test('instructions, tools and images count toward the threshold of a summary (C47)', () => {
+test('instructions, tools and images count toward the token threshold of a summary (C47)', () => {
   const rules = { trigger: 'tokens', above: 2_000, keepTurns: 1 } as const
   expect(turnsToSummarize(10, rules)).toBeNull()
   expect(turnsToSummarize(10, rules, { more: { instructions: 'word '.repeat(2_000) } })).toBe(9)
@@ -101,7 +101,7 @@ test('instructions, tools and images count toward the threshold of a summary (C4
   expect(decideSummaryAfterAnswer(prepared, content, [question])?.rounds).toBe(9)
 })
 
-test('no summary is made while a tool call waits for its output', () => {
+test('no summary is due after an answer with a tool call that has no output yet', () => {
   const { prepared, content } = prepareTurns(10, { trigger: 'turns', above: 4, keepTurns: 1 })
   const call = { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' } as const
   const output = { type: 'function_call_output', call_id: 'a', output: 'fog' } as const
@@ -109,13 +109,13 @@ test('no summary is made while a tool call waits for its output', () => {
   expect(decideSummaryAfterAnswer(prepared, content, [call, output])?.rounds).toBe(9)
 })
 
-test('a summary is not made in every round if the retained rounds alone exceed the limit', () => {
+test('a summary is due only if it replaces enough tokens, even if the retained rounds alone exceed the limit', () => {
   const rules = { trigger: 'tokens', above: 2_000, keepTurns: 30 } as const
   expect(turnsToSummarize(32, rules)).toBeNull()
   expect(turnsToSummarize(34, rules)).toBe(4)
 })
 
-describe('consecutive summaries with different limits', () => {
+describe('the distance between consecutive summaries', () => {
   /** Lists the turn counts at which a summary is made; each extends the one before. */
   function listSummaryTurns(turns: number, rules: Partial<SummaryRules>): readonly number[] {
     const made: number[] = []
@@ -144,19 +144,16 @@ describe('consecutive summaries with different limits', () => {
     [{ trigger: 'turns', above: 3, keepTurns: 1, keepTokens: 1000 }, 2],
     [{ trigger: 'tokens', above: 300, keepTurns: 2 }, 4],
     [{ trigger: 'tokens', above: 0, keepTurns: 1 }, 4],
-  ])(
-    'with the rules %j, at least the expected number of rounds lies between two summaries',
-    (rules, minTurns) => {
-      const made = listSummaryTurns(25, rules)
-      expect(made.length).toBeGreaterThan(2)
-      for (const [at, count] of made.slice(1).entries()) {
-        expect(count - (made[at] ?? 0)).toBeGreaterThanOrEqual(minTurns)
-      }
-    },
-  )
+  ])('the summary rules %j leave at least %i rounds between two summaries', (rules, minTurns) => {
+    const made = listSummaryTurns(25, rules)
+    expect(made.length).toBeGreaterThan(2)
+    for (const [at, count] of made.slice(1).entries()) {
+      expect(count - (made[at] ?? 0)).toBeGreaterThanOrEqual(minTurns)
+    }
+  })
 })
 
-test('a summary is made before sending only if the request does not fit the window (C56)', () => {
+test('a summary is due before sending if the request does not fit a known window and the trigger is automatic (C56)', () => {
   const dueBeforeSending = (turns: number, trigger: SummaryRules['trigger'], model = 'small') => {
     const { prepared, content } = prepareTurns(
       turns,
@@ -173,7 +170,7 @@ test('a summary is made before sending only if the request does not fit the wind
   expect(dueBeforeSending(200, 'tokens', 'unheard-of')).toBeNull()
 })
 
-test('a summary that includes a hidden author is not used', () => {
+test('a summary is not used if it may mention an author who is hidden now, or if summaries are off', () => {
   const { prepared, content } = prepareTurns(6, { trigger: 'manual' })
   const [border] = hashSummaryPrefixes(content)
   if (border === undefined) throw new Error('There is a border.')

@@ -9,7 +9,7 @@ import { talk } from '../../support/talk.ts'
 const hashPrefixes = (items: readonly Item[], hidden: readonly string[] = []) =>
   hashSummaryPrefixes({ items, hiddenAuthors: hidden })
 
-test('hashSummaryPrefixes returns the same hash for a prefix whatever items follow it', () => {
+test('hashSummaryPrefixes returns the same hash for a prefix, whatever items come after it', () => {
   fc.assert(
     fc.property(tidyConversation, tidyConversation, (before, more) => {
       const expected = hashPrefixes(before)
@@ -18,7 +18,7 @@ test('hashSummaryPrefixes returns the same hash for a prefix whatever items foll
   )
 })
 
-test('hashSummaryPrefixes returns a prefix for each start of a round except for the first', () => {
+test('hashSummaryPrefixes returns a prefix for each round except for the first: all items before the round', () => {
   fc.assert(
     fc.property(conversation, (items) => {
       const prefixes = hashPrefixes(items)
@@ -40,7 +40,7 @@ const CHAT = talk`
 const listHashes = (items: readonly Item[], hidden: readonly string[] = []) =>
   hashPrefixes(items, hidden).map(({ hash }) => hash)
 
-test('an edit changes the hashes of the prefixes that include it, and no others', () => {
+test('editing an item changes the hashes of the summary prefixes that include the item, but of no others', () => {
   const edited = CHAT.with(5, talk`assistant: TWO`[0] as Item)
   const [first, second] = listHashes(CHAT)
   const [same, other] = listHashes(edited)
@@ -48,7 +48,7 @@ test('an edit changes the hashes of the prefixes that include it, and no others'
   expect(other).not.toBe(second)
 })
 
-test('the hash of a prefix depends on hidden authors, but not on instructions, ids and reasoning', () => {
+test('the hash of a summary prefix depends on the hidden authors, but not on instructions, ids or reasoning', () => {
   const hashes = listHashes(CHAT)
   expect(listHashes(CHAT.with(0, talk`system: today is Tuesday`[0] as Item))).toEqual(hashes)
   expect(listHashes(CHAT.slice(1))).toEqual(hashes)

@@ -1,7 +1,7 @@
 /**
- * Adds to a history the content that the model is sent beside the conversation: the summary of the
- * conversation's beginning, the blocks of the memory layers, and media that an upstream does not load from
- * URLs. If one of them cannot be loaded, the request is sent without it.
+ * Loads into a history the content that the model is sent beside the conversation's items: the summary of its
+ * beginning, the blocks of the memory layers, and media from URLs that an upstream does not load itself. The
+ * request is sent without an addition that cannot be loaded.
  */
 import type { Ports } from '../../dependencies-interface.ts'
 import { addSummaryToHistory } from '../../summaries/add-summary-to-history.ts'

@@ -27,7 +27,7 @@ export interface MemoryLoadOptions extends Pick<LayerContextInput, 'clientReques
   readonly waitUntil: RunInBackground
 }
 
-/** Returns the history itself if no policy turns a layer on. `policies` has one policy for each target. */
+/** Returns the same history object if no policy turns a layer on. `policies`: one for each target. */
 export async function loadMemoryBlocks(
   { clientRequest, history, caller, waitUntil }: MemoryLoadOptions,
   policies: readonly ContextPolicy[],
@@ -55,8 +55,8 @@ export function isAnyLayerRequested(rules: LayerRules, ports: Ports<'memoryLayer
 }
 
 /**
- * Returns the transform that inserts the blocks of the layers that this policy turns on; an empty list if
- * there is no such block. `items`: the complete conversation.
+ * Returns the transform that inserts the blocks of the layers that this policy turns on; an empty list if there
+ * is no such block, or if the blocks were loaded for another `layers.scope`. `items`: the complete conversation.
  */
 export function listLayerTransforms(
   { layers: rules }: ContextPolicy,

@@ -1,8 +1,8 @@
 /**
  * Loads images and files from their URLs before a request is sent, for upstreams that do not load URLs.
  *
- * Loaded media are stored, because later requests of the conversation must send the same bytes, and the URL
- * may not work by then.
+ * Loaded media are stored, because later requests of the conversation must send the same bytes, although the
+ * URL may have stopped working.
  */
 import type { ClientRequest } from '../../../core/client-request.ts'
 import type { Caller } from '../../../core/client/caller.ts'
@@ -22,13 +22,13 @@ import {
   isTemporaryChat,
   mayStoreRequest,
 } from '../../history/memory-thread-and-storage-permission.ts'
-import { queryWithTimeout } from '../../history/query-with-timeout.ts'
+import { queryStoreOrNull } from '../../history/query-store-or-null.ts'
 import type { PlannedRequest } from '../planned-request.ts'
 import type { RunInBackground } from '../../../memory/memory-layer-interface.ts'
 
 export interface HistoryWithRemoteMedia {
   readonly history: LoadedHistory
-  /** Frees the memory that is reserved for the media. The caller calls it when the request is done. */
+  /** Frees the memory that is reserved for the media. The caller must call it when the request is done. */
   readonly releaseMedia: () => void
 }
 
@@ -39,7 +39,7 @@ export interface MediaLoadOptions {
   readonly caller: Caller
   /** The turn of the answer; null for a dry run, which has no answer. */
   readonly turnId: string | null
-  /** Plans the request for a target. Only media in a planned prompt are loaded. */
+  /** Plans the request for a target, to learn which media remain in its prompt. Only these are loaded. */
   readonly plan: (target: UpstreamTarget) => PlannedRequest
   /** Keeps the process alive until the media are stored. */
   readonly waitUntil: RunInBackground
@@ -63,7 +63,7 @@ export async function loadRemoteMedia(
   return { history: { ...history, media: loaded }, releaseMedia: release }
 }
 
-/** Lists the media URLs in the prompts of those targets that do not load URLs. */
+/** Lists the media URLs in the prompts of all targets, except for URLs that the target loads itself. */
 function listUrls({ clientRequest, history, targets, plan }: MediaLoadOptions): MediaUrlsToLoad {
   const urls = targets.flatMap((target) => {
     const support = resolveMediaSupport(target.account)
@@ -75,19 +75,18 @@ function listUrls({ clientRequest, history, targets, plan }: MediaLoadOptions): 
   return new Map(urls)
 }
 
-/** Creates the cache of loaded media. For temporary chats and requests that may not be stored it stays empty. */
+/** Creates the cache of loaded media, in the database. It finds and saves nothing if the request may not be stored. */
 function createLoadedMediaCache(
   { clientRequest, history, caller, turnId, waitUntil }: MediaLoadOptions,
   { media, nowMs, log }: MediaLoadPorts,
 ): LoadedMediaCache {
   if (isTemporaryChat(clientRequest) || !mayStoreRequest(clientRequest, history))
     return { find: () => Promise.resolve(new Map()), save: () => undefined }
-  // When the thread is deleted, its media are deleted too.
+  // The media belong to the thread (tree of turns), so that they are deleted with it.
   const thread = getLatestStoredTurn(history)?.thread ?? turnId
   const owner = { tenant: caller.tenant, user: caller.user, thread }
   return {
-    find: (urls, fitsInMemory) =>
-      media.findMedia(owner, { urls, fitsInMemory: fitsInMemory, nowMs: nowMs() }),
+    find: (urls, fitsInMemory) => media.findMedia(owner, { urls, fitsInMemory, nowMs: nowMs() }),
     save(url, medium) {
       const stored = media.saveMedium(owner, url, medium, nowMs()).catch((error: unknown) => {
         log('warn', 'media-not-kept', { why: errorMessage(error) })
@@ -97,14 +96,14 @@ function createLoadedMediaCache(
   }
 }
 
-/** Limits a look-up of stored media to 1.5 s; media that it does not find are loaded from their URLs again. */
+/** Limits a look-up of stored media to 1.5 s. Media that are not found in time are loaded from their URLs again. */
 export function addMediaLookupTimeout(cache: LoadedMediaCache, log: Log): LoadedMediaCache {
   return {
     ...cache,
     async find(urls, hasRoom) {
       let isWaiting = true
-      // After the timeout the lookup must not reserve memory, because no caller would release it.
-      const found = await queryWithTimeout(
+      // After the timeout, the look-up must not reserve memory, because no caller would free it.
+      const found = await queryStoreOrNull(
         () => cache.find(urls, (chars) => isWaiting && hasRoom(chars)),
         'media-not-kept',
         log,

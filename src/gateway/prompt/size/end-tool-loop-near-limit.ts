@@ -20,7 +20,7 @@ import { resolveModelWindow } from './estimate-tokens-and-window.ts'
 
 export interface ToolLoopEndPlan {
   readonly transforms: readonly Transform[]
-  /** True if the model has taken all tool steps that it may take after the warning. */
+  /** True if the model has used up the tool steps that it may take after the warning. */
   readonly forbidsTools: boolean
 }
 
@@ -40,7 +40,10 @@ export function planToolLoopEnd(
   }
 }
 
-/** Returns the window and the share of it at which to warn; null if the warning is off or the window unknown. */
+/**
+ * Returns the window and the share of it at which the model is warned; null if warnings are off or the window is
+ * unknown.
+ */
 function resolveWarningThreshold(
   account: Account,
   model: string,
@@ -64,8 +67,9 @@ export function forbidToolsAfterWarning(
 }
 
 /**
- * True if the prompt has the warning already, or if a tool round has reached the limit for it. The next tool
- * round must then be planned again. `roundTokens`: the tokens that the provider reported for each tool round.
+ * True if the next tool round must be planned again for the warning: a round has reached the limit, or the prompt
+ * has the warning already, and planning must count the steps since then, to forbid tools in time.
+ * `roundTokens`: the tokens that the provider reported for each tool round.
  */
 export function isBudgetWarningDue(
   prepared: PreparedRequest,
@@ -75,7 +79,10 @@ export function isBudgetWarningDue(
   const threshold = resolveWarningThreshold(account, prompt.params.model, policy)
   if (threshold === null) return false
   const limit = threshold.contextWindow * threshold.warnAt
-  return readBudgetStatus(prepared) !== null || roundTokens.some((tokens) => (tokens ?? 0) >= limit)
+  return (
+    readBudgetWarningStatus(prepared) !== null ||
+    roundTokens.some((tokens) => (tokens ?? 0) >= limit)
+  )
 }
 
 const BUDGET_SPENT: Note = {
@@ -85,8 +92,11 @@ const BUDGET_SPENT: Note = {
   by: 'warn-of-budget',
 }
 
-/** Returns the value for the header `x-backstory-context`: `warned`, `spent` (tools are forbidden), or null. */
-export function readBudgetStatus({ notes }: { readonly notes: readonly Note[] }): string | null {
+/**
+ * Returns the value of the header `x-backstory-budget`: `warned`, `spent` (tools are forbidden), or null for no
+ * header.
+ */
+export function readBudgetWarningStatus({ notes }: PlannedRequest): 'warned' | 'spent' | null {
   if (notes.some(({ why }) => why === BUDGET_SPENT.why)) return 'spent'
   return notes.some(({ why }) => why === 'budget-warned') ? 'warned' : null
 }

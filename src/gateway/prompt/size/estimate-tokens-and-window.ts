@@ -1,6 +1,6 @@
 /**
- * Estimates the tokens of a request, and resolves the context window of its model. The estimate of the encoded
- * body is multiplied by a factor: the ratio of reported to estimated tokens in the previous turn.
+ * Estimates the tokens of a request, and resolves the context window of its model. The estimate for the encoded
+ * body is corrected by a factor: the ratio of reported to estimated tokens in the parent turn.
  */
 import type { ContextPolicy } from '../../../core/context-policy.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
@@ -22,7 +22,7 @@ export function applyTokenCorrection(estimate: number, correction: number): numb
   return Math.ceil(estimate * correction)
 }
 
-/** Returns the correction factor. All estimates of a request use the same one, so that parts add up to the total. */
+/** Returns the correction factor. All estimates of a request use the same factor, so that parts add up to the total. */
 export function resolveTokenCorrection({ history }: Pick<PlannedRequest, 'history'>): number {
   return computeTokenCorrection(history.parent?.usage ?? null)
 }
@@ -46,8 +46,8 @@ export function hasBodyEstimate({ encoded }: PreparedRequest): boolean {
 
 /**
  * Returns the ratio of reported to estimated tokens of a turn, rounded up to one of a few values (1.1 → 1.25).
- * Otherwise it would change in each turn, and where the conversation is cut would change with it. Implausible
- * ratios count as 1: some servers report their complete window as used.
+ * An exact ratio would change in each turn, and with it the item at which the conversation is cut. An implausible
+ * ratio (below 0.2, above 2.5) counts as 1: some servers always report their complete window as used.
  */
 export function computeTokenCorrection(usage: TokenUsage | null): number {
   const { inputTokens = 0, estimatedInputTokens: estimated = 0 } = usage ?? {}
@@ -65,7 +65,7 @@ export function resolveContextWindow({ account, prompt, policy }: PlannedRequest
   return resolveModelWindow(account, prompt.params.model, policy)
 }
 
-/** Returns the model's context window in tokens, from the policy, the account or the built-in table of models. */
+/** Returns the model's context window in tokens: from the policy, else the account, else the built-in table of models. */
 export function resolveModelWindow(
   account: Account,
   model: string,
@@ -75,8 +75,8 @@ export function resolveModelWindow(
 }
 
 /**
- * Returns the context window that the operator has configured: in the policy, or in the account's quirk
- * `contextWindow`, which is a number or an object with model patterns (`{"qwen*": 32768}`).
+ * Returns the context window that the policy sets, else that of the account's quirk `contextWindow`, which is a
+ * number or an object with model patterns (`{"qwen*": 32768}`); null if neither is set.
  */
 export function readConfiguredWindow(
   { quirks: { contextWindow } }: Account,
@@ -89,7 +89,7 @@ export function readConfiguredWindow(
   return pattern === undefined ? null : numberOrNull(contextWindow[pattern])
 }
 
-/** Returns `summaries.above` in tokens. Up to 1 it is a share of the window: 0.5 of 128,000 → 64,000. */
+/** Returns the policy field `summaries.above` in tokens. Up to 1 it is a share of the window: 0.5 of 128,000 → 64,000. */
 export function resolveSummaryThreshold(above: number, window: number | null): number {
   return above > 1 ? above : above * (window ?? DEFAULT_CONTEXT_WINDOW)
 }
@@ -106,8 +106,8 @@ function numberOrNull(value: Json | undefined): number | null {
 }
 
 /**
- * Returns the maximum tokens of the complete request: the window less the reserve for the answer. The reserve
- * is `budget.reserve`, else the request's output limit, else 4096 tokens.
+ * Returns the maximum tokens of the complete request: the window less the reserve for the answer. The
+ * reserve is the policy field `budget.reserve`, else the request's output limit, else 4096 tokens.
  */
 export function computeMaxRequestTokens(
   window: number,
@@ -116,15 +116,15 @@ export function computeMaxRequestTokens(
   const { reserve } = policy.budget
   if (reserve !== null && reserve < window) return window - reserve
   const outputLimit = readOutputLimit(encoded.body)
-  // Reserves at most half of the window, because an output limit may be as large as the window. Without any
-  // configured reserve or limit, reserves at most a quarter.
+  // Otherwise at most half of the window is reserved, because an output limit may be as large as the window; at
+  // most a quarter if neither a reserve nor an output limit is set.
   const maxReserve = Math.floor(window / (reserve === null && outputLimit === null ? 4 : 2))
   return window - Math.min(reserve ?? outputLimit ?? DEFAULT_ANSWER_TOKENS, maxReserve)
 }
 
 const DEFAULT_ANSWER_TOKENS = 4096
 
-/** Returns the output limit in an encoded body, whose field name depends on the upstream's API. */
+/** Returns the output limit in an encoded body. The name of the field depends on the upstream's API. */
 function readOutputLimit(body: JsonObject): number | null {
   const { generationConfig: config } = body
   const limits = [

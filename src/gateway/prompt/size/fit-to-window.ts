@@ -1,7 +1,7 @@
 /**
- * Makes a request fit the model's context window, if it may be cut: old items are shortened and dropped in
- * steps, but never the latest question. If it still does not fit, and the operator has configured the window,
- * the request is rejected (`reject-over-window.ts`). Otherwise it is sent, because the window is uncertain.
+ * Makes a request fit the model's context window, if it may be cut: shortens and drops old items in steps, but
+ * never the latest question. `reject-over-window.ts` decides whether a request that is still too long is rejected or
+ * sent: the window may be wrong if the operator has not configured it.
  */
 import { estimateMaxTokens } from '../../../context/windows/token-budget-weights.ts'
 import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
@@ -35,13 +35,13 @@ export function fitToWindow(prepared: PreparedRequest, ports: PlanPorts): Prepar
   return fitting
 }
 
-/** Returns the tokens that the request is cut to; null if the rule forbids a cut, or the window is unknown. */
+/** Returns the maximum tokens of the cut request; null if the rule forbids a cut, or the window is unknown. */
 function resolveCutLimit(prepared: PreparedRequest, overflow: OverflowRule): number | null {
   const window = overflow === 'cut' ? resolveContextWindow(prepared) : null
   return window === null ? null : computeMaxRequestTokens(window, prepared)
 }
 
-/** Returns the rule of the policy; without one, that of the field `truncation`, which only Responses requests have. */
+/** Returns the policy's rule. If that is `auto`, the field `truncation` decides, which only Responses requests have. */
 function resolveOverflowRule({ policy, clientRequest }: PreparedRequest): OverflowRule {
   const { overflow } = policy.budget
   if (overflow !== 'auto') return overflow
@@ -51,9 +51,9 @@ function resolveOverflowRule({ policy, clientRequest }: PreparedRequest): Overfl
 }
 
 /**
- * Plans the request again with smaller and smaller token budgets, until the encoded request fits. A request
- * that fits now is also planned again if the complete conversation exceeds the budget: rounds that were dropped
- * once stay dropped (`context/windows/plan-token-budget.ts`), so that the prompt's prefix stays the same.
+ * Plans the request again with smaller and smaller token budgets, until the encoded request fits. A request that
+ * fits is also planned again if the complete conversation exceeds the budget, because rounds that were dropped
+ * earlier must stay dropped (`context/windows/plan-token-budget.ts`): otherwise the prompt's prefix would change.
  */
 function cutToFit(prepared: PreparedRequest, maxTokens: number, ports: PlanPorts): PreparedRequest {
   const { account, clientRequest, history, prompt } = prepared
@@ -63,7 +63,7 @@ function cutToFit(prepared: PreparedRequest, maxTokens: number, ports: PlanPorts
   const budget = computeTokenBudget(prepared, maxTokens, ratio)
   if (fits(prepared) && estimateMaxTokens(prepared.items) <= budget) return prepared
   let cut = prepared
-  // Tries larger factors, because the remaining items may encode to more tokens than the average item.
+  // A larger factor makes the budget smaller, in case the remaining items encode to more tokens than the average.
   for (const factor of [1, 1.25, 1.5, 2]) {
     const tokenBudget = computeTokenBudget(prepared, maxTokens, ratio * factor)
     const plan = planRequest(target, { clientRequest, history, tokenBudget }, ports)
@@ -76,13 +76,14 @@ function cutToFit(prepared: PreparedRequest, maxTokens: number, ports: PlanPorts
 }
 
 /**
- * Returns the token budget of the items, counted as by `estimateItemTokens`. The tokens of instructions, tools,
- * notes and layers are rounded up to a multiple of `maxTokens / 64`, so that the budget rarely changes.
+ * Returns the token budget of the items, counted as by `estimateItemTokens`: the maximum without instructions,
+ * tools, the policy's texts and memory layers. Those are rounded up to a multiple of `maxTokens / 64`, so that the
+ * budget rarely changes.
  */
 function computeTokenBudget(prepared: PreparedRequest, maxTokens: number, ratio: number): number {
   const { history, policy } = prepared
   const notes = estimateTokens(policy.notes.entries.map(({ text }) => text))
-  // Subtracts the token limit of the memory layers, because their current size changes between turns.
+  // Counts the memory layers at their token limit, because their actual size changes from turn to turn.
   const layers = history.layers === undefined ? 0 : policy.layers.tokens
   const unit = Math.max(1, Math.floor(maxTokens / 64))
   const fixed = Math.ceil((estimateFixedTokens(prepared) + notes + layers) / unit) * unit
@@ -90,7 +91,7 @@ function computeTokenBudget(prepared: PreparedRequest, maxTokens: number, ratio:
   return Math.max(1, Math.floor((corrected - fixed) / ratio))
 }
 
-/** Returns the ratio of the items' encoded tokens to their `estimateItemTokens`, rounded up to eighths: 1.3 → 1.375. */
+/** Returns the ratio of the items' encoded tokens to their estimated tokens, rounded up to eighths: 1.3 → 1.375. */
 function computeEncodingRatio(prepared: PreparedRequest): number {
   const tokens = sumItemTokens(prepared.prompt.items)
   const encoded = Math.max(1, estimateBodyTokens(prepared) - estimateFixedTokens(prepared))

@@ -1,6 +1,6 @@
 /**
- * Rejects a request that exceeds the context window, if the operator has configured the window. The error
- * message lists the tokens of each part and says how to shorten the request.
+ * Rejects a request that exceeds the context window, if the operator has configured the window and the policy does
+ * not say `send`. The error message lists what fills the window, or says how the request can be shortened.
  */
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { isToolOutput, type Item } from '../../../core/item.ts'
@@ -16,14 +16,14 @@ import {
 } from './estimate-tokens-and-window.ts'
 import { countTokensByCategory, type CategoryTokens } from './tokens-by-category.ts'
 
-/** The treatment of a request over the window. It is `hopeless` if its latest input alone exceeds the window. */
+/** The treatment of a request over the window. A request is hopeless if its latest input alone exceeds the window. */
 export type OverflowRule = 'cut' | 'refuse' | 'send' | 'send unless hopeless'
 
 export function rejectOverWindow(prepared: PreparedRequest, overflow: OverflowRule): void {
   const window = resolveWindow(prepared)
   if (window === null || !isOverWindow(prepared, overflow)) return
   const all = countTokensByCategory(prepared)
-  // `cut` has shortened the request already: nothing more can be dropped from it.
+  // With the rule `cut`, the request has been cut already, so nothing more can be dropped from it.
   const fixed = overflow === 'cut' ? all : all.filter(({ canBeCut }) => !canBeCut)
   const fixedTokens = fixed.reduce((sum, { tokens }) => sum + tokens, 0)
   const cannotFit = overflow !== 'refuse' || fixedTokens > window
@@ -38,8 +38,8 @@ export function rejectOverWindow(prepared: PreparedRequest, overflow: OverflowRu
 }
 
 /**
- * True if the estimated tokens exceed the window by more than 20 %; less may be an error of the estimate. With
- * the rule `send unless hopeless`, even the minimum tokens of the latest input must exceed the window.
+ * True if the estimated tokens exceed the window by more than 20 %, because less may be an error of the estimate.
+ * With the rule `send unless hopeless`, the minimum tokens of the latest input must exceed the window too.
  */
 export function isOverWindow(prepared: PreparedRequest, overflow: OverflowRule): boolean {
   const window = overflow === 'send' ? null : resolveWindow(prepared)
@@ -59,9 +59,9 @@ const ADVICE =
   'Send less, let the oldest turns be left out with `backstory: {"budget": {"overflow": "cut"}}` or `truncation: "auto"`, or have them summed up with `context_management`.'
 
 /**
- * Returns the tokens that the latest input has at least, with any tokenizer: one per eight characters, because
- * tokens rarely have more than six. Media are not counted. Whitespace and repeated characters (`======`) are
- * shortened first, because some tokenizers make one token of them.
+ * Returns the minimum tokens of the latest input, whatever the tokenizer: one per eight characters, because tokens
+ * rarely have more than six. Shortens whitespace and repeated characters (`======`) first, because some tokenizers
+ * make one token of them. Does not count media.
  */
 function computeMinTokens(prepared: PreparedRequest): number {
   const { items } = prepared.prompt

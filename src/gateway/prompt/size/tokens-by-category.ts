@@ -15,12 +15,12 @@ export interface CategoryTokens {
   readonly label: string
   readonly verb: 'is' | 'are'
   readonly tokens: number
-  /** The request field of the category, e.g. `tools`; undefined for the list of items. */
+  /** The request field of the category, e.g. `tools`; undefined if it is the list of items. */
   readonly param?: string
   readonly canBeCut: boolean
 }
 
-/** Returns the categories that have tokens, the largest first. */
+/** Returns the categories that have tokens, largest first. */
 export function countTokensByCategory({
   prompt,
   originalPositions,
@@ -28,8 +28,7 @@ export function countTokensByCategory({
   clientRequest,
 }: PreparedRequest): readonly CategoryTokens[] {
   const { items, params } = prompt
-  // An item's category depends on its position in the complete conversation, not in the prompt, from which
-  // transforms may have dropped items.
+  // Positions are those in the complete conversation, because transforms may have dropped items from the prompt.
   const head = countItemsBeforeFirstTurn(conversation)
   const question = findRoundStarts(conversation).at(-1) ?? head
   const questionEnd = findQuestionEnd(conversation, question)

@@ -1,6 +1,6 @@
 /**
- * Computes the number of tokens above which the upstream itself compacts the conversation. Each request of a
- * conversation sends the same number.
+ * Computes the number of tokens above which the upstream itself compacts the conversation. It does not depend on
+ * the conversation's length, so all requests of a conversation send the same number.
  */
 import type { ClientRequest } from '../../../core/client-request.ts'
 import { hasResponsesEndpoint } from '../../../providers/has-responses-endpoint.ts'
@@ -11,8 +11,8 @@ import type { PlannedRequest } from '../planned-request.ts'
 import { resolveModelWindow, resolveSummaryThreshold } from './estimate-tokens-and-window.ts'
 
 /**
- * Returns null if the upstream cannot compact, or not before its window is full. In this case the gateway
- * summarizes the conversation, if the policy turns summaries on.
+ * Returns null if the upstream must not compact the conversation (e.g. `summaries.by` is `gateway`), cannot, or only
+ * when its window is full. The gateway then summarizes the conversation itself, if the policy turns that on.
  */
 export function computeCompactionThreshold(
   { account, model, minCompactionTokens }: TargetCapabilities,
@@ -24,7 +24,7 @@ export function computeCompactionThreshold(
   if (by === 'gateway' || trigger !== 'tokens' || client.isTask) return null
   if (minCompactionTokens === null || !isCompactionRetained(clientRequest, history)) return null
   const isRequested = overflow !== null && (overflow.compactNow || overflow.compactAbove !== null)
-  // Here the gateway makes the compaction, as the client requests it (`summaries/compact-conversation.ts`).
+  // The client requests a compaction, but the upstream cannot make it: `summaries/compact-conversation.ts` does.
   if (isRequested && !hasResponsesEndpoint(account, 'compact')) return null
   const window = resolveModelWindow(account, model, policy)
   const threshold = Math.ceil(Math.max(resolveSummaryThreshold(above, window), minCompactionTokens))
@@ -32,8 +32,8 @@ export function computeCompactionThreshold(
 }
 
 /**
- * True if the client or the gateway stores the compaction for later requests. Otherwise the upstream would
- * make, and charge for, a new compaction in every turn.
+ * True if the client or the gateway keeps the compaction for later requests. Otherwise the upstream would make,
+ * and charge for, a new compaction in every turn.
  */
 function isCompactionRetained(
   clientRequest: ClientRequest,

@@ -15,7 +15,7 @@ import type { LoadedHistory } from '../../history/loaded-history.ts'
 import { prepareRequest } from '../../prompt/prepare-request.ts'
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import { fitToWindow } from '../../prompt/size/fit-to-window.ts'
-import { resolveAnswerOrigin, hashAnswerPrefix } from '../../record/answer-provenance.ts'
+import { resolveAnswerOrigin, hashAnswerPrefix } from '../../record/collect-answer-metadata.ts'
 import type { ToolRound, ToolRounds } from './tool-round.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 

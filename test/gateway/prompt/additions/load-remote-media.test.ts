@@ -4,7 +4,7 @@ import { addMediaLookupTimeout } from '../../../../src/gateway/prompt/additions/
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('a look-up of loaded media stops waiting for a slow database, which then reserves no memory', async () => {
+test('a look-up of stored media finds none if the database is slow, and reserves no memory when it answers later', async () => {
   const { promise, resolve } = Promise.withResolvers<null>()
   const logged: string[] = []
   const reserved: boolean[] = []
@@ -27,7 +27,7 @@ test('a look-up of loaded media stops waiting for a slow database, which then re
   expect(reserved).toEqual([true, false])
 })
 
-test('a look-up of loaded media returns the media that are found in time and reserves their memory', async () => {
+test('a look-up of stored media returns media that are found in time, and reserves memory for them', async () => {
   const medium = { type: 'image/png', base64: 'QUJD' }
   const cache = {
     find: async (urls: readonly string[], fitsInMemory: (chars: number) => boolean) =>

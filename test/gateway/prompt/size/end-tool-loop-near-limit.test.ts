@@ -16,7 +16,7 @@ const account: Account = {
   quirks: {},
 }
 
-test('the model is warned above a share of its window, and never with a share of 0 (C61)', () => {
+test('the model is warned in a tool loop if it has filled the share `budget.warnAt` of its window, unless that is 0 (C61)', () => {
   const origin: Origin = { wire: 'chat', account: 'a', model: 'm', prefixHash: null }
   const [question, ...work] = talk`
     user: look

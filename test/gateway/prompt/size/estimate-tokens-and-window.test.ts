@@ -61,18 +61,18 @@ describe('the context window of a model', () => {
     ['gpt-4.1-mini', 1_047_576],
     ['gemini-3.8-flash', 1_048_576],
     ['qwen3-32b', null],
-  ])('the context window of %s comes from the built-in table of models', (model, tokens) => {
+  ])('the built-in table of models has the right context window for %s (%s)', (model, tokens) => {
     expect(findKnownContextWindow(model)).toBe(tokens)
   })
 
-  test('the context window comes from the policy, else from the account, else from the built-in table', () => {
+  test('the context window of a model comes from the policy, else the account, else the built-in table', () => {
     expect(resolveContextWindow(prepare('claude-sonnet-5-5'))).toBe(1_000_000)
     expect(resolveContextWindow(prepare('tiny-1'))).toBe(1000)
     expect(resolveContextWindow(prepare('tiny-1', { budget: { window: 50 } }))).toBe(50)
     expect(resolveContextWindow(prepare('unheard-of'))).toBeNull()
   })
 
-  test('the output limit of a request, in the field of any API, reduces the tokens that it may have (C103)', () => {
+  test('the maximum tokens of a request are the window less the reserve or, without one, the output limit (C103)', () => {
     const budget = (overrides: PolicyOverrides, more: JsonObject, model = 'claude-sonnet-5-5') =>
       computeMaxRequestTokens(100_000, prepare(model, overrides, more))
     expect(budget({}, { max_output_tokens: 7000 })).toBe(93_000)
@@ -87,7 +87,7 @@ describe('the context window of a model', () => {
   })
 })
 
-describe('correcting estimates by the reported tokens of a turn (C62)', () => {
+describe('correcting estimates by the tokens that were reported for a turn (C62)', () => {
   const usage = (inputTokens: number, estimatedInputTokens: number) => ({
     ...ZERO_TOKEN_USAGE,
     inputTokens,
@@ -102,11 +102,14 @@ describe('correcting estimates by the reported tokens of a turn (C62)', () => {
     // A server that reports its complete window as used.
     [usage(32_768, 400), 1],
     [usage(0, 400), 1],
-  ])('the usage %o results in the correction factor %f', (counted, factor) => {
-    expect(computeTokenCorrection(counted)).toBe(factor)
-  })
+  ])(
+    'the usage %o of a turn results in the factor %f for later token estimates',
+    (counted, factor) => {
+      expect(computeTokenCorrection(counted)).toBe(factor)
+    },
+  )
 
-  test('the correction factor is rounded up, so that a small difference does not change it', () => {
+  test('the correction factor of token estimates is rounded up: all ratios from 1.01 to 1.25 result in 1.25', () => {
     fc.assert(
       fc.property(fc.integer({ min: 101, max: 125 }), (counted) => {
         expect(computeTokenCorrection(usage(counted, 100))).toBe(1.25)
@@ -114,7 +117,7 @@ describe('correcting estimates by the reported tokens of a turn (C62)', () => {
     )
   })
 
-  test('the estimate of the complete request is multiplied by the correction factor', () => {
+  test('the token estimate of a request is multiplied by the correction factor of the parent turn', () => {
     const plain = prepare('tiny-1')
     const parent = { usage: usage(200, 100) }
     const heavy = { ...plain, history: { ...plain.history, parent: parent as never } }
@@ -125,7 +128,7 @@ describe('correcting estimates by the reported tokens of a turn (C62)', () => {
 describe('a request whose estimate exceeds the context window', () => {
   const long = { input: `Tell me of ${'the sea and '.repeat(600)}nothing else.` }
 
-  test('a request over a window that the operator has configured is rejected (C33)', () => {
+  test('a request that exceeds the configured window is rejected, even after a cut if it is still too long (C33)', () => {
     expect(() => fitToWindow(prepare('tiny-1', {}, long), gateway.dependencies)).toThrow(
       /exceeds the context window of this model: it is about \d+ tokens, and the model takes 1000/,
     )
@@ -135,7 +138,7 @@ describe('a request whose estimate exceeds the context window', () => {
     )
   })
 
-  describe('a chat over the window without a rule for overflow', () => {
+  describe('a chat over the window, with the default rule for overflow', () => {
     const prepareChat = (content: string, overrides: PolicyOverrides = {}) => {
       const messages = [
         { role: 'user', content: long.input },
@@ -146,17 +149,17 @@ describe('a request whose estimate exceeds the context window', () => {
     }
 
     test.each([
-      ['a latest question that fits', 'And now?'],
-      ['one that the estimate may get wrong', 'the sea and '.repeat(600)],
-      ['one that is mostly whitespace', `look${' '.repeat(40_000)}here`],
-      ['one that is mostly a repeated character', `look${'='.repeat(40_000)}`],
-    ])('a chat over the window is sent if its latest question is %s', (_, content) => {
+      ['short', 'And now?'],
+      ['estimated slightly above the window', 'the sea and '.repeat(600)],
+      ['mostly whitespace', `look${' '.repeat(40_000)}here`],
+      ['mostly a repeated character', `look${'='.repeat(40_000)}`],
+    ])('a chat over the window is sent by default if its latest question is %s', (_, content) => {
       const chatRequest = prepareChat(content)
       expect(fitsWindow(chatRequest)).toBe(true)
       expect(fitToWindow(chatRequest, gateway.dependencies)).toBe(chatRequest)
     })
 
-    test('a chat over the window is rejected if its latest question alone is certainly too long (C33)', () => {
+    test('a chat over the window is rejected if its latest question alone is certainly too long, unless the policy says `send` (C33)', () => {
       const hopeless = 'the sea and '.repeat(900)
       expect(() => fitToWindow(prepareChat(hopeless), gateway.dependencies)).toThrow(
         /The newest question alone is too long. Send less./,
@@ -167,14 +170,14 @@ describe('a request whose estimate exceeds the context window', () => {
     })
   })
 
-  test('a request over the window is sent if the policy allows it or the window comes from the table', () => {
+  test('a request over the window is sent if the policy says `send`, or if the window comes from the built-in table', () => {
     const sent = prepare('tiny-1', { budget: { overflow: 'send' } }, long)
     expect(fitToWindow(sent, gateway.dependencies)).toBe(sent)
     const guess = prepare('claude-sonnet-5-5', {}, { input: 'the sea '.repeat(900_000) })
     expect(fitToWindow(guess, gateway.dependencies)).toBe(guess)
   })
 
-  test('a request that is cut loses its oldest rounds first and keeps the latest question', () => {
+  test('a cut to the window drops the oldest rounds of a request and retains the latest question', () => {
     const turns = Array.from({ length: 30 }, (_, at) => [
       { role: 'user', content: `question ${at} ${'word '.repeat(40)}` },
       { role: 'assistant', content: `answer ${at} ${'word '.repeat(40)}` },
@@ -199,7 +202,7 @@ describe('a request whose estimate exceeds the context window', () => {
   const whysOf = ({ notes }: { notes: readonly { why: string }[] }) =>
     new Set(notes.map(({ why }) => why))
 
-  test('a request that is cut loses old tool outputs before it loses a round (C58)', () => {
+  test('a cut to the window hides old tool outputs before it drops a round (C58)', () => {
     const input = [...looked(1, 260), ...looked(2, 260), { role: 'user', content: 'now' }]
     const fitting = fitToWindow(prepare('tiny-1', cut, { input }), gateway.dependencies)
     expect(whysOf(fitting)).toEqual(new Set(['output-too-old']))
@@ -207,7 +210,7 @@ describe('a request whose estimate exceeds the context window', () => {
     expect(fitting.clientRequest.policyOverrides).toEqual(cut)
   })
 
-  test('a request that is cut has the same shortened outputs within a round and after it', () => {
+  test('a cut to the window shortens tool outputs in the same way within a round and after it', () => {
     const running = looked(1, 2000)
     const over = [
       ...running,
@@ -245,7 +248,7 @@ describe('a request whose estimate exceeds the context window', () => {
       undefined,
     ],
   ])(
-    'the error for a request over the window names the part that fills it: %s',
+    'the error for a request over the window names what fills the window: %s',
     (_, more, sentence, param) => {
       for (const overflow of ['cut', 'refuse'] as const) {
         try {
@@ -265,7 +268,7 @@ describe('a request whose estimate exceeds the context window', () => {
     return { type: 'function', name: 'look', description, parameters: null, strict: false }
   }
 
-  test('a request that is cut loses most outputs of the current round if nothing else can be cut (C58)', () => {
+  test('a cut to the window shortens tool outputs of the current round if nothing else can be cut (C58)', () => {
     const input = looked(1, 2000)
     const fitting = fitToWindow(prepare('tiny-1', cut, { input }), gateway.dependencies)
     expect(estimateRequestTokens(fitting)).toBeLessThanOrEqual(1000)

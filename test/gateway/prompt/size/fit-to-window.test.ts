@@ -28,14 +28,14 @@ function fitRequest(input: readonly JsonObject[]) {
 
 const LONG = 'word '.repeat(900)
 
-test('a request is encoded only once if nothing can be dropped', () => {
+test('fitToWindow does not encode a request again if nothing can be dropped from it', () => {
   using encode = vi.spyOn(openaiResponses, 'encode')
   const fitting = fitRequest([{ role: 'user', content: LONG }])
   expect(fitting.prompt.items).toHaveLength(1)
   expect(encode).toHaveBeenCalledTimes(1)
 })
 
-test('a request is encoded again without the rounds that were dropped', () => {
+test('fitToWindow encodes a request again, without the rounds that it dropped', () => {
   using encode = vi.spyOn(openaiResponses, 'encode')
   const fitting = fitRequest([
     { role: 'user', content: LONG },

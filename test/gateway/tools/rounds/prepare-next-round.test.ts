@@ -20,7 +20,7 @@ import type { PreparedRequest } from '../../../../src/gateway/prompt/planned-req
 import { estimateRequestTokens } from '../../../../src/gateway/prompt/size/estimate-tokens-and-window.ts'
 import { fitToWindow, fitsWindow } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
 import { isOverWindow } from '../../../../src/gateway/prompt/size/reject-over-window.ts'
-import { describeAnswerProvenance } from '../../../../src/gateway/record/answer-provenance.ts'
+import { collectAnswerMetadata } from '../../../../src/gateway/record/collect-answer-metadata.ts'
 import { prepareRetryWithoutReasoning } from '../../../../src/gateway/send/prepare-retry-without-reasoning.ts'
 import { prepareNextRound } from '../../../../src/gateway/tools/rounds/prepare-next-round.ts'
 import type { ToolRound } from '../../../../src/gateway/tools/rounds/tool-round.ts'
@@ -337,7 +337,7 @@ describe('reasoning in tool rounds', () => {
       const sent = prepareAllRounds(example).map((one) => one.sent)
       const [first] = sent
       if (first === undefined) return false
-      const { origin } = describeAnswerProvenance(first, { items: [thought], ...rest }, sent)
+      const { origin } = collectAnswerMetadata(first, { items: [thought], ...rest }, sent)
       return origin().prefixHash === hashPromptPrefix(first.prompt, first.account.wire)
     }
     const plan = { chars: 3000, calls: 1, hasReasoning: true, isReasoningRejected: false }

@@ -7,7 +7,7 @@ import type { Log } from '../../core/ports/log-interface.ts'
 import { TIMED_OUT, waitWithTimeout } from '../../core/wait-with-timeout.ts'
 
 /** Returns the result of the query. If the query fails or times out, returns null and logs `failureEvent`. */
-export async function queryWithTimeout<Value>(
+export async function queryStoreOrNull<Value>(
   query: () => Promise<Value>,
   failureEvent: string,
   log: Log,
@@ -22,5 +22,5 @@ export async function queryWithTimeout<Value>(
   return null
 }
 
-/** The longest delay of an answer's first text by one query. */
+/** The maximum time by which one query delays an answer. */
 const MAX_WAIT_MS = 1500

@@ -1,11 +1,11 @@
 /**
- * Identifies this gateway process among the replicas on the same database. Each open turn is stored with
- * the id of its replica, so that other replicas can end the turns of a replica that died.
+ * Holds the id of this replica, and the turns that it could not close. Each open turn is stored with the id of
+ * its replica, so that other replicas can end the turns of a replica that died.
  */
-export interface ReplicaIdentity {
-  /** Id of this process; null on Workers, where no process outlives a request. */
+export interface ReplicaState {
+  /** The id of this process; null if it is no replica: on Workers, no process outlives a request. */
   readonly id: string | null
-  /** Reports a turn that this replica could not close. The next renewal of the lease closes it. */
+  /** Reports a turn that could not be closed. It is closed at the next renewal of the lease. Does nothing on Workers. */
   readonly reportUnclosedTurn: (turn: UnclosedTurn) => void
   /** Returns the turns that were reported since the last call. */
   readonly takeUnclosedTurns: () => readonly UnclosedTurn[]
@@ -17,7 +17,7 @@ export interface UnclosedTurn {
   readonly user: string | null
 }
 
-export function createReplicaIdentity(id: string | null): ReplicaIdentity {
+export function createReplicaState(id: string | null): ReplicaState {
   let unclosed: UnclosedTurn[] = []
   return {
     id,

@@ -1,4 +1,4 @@
-/** Collects what a turn stores about the making of its answer: origin, fingerprint, token usage. */
+/** Collects the values that a turn stores about its answer: origin, fingerprint, token usage, rejected reasoning. */
 import { runTransforms } from '../../context/list-and-run-transforms.ts'
 import { startPrefixHash, hashPromptPrefix } from '../../context/reasoning/hash-prompt-prefix.ts'
 import { applyCompaction } from '../../context/summaries/apply-compaction.ts'
@@ -15,14 +15,14 @@ import { fingerprintAnswer } from '../../recall/split-and-fingerprint-segments.t
 import { resolveTargetCapabilities } from '../../upstream/resolve-target-capabilities.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { estimateBodyTokens, hasBodyEstimate } from '../prompt/size/estimate-tokens-and-window.ts'
-import type { AnswerProvenance } from './recorder-interface.ts'
+import type { AnswerMetadata } from './recorder-interface.ts'
 
 /** `prepared`: the first upstream request of the answer; `sent`: all of them, in order. */
-export function describeAnswerProvenance(
+export function collectAnswerMetadata(
   prepared: PreparedRequest,
   { items, usage }: Outcome,
   sent: readonly PreparedRequest[] = [prepared],
-): AnswerProvenance {
+): AnswerMetadata {
   const { account, history } = prepared
   const { fingerprintSource } = history
   // Copies the list, because the caller may add requests to it before `origin` is called.
@@ -38,7 +38,7 @@ export function describeAnswerProvenance(
     fingerprint: () =>
       fingerprintSource === null ? null : fingerprintAnswer(fingerprintSource, items),
     reasoningRejectedBy: wasReasoningRejected ? account.name : null,
-    // Adds no estimate after gateway tools or a compaction: the usage is then the sum of several requests.
+    // After gateway tools or a compaction, the usage is the sum of several requests, so no estimate matches it.
     ...(items.some((item) => isGatewayToolItem(item) || isUpstreamCompaction(item))
       ? {}
       : addInputEstimate(usage, prepared)),
@@ -46,9 +46,9 @@ export function describeAnswerProvenance(
 }
 
 /**
- * Hashes the prompt before the answer's reasoning. Later requests send this reasoning only after the same prompt.
- * If a tool round did not continue the prompt of the round before it (e.g. after a cut), no later prompt is valid
- * for the reasoning of both. The result is then a hash of all hashes, which matches no prompt.
+ * Hashes the prompt before the answer's reasoning, because later requests may send the reasoning only after the same
+ * prompt. If a tool round did not continue the prompt of the previous round (e.g. after a cut), no prompt is valid for
+ * the reasoning of both rounds. The result is then a hash that matches no prompt.
  */
 function hashSentPrefix(sent: readonly PreparedRequest[], answerItems: readonly Item[]): string {
   const [first] = sent
@@ -59,7 +59,7 @@ function hashSentPrefix(sent: readonly PreparedRequest[], answerItems: readonly 
   return startPrefixHash(hashes.join(' ')).hash()
 }
 
-/** Hashes the prompt. If the answer has an upstream compaction, hashes only items that remain before it. */
+/** Hashes the prompt. If the answer has an upstream compaction, hashes only the items that remain before that item. */
 export function hashAnswerPrefix(
   { account, prompt }: PreparedRequest,
   answerItems: readonly Item[],
@@ -77,7 +77,7 @@ export function hashAnswerPrefix(
   return hashPromptPrefix({ params, items: prefix }, account.wire)
 }
 
-/** True if the prompt consists of the previous request's prompt and all new items, unchanged. */
+/** True if the prompt is the previous tool round's prompt, followed by all new items, both unchanged. */
 function extendsRequest(
   { prompt, items }: PreparedRequest,
   previous: PreparedRequest | undefined,
@@ -96,21 +96,21 @@ function extendsRequest(
   )
 }
 
-/** True if a tool output may have media. Each request embeds them anew, so equal outputs are different objects. */
+/** True if a tool output may have media. Each request embeds media again, so equal outputs may be different objects. */
 function hasMediaOutput(item: Item): boolean {
   return item.type === 'function_call_output' && typeof item.output !== 'string'
 }
 
-/** Adds the gateway's estimate to the reported usage. The ratio of both corrects the estimates in the next turn. */
+/** Adds the gateway's estimate to the reported usage, because the ratio of both corrects estimates in the next turn. */
 function addInputEstimate(
   usage: TokenUsage | null,
   prepared: PreparedRequest,
-): Pick<AnswerProvenance, 'usage'> {
+): Pick<AnswerMetadata, 'usage'> {
   if (usage === null || !hasBodyEstimate(prepared)) return {}
   return { usage: { ...usage, estimatedInputTokens: estimateBodyTokens(prepared) } }
 }
 
-/** Returns the origin of the answer. Its `prefixHash` is null, because that depends on the answer's items. */
+/** Returns the origin of an answer whose items are not known yet, so that `prefixHash` is null. */
 export function resolveAnswerOrigin({ account, prompt }: PreparedRequest): Origin {
   const { wire, name } = account
   return { wire, account: name, model: prompt.params.model, prefixHash: null }

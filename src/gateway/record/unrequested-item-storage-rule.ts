@@ -1,6 +1,6 @@
 /**
- * Decides which items are stored although the client did not ask for it: items that it will not send back and
- * that help the model in later requests.
+ * Decides which items are stored although the client did not ask to store the turn: items that the client will not
+ * send back, and that the model needs in later requests.
  */
 import type { ClientTraits } from '../../core/client/client-traits.ts'
 import type { Item } from '../../core/item.ts'
@@ -9,14 +9,14 @@ import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { DialectName } from '../../core/prompt.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 
-export function createRetentionRule(
+export function createUnrequestedStorageRule(
   client: ClientTraits,
   dialect: DialectName,
   settings: Settings,
-): ItemRetentionRule {
+): UnrequestedStorageRule {
   const keepsReasoning = settings.PERSIST_REASONING !== 'disabled'
   const keepsTools = settings.PERSIST_TOOL_RESULTS === 'on'
-  // Of the clients that receive markers, only Open WebUI is known to send tool calls back.
+  // Clients that receive markers are assumed to drop tool calls, except for Open WebUI, which sends them back.
   const forgetsCalls = client.receivesMarkers && !client.isOpenWebUi
   const forgetsFields = client.receivesMarkers || client.isOpenWebUi
 
@@ -37,7 +37,7 @@ export function createRetentionRule(
         return false
     }
   }
-  /** True if the item has wire-specific fields that the client is not sent, e.g. signatures. */
+  /** True if the item has wire-specific fields that the client will not send back, e.g. signatures. */
   const hasHiddenFields = ({ native = {} }: Item): boolean =>
     Object.keys(native).some((wire) => forgetsFields || wire !== dialect)
 
@@ -48,11 +48,11 @@ export function createRetentionRule(
   }
 }
 
-export interface ItemRetentionRule {
-  /** True if the item is useful in later requests and the client will not send it back. */
+export interface UnrequestedStorageRule {
+  /** True if the model needs the item in later requests and the client will not send it back. */
   readonly isWorthStoring: (item: Item) => boolean
-  /** True if an item that has just started may be worth storing when it ends, judged by its type. */
+  /** True if an item that has just started will be worth storing by its type: reasoning. */
   readonly mayBecomeWorthStoring: (item: Item) => boolean
-  /** False for an item that is never stored: reasoning with `PERSIST_REASONING=disabled`. */
+  /** False for items that must not be stored even with others: reasoning with `PERSIST_REASONING=disabled`. */
   readonly isStoringAllowed: (item: Item) => boolean
 }

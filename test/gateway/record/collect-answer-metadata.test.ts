@@ -4,7 +4,7 @@ import type { Item } from '../../../src/core/item.ts'
 import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
 import { NO_HISTORY } from '../../../src/gateway/history/loaded-history.ts'
 import { prepareRequest } from '../../../src/gateway/prompt/prepare-request.ts'
-import { describeAnswerProvenance } from '../../../src/gateway/record/answer-provenance.ts'
+import { collectAnswerMetadata } from '../../../src/gateway/record/collect-answer-metadata.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-test('the prefix of encrypted reasoning is hashed only when the origin is read, and only once', () => {
+test('the prompt before encrypted reasoning is hashed when `origin` is called for the first time, and only then', () => {
   const { dependencies } = gateway
   const [account] = dependencies.accounts
   if (account === undefined) throw new Error('There is no account.')
@@ -45,7 +45,7 @@ test('the prefix of encrypted reasoning is hashed only when the origin is read, 
       return prompt.items
     },
   }
-  const { origin } = describeAnswerProvenance(
+  const { origin } = collectAnswerMetadata(
     { ...sent, prompt: countingPrompt },
     { ...outcome, items: [reasoning] },
   )

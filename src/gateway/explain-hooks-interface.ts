@@ -1,6 +1,6 @@
 /**
- * Defines the functions of `explain/` that the gateway calls for each answer. The gateway does not import them,
- * because `explain/` imports the gateway; the entry points pass them in.
+ * Defines the two functions of `explain/` that the gateway calls for an answer. The gateway cannot import them,
+ * because `explain/` imports the gateway. The entry points (`main/`) pass them in instead.
  */
 import type { Caller } from '../core/client/caller.ts'
 import type { Log } from '../core/ports/log-interface.ts'
@@ -9,24 +9,24 @@ import type { UpstreamRequestStore } from '../store/upstream-requests/upstream-r
 import type { AfterAnswerWork, AnsweredRequest } from './after-answer/run-after-answer.ts'
 import type { PreparedRequest } from './prompt/planned-request.ts'
 
-export interface AnswerHooks {
+export interface ExplainHooks {
   /** Returns the value of the header `x-backstory-context`; null if it cannot be computed. */
   readonly formatContextHeader: (
     prepared: PreparedRequest,
     caller: Caller,
-    ports: AnswerHookPorts,
+    ports: ExplainHookPorts,
   ) => Promise<string | null>
   /**
-   * Returns the work that stores the sent requests for later explanations; null if there is nothing to
-   * store.
+   * Returns the work that stores the sent requests, so that they can be explained later; null if they are not
+   * to be stored.
    */
   readonly storeSentRequests: (
     answered: AnsweredRequest,
-    ports: AnswerHookPorts,
+    ports: ExplainHookPorts,
   ) => AfterAnswerWork | null
 }
 
-export interface AnswerHookPorts {
+export interface ExplainHookPorts {
   readonly settings: Settings
   readonly requests: UpstreamRequestStore
   readonly log: Log
