@@ -1,8 +1,8 @@
 /**
- * Registers the unfinished runs of this process and renews their lease, which shows other replicas that
+ * Registers the unfinished runs of this process and renews their lease. The lease shows other replicas that
  * the runs are alive. On Node, one lease covers all runs, and the process also recovers runs of dead
- * replicas. On Workers, memory does not outlive a request, so each run has its own lease, and an
- * orphaned run is recovered when a client requests its response.
+ * replicas. On Workers, memory does not outlive a request, so each run has its own lease, and an orphaned
+ * run is recovered when a client requests its response.
  */
 import type { RunWithOwner } from '../store/background-runs/run-store-interface.ts'
 import { holdReplicaLease, type ReplicaLease } from './replica-lease.ts'
@@ -10,14 +10,21 @@ import type { RunLog } from './event-log/run-event-log.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export interface ActiveRuns {
-  /** Creates a slot for a new run, with an owner whose lease is renewed until the slot is closed. */
+  /**
+   * Opens a slot for a new run. The run is stored with the `owner` of the slot. The lease of this owner is
+   * renewed until the slot is closed.
+   */
   readonly openSlot: (turnId: string) => Promise<ActiveRunSlot>
-  /** Returns the log of a run; null if this process cannot listen to it. */
+  /**
+   * Returns the log of a run, to listen to it. Null if the run is not in this process, and always on
+   * Workers.
+   */
   readonly findLog: (turnId: string) => RunLog | null
   readonly listLogs: () => readonly RunLog[]
 }
 
 export interface ActiveRunSlot {
+  /** Id of the replica that owns the run; on Workers, an id for only this run. */
   readonly owner: string
   readonly register: (log: RunLog) => void
   readonly close: () => Promise<void>
@@ -27,7 +34,7 @@ export interface ProcessActiveRuns extends ActiveRuns {
   readonly lease: ReplicaLease
 }
 
-export async function createProcessActiveRuns(
+export async function createActiveRunsOfProcess(
   id: string,
   recover: (run: RunWithOwner) => Promise<void>,
   ports: Ports<'log' | 'nowMs' | 'replica' | 'runs' | 'settings'>,
@@ -57,11 +64,12 @@ export async function createProcessActiveRuns(
   }
 }
 
-export function createRequestActiveRuns(
+export function createActiveRunsOfRequest(
   ports: Ports<'log' | 'newTurnId' | 'nowMs' | 'replica' | 'runs' | 'settings'>,
 ): ActiveRuns {
   return {
-    // On Workers, a request cannot use objects of another request, so no logs are shared.
+    // On Workers, a request cannot use objects of another request, so it cannot listen to the log of its
+    // run.
     findLog: () => null,
     listLogs: () => [],
     async openSlot(turnId) {

@@ -1,6 +1,6 @@
 /**
- * Starts, follows, cancels and recovers background runs for the routes of the server. A background run
- * is an answer that continues when its client disconnects. Each operation has its own file.
+ * Starts, follows, cancels and recovers background runs for the routes of the server. A background run is
+ * an answer that continues when its client disconnects. The code of each operation is in a file of its own.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
@@ -9,8 +9,8 @@ import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import type { RunWithOwner } from '../store/background-runs/run-store-interface.ts'
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import {
-  createProcessActiveRuns,
-  createRequestActiveRuns,
+  createActiveRunsOfProcess,
+  createActiveRunsOfRequest,
   type ActiveRuns,
 } from './active-runs-and-lease.ts'
 import {
@@ -24,24 +24,30 @@ import { shutDownRuns } from './shut-down-runs.ts'
 import { streamResumableResponse } from './stream-resumable-response.ts'
 
 export interface BackgroundRuns {
-  /** Answers a request with a background run; null for a request whose answer ends with its client. */
+  /**
+   * Answers a request with a background run. Returns null if the request needs none, because its answer may
+   * end when its client disconnects.
+   */
   readonly answer: (request: BackgroundAnswerRequest) => Promise<Response> | null
   readonly follow: (follow: FollowRequest) => Promise<Response>
   /** Cancels the run of a response. Resolves to the stored response. */
   readonly cancel: (id: string, caller: Caller) => Promise<JsonObject>
   /**
-   * Recovers the run of a response if its replica has died. Does nothing on Node, where replicas detect
-   * expired leases by themselves.
+   * Recovers the run of a response if its replica has died. Does nothing on Node, because replicas there
+   * check for expired leases themselves.
    */
-  readonly recoverIfOrphaned: (look: OrphanCheck) => Promise<void>
+  readonly recoverIfOrphaned: (check: OrphanCheck) => Promise<void>
 }
 
 export interface ProcessBackgroundRuns extends BackgroundRuns {
-  /** Waits up to `graceMs` for the runs to finish, then ends the unfinished runs. */
+  /**
+   * Waits up to `graceMs` for the runs to finish. Then ends the unfinished ones as failed, except those
+   * that another replica can restart.
+   */
   readonly shutDown: (graceMs: number) => Promise<void>
   /**
-   * Ends the lease, so that other replicas can recover runs immediately. Called after the last turn of
-   * this process is closed; otherwise another replica would end that turn as orphaned.
+   * Ends the lease, so that other replicas can recover runs immediately. Must be called after the last turn
+   * of this process is closed. Otherwise, another replica would end that turn as failed.
    */
   readonly releaseLease: () => Promise<void>
 }
@@ -55,7 +61,7 @@ export async function openBackgroundRunsOfProcess(
   const recover = async (found: RunWithOwner): Promise<void> => {
     if (!isClosing) await recoverRun(found, activeRuns, ports)
   }
-  const activeRuns = await createProcessActiveRuns(replicaId, recover, ports)
+  const activeRuns = await createActiveRunsOfProcess(replicaId, recover, ports)
   return {
     ...createRuns(activeRuns, ports),
     recoverIfOrphaned: () => Promise.resolve(),
@@ -69,10 +75,10 @@ export async function openBackgroundRunsOfProcess(
 
 /** Creates the background runs of one request on Workers. */
 export function createBackgroundRunsOfRequest(ports: GatewayDependencies): BackgroundRuns {
-  const activeRuns = createRequestActiveRuns(ports)
+  const activeRuns = createActiveRunsOfRequest(ports)
   return {
     ...createRuns(activeRuns, ports),
-    recoverIfOrphaned: (look) => recoverIfOrphaned(look, activeRuns, ports),
+    recoverIfOrphaned: (check) => recoverIfOrphaned(check, activeRuns, ports),
   }
 }
 

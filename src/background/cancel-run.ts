@@ -1,6 +1,7 @@
 /**
- * Cancels a run of any replica: claims the run and ends it. After that, writes of the former owner have
- * no effect. The former owner notices this within about a second and cancels the upstream request.
+ * Cancels a run of any replica: claims the run, and ends it. From then on, the former replica can write
+ * nothing to the run. The former replica notices this within about a second, and cancels the upstream
+ * request.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { turnIdOfResponse } from '../core/turn-derived-ids.ts'
@@ -67,7 +68,8 @@ async function claimAndCancel(
   const { turnId, tenant, user } = run
   const { runs, nowMs } = ports
   const activeLog = activeRuns.findLog(turnId)
-  // A temporary owner id takes the run away from its present owner, even if that is this process.
+  // Claims the run for a temporary owner id, so that its present replica can no longer write to it, even if
+  // that is this process.
   const owner = ports.newTurnId()
   await runs.renewReplica(owner, nowMs(), nowMs() + getRunLeaseMs(ports))
   try {

@@ -1,6 +1,6 @@
 /**
- * Ends a run that was cancelled or whose replica stopped. If the run has an event log, the closing
- * events are stored in the same write as the end of the turn.
+ * Ends a run that was cancelled, that failed before it could be answered, or whose replica stopped. If the
+ * run has an event log, the closing events are stored in the same write as the end of the turn.
  */
 import type { Failure } from '../core/stream-event.ts'
 import type { OwnedRun } from '../store/background-runs/run-store-interface.ts'
@@ -18,7 +18,7 @@ export type RunConclusion =
 
 export const CANCELLED: RunConclusion = { status: 'cancelled', failure: null }
 
-/** Ends a run. Resolves to false, and writes nothing, if the run belongs to another owner now. */
+/** Ends a run. Resolves to false, and writes nothing, if the run belongs to another replica now. */
 export async function endRunEarly(
   ownedRun: OwnedRun,
   { status, failure }: RunConclusion,

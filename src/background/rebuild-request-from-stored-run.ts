@@ -8,8 +8,8 @@ import { excludeDeletedItems } from '../gateway/history/exclude-deleted-items.ts
 import type { StoredTurn } from '../store/turns/turn-store-interface.ts'
 
 /**
- * Returns the client request of a turn, with its items; null if this version of the gateway cannot parse
- * the stored request. `chain` lists the turns of the conversation up to this turn.
+ * Returns the client request of a turn, with its items. Null if this version of the gateway cannot parse
+ * the stored request. `chain`: the turns of the conversation, up to and including this turn.
  */
 export function rebuildRequestFromStoredRun(
   turn: StoredTurn,
@@ -33,8 +33,8 @@ function parseStoredRequest({ request }: StoredTurn): ClientRequest | null {
 }
 
 /**
- * Returns the earlier items of the conversation if the client sent them itself. A client that names a
- * previous response or a conversation did not send them.
+ * Returns the items of the earlier turns, if the client sent them itself; none if it named a previous
+ * response or a conversation instead.
  */
 function listClientItems(
   { storage }: ClientRequest,
@@ -44,7 +44,10 @@ function listClientItems(
   return namesHistory ? [] : chain.slice(0, -1).flatMap(excludeDeletedItems).map(removeOrigin)
 }
 
-/** Removes the origin of a stored item, because items in a client's request have none. */
+/**
+ * Removes the field `origin`, which names the upstream that made an item. Items in a client's request do
+ * not have it.
+ */
 function removeOrigin({ origin: _origin, ...item }: Item): Item {
   return item
 }

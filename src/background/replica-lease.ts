@@ -1,8 +1,8 @@
 /**
- * Renews the lease of a replica, with one write for all of its runs. Also detects runs that other
- * replicas have claimed, and recovers runs of dead replicas. If this replica renewed its own lease too
- * late, it recovers no runs until the next renewal: the other replicas may be late for the same reason,
- * e.g. a slow database, and not dead.
+ * Renews the lease of a replica, with one write for all of its runs. Also detects runs that other replicas
+ * have claimed, and recovers runs of dead replicas. If this replica renewed its own lease too late, it
+ * recovers no runs until the next renewal. The leases of other replicas may have expired for the same
+ * reason, e.g. a slow database, although these replicas are alive.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import {
@@ -56,7 +56,7 @@ export async function holdReplicaLease(
       await reportLostRuns(options, ports)
       if (nowMs() >= renewedAtMs + leaseMs / 3) {
         await renew()
-        // Not awaited, because the lease has to be renewed while runs are recovered.
+        // Not awaited, because the lease must be renewed even while runs are recovered.
         if (wasRenewedInTime)
           recovering ??= recoverOrphans(options, ports).finally(() => (recovering = null))
       }
@@ -69,7 +69,8 @@ export async function holdReplicaLease(
     checking = checkAndRenew()
   }
   const scheduleCheck = (): void => {
-    // The interval is random, so that replicas that started together do not query at the same time.
+    // The interval is random, so that replicas that were started together do not query the database
+    // together.
     timer = setTimeout(startCheck, intervalMs * (0.8 + 0.2 * Math.random()))
   }
   await renew()
@@ -107,7 +108,7 @@ async function reportLostRuns(
   }
 }
 
-/** Recovers the turns that this replica could not close, and up to 50 runs of dead replicas. */
+/** Recovers the turns whose end this replica could not store, and up to 50 runs of dead replicas. */
 async function recoverOrphans(
   { replicaId, recover }: LeaseOptions,
   { runs, replica, nowMs, log }: Ports<'log' | 'nowMs' | 'replica' | 'runs'>,

@@ -1,6 +1,6 @@
 /**
- * Recovers an orphaned turn, i.e. an unfinished turn whose replica has stopped. A background run whose
- * log has only opening events is restarted; any other turn ends as failed. If several replicas try to
+ * Recovers an orphaned turn, i.e. an unfinished turn whose replica has stopped. A recent background run
+ * whose log has only opening events is restarted. Any other turn ends as failed. If several replicas try to
  * recover a run, exactly one claims it.
  */
 import type { Caller } from '../core/client/caller.ts'
@@ -24,7 +24,10 @@ import { readCompleteRunLog } from './event-log/read-complete-run-log.ts'
 import { rebuildRequestFromStoredRun } from './rebuild-request-from-stored-run.ts'
 import { startRun, type StartedRun } from './start-run.ts'
 
-/** Recovers a run. Resolves to the run if it was restarted in this process, otherwise to null. */
+/**
+ * Recovers a run if no other replica has claimed it. Resolves to the run if it was restarted in this
+ * process, otherwise to null.
+ */
 export async function recoverRun(
   found: RunWithOwner,
   activeRuns: ActiveRuns,
@@ -47,8 +50,8 @@ export async function recoverRun(
 }
 
 /**
- * Returns the function that recovers a run for a request that found it orphaned. The client of that
- * request does not wait for a restarted run, but Workers keep the request alive until the run ends.
+ * Returns a function that recovers a run, for a request that has found the run orphaned. The client does
+ * not wait for a restarted run, but Workers keep its request alive until the run ends.
  */
 export function createRunRecovery(
   exchange: HttpExchange,
@@ -68,8 +71,8 @@ export interface OrphanCheck {
 }
 
 /**
- * Recovers the run of a response that a client is about to read, if its replica has died. Without
- * this, the response would stay in progress forever.
+ * Recovers the run of the response that a client is about to read, if the replica of the run has died.
+ * Otherwise, the response would stay in progress forever.
  */
 export async function recoverIfOrphaned(
   { responseId, caller, exchange }: OrphanCheck,
@@ -92,8 +95,8 @@ export const GATEWAY_STOPPED: RunConclusion = {
 }
 
 /**
- * Restarts a run from its stored request. Resolves to null if the client would notice, or if the request is
- * unreadable.
+ * Restarts a run from its stored request. Resolves to null if its client would notice the restart, if the
+ * run is too old, or if the stored request is unreadable.
  */
 async function restartRun(
   { turnId, tenant, user }: RunWithOwner,
@@ -113,7 +116,7 @@ async function restartRun(
     dialect: responsesDialect,
     clientRequest,
     caller,
-    // Headers of the client's request are not stored, so their options have the defaults.
+    // The client's headers are not stored, so options that headers would set have their defaults.
     options: {},
     turnId,
     createdAtMs: turn.createdAtMs,
@@ -127,10 +130,16 @@ async function restartRun(
   return startRun(newRun, slot, ports)
 }
 
-/** Maximum age of a restarted run, so that a request that crashes its process is not repeated forever. */
+/**
+ * Maximum age of a run that is restarted. Limited because a request that crashes its process would be
+ * repeated forever.
+ */
 const MAX_RESTART_AGE_MS = 60 * 60 * 1000
 
-/** True for a recent background run without output: its client does not notice a restart. */
+/**
+ * True for a background run without output that is at most one hour old. Its client does not notice a
+ * restart.
+ */
 export async function canRestartRun(
   run: RunLogPage,
   { runs, nowMs }: Ports<'nowMs' | 'runs'>,
@@ -141,7 +150,7 @@ export async function canRestartRun(
   return (await runs.findStoredPositions(tenant, turnId)).size === 0
 }
 
-/** False if other turns were added to the conversation after the orphaned turn. */
+/** False if another turn was added to the conversation after the orphaned turn was opened. */
 function isStillLastTurn(newTurn: NewTurn, turn: StoredTurn): boolean {
   return turn.conversation === null || newTurn.parent === turn.parent
 }

@@ -1,6 +1,6 @@
 /**
- * Ends the runs of a process that shuts down. Waits up to `graceMs` for them to finish. After that, a
- * background run without output is left for another replica to restart, and other runs end as failed.
+ * Ends the runs of a process that shuts down. Waits up to `graceMs` for them to finish. Then ends the other
+ * runs as failed, except background runs without output, which another replica restarts.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import { endRunEarly } from './end-run-early.ts'
@@ -16,8 +16,8 @@ export async function shutDownRuns(
   ports: Ports<'log' | 'nowMs' | 'runs' | 'store'>,
 ): Promise<void> {
   await waitForRuns(activeRuns.listLogs(), graceMs)
-  // All runs end at the same time; a run that had to wait might fail first, e.g. if its upstream
-  // connection breaks.
+  // All runs are ended at once, because a run that waits for others might fail meanwhile, e.g. if its
+  // upstream connection breaks.
   await Promise.all(activeRuns.listLogs().map((log) => endRun(log, ports)))
 }
 

@@ -1,6 +1,6 @@
 /**
- * Answers a request with `background: true` immediately: with a response object of the status `queued`,
- * or with a stream that begins with it. The run continues even if the client disconnects.
+ * Answers a request with `background: true` immediately: with a response object of the status `queued`, or
+ * with a stream that begins with such an object. The run continues if the client disconnects.
  */
 import { createAnswerIdentity } from '../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
@@ -35,7 +35,8 @@ export async function startBackgroundResponse(
   const slot = await queryStoreOrThrow(() => activeRuns.openSlot(turnId))
   const storeTurn = async (turn: NewTurn): Promise<void> => {
     await ports.runs.openRun({ ...turn, background: true }, events)
-    // Not awaited: if this write fails, the status stays `queued` until the run ends.
+    // Not awaited, because the run does not depend on this write: if it fails, the status stays `queued`
+    // until the run ends.
     ports.runs.startRun({ turnId, tenant, user, owner: slot.owner }).catch(() => undefined)
   }
   const run = { ...request, ...identity, isStored: false, firstEvent: events.last + 1, storeTurn }

@@ -1,6 +1,6 @@
 /**
- * Starts a run, which answers a request into an event log instead of to the client. The log acts as
- * the client and as the store of the turn, so the run continues when the client disconnects.
+ * Starts a run, which writes an answer into an event log instead of to the client. The log is used in place
+ * of the client and of the store for the turn, so the run continues when the client disconnects.
  */
 import type { ClientStream, HttpExchange } from '../gateway/http-exchange-interface.ts'
 import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
@@ -17,13 +17,13 @@ import { CANCELLED, endRunEarly, type RunConclusion } from './end-run-early.ts'
 import { getRunLeaseMs, type ActiveRunSlot } from './active-runs-and-lease.ts'
 import { createRunLog, type RunLog } from './event-log/run-event-log.ts'
 
-/** The parts of a request that a run needs to answer it. */
+/** The parts of a client's request that are needed to answer it in a run. */
 export type RunRequest = Required<
   Pick<AnswerRequest, 'dialect' | 'clientRequest' | 'caller' | 'options'>
 >
 
 export interface NewRun extends RunRequest, AnswerIdentity {
-  /** True if the turn is stored already, because the run is restarted. */
+  /** True if the turn is stored already, because this is the restart of a run. */
   readonly isStored: boolean
   /** Number of the first event that the run adds to the log, e.g. 3 after three opening events. */
   readonly firstEvent: number
@@ -35,9 +35,12 @@ export interface StartedRun {
   readonly log: RunLog
   /** Resolves once the turn is stored; rejects if it cannot be stored. */
   readonly whenStored: Promise<void>
-  /** Resolves to the response headers once the upstream starts to answer; rejects if it fails before. */
+  /**
+   * Resolves to the response headers once the upstream starts to answer; rejects if the request fails
+   * before that.
+   */
   readonly whenAnswering: Promise<Response>
-  /** Cancels the run before any client knows its id. */
+  /** Cancels a run whose response id no client has received yet. */
   readonly cancelUnannounced: () => void
   /** Resolves when the run has ended; never rejects. */
   readonly whenOver: Promise<void>
@@ -49,7 +52,8 @@ export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDepende
   const log = createRunLog(ownedRun, run.firstEvent, getRunLeaseMs(ports), ports)
   const storing = Promise.withResolvers<void>()
   const state = { isStored: run.isStored, isCancelled: false }
-  // The lease check reports a registered run without a stored turn as lost, so it is registered later.
+  // A run is registered only after its turn is stored. Otherwise, the check of the lease would report it as
+  // lost.
   if (state.isStored) slot.register(log)
   const openTurn = async (turn: NewTurn): Promise<void> => {
     try {
@@ -64,7 +68,8 @@ export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDepende
     state.isStored = true
     storing.resolve()
   }
-  // A streamed answer stores each item when the item ends. A background run is always stored.
+  // `stream: true`, because a streamed answer stores each item when the item ends. `store: true`, because
+  // every run is stored.
   const storedRequest = {
     ...clientRequest,
     stream: true,
@@ -81,8 +86,8 @@ export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDepende
     options: run.options,
   }
   const whenAnswering = answerRequest(request, ports)
-  // A request that fails before its turn is stored rejects `whenStored` with its error, but not while
-  // the turn is still being written.
+  // If a request fails before its turn is stored, `whenStored` rejects with its error. It does so only when
+  // no write of the turn is in progress any more.
   whenAnswering.catch(async (cause: unknown) => {
     await Promise.allSettled(pendingWork)
     storing.reject(cause)
@@ -90,11 +95,10 @@ export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDepende
   const inProgress = { whenAnswering, pendingWork, ownedRun, log, state }
   const whenOver = endWithAnswer(inProgress, ports).then(async () => {
     await slot.close()
-    // Workers stop a request when its promises have resolved, so this one also waits for the tasks
-    // after the answer.
+    // Workers may stop when this promise has resolved, so it also waits for the tasks after the answer.
     await Promise.allSettled(pendingWork)
   })
-  // Prevents an unhandled rejection if the caller does not wait for `whenStored`.
+  // Prevents an unhandled rejection if the caller does not use `whenStored`.
   storing.promise.catch(() => undefined)
   return {
     log,
@@ -110,14 +114,17 @@ export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDepende
 
 interface RunInProgress {
   readonly whenAnswering: Promise<unknown>
-  /** Work of the answer that may outlast it, including the write of its turn. */
+  /** Work that may take longer than the answer, including the write of its turn. */
   readonly pendingWork: readonly Promise<unknown>[]
   readonly ownedRun: OwnedRun
   readonly log: RunLog
   readonly state: { readonly isStored: boolean; readonly isCancelled: boolean }
 }
 
-/** Waits until the answer has ended, and ends its turn if the answer failed. */
+/**
+ * Waits until the answer has ended. If the request failed before the answer started, ends the turn, because
+ * nothing else does.
+ */
 async function endWithAnswer(
   { whenAnswering, pendingWork, ownedRun, log, state }: RunInProgress,
   ports: Ports<'log' | 'nowMs' | 'replica' | 'runs' | 'store'>,
@@ -126,7 +133,7 @@ async function endWithAnswer(
     await whenAnswering
     if ((await log.whenOver) === 'lost') ports.replica.reportUnclosedTurn(ownedRun)
   } catch (error) {
-    // If the answer failed because its log is lost, the run belongs to another replica now.
+    // The answer fails if its log is lost. The run then belongs to another replica.
     const isLost = log.client.isDisconnected() && !state.isCancelled
     await Promise.allSettled(pendingWork)
     await log.stopWriting()

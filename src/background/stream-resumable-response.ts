@@ -1,6 +1,6 @@
 /**
- * Answers a request with a stream that the client can resume after a disconnect. Once the client has
- * received the response id, the run continues even if the client disconnects.
+ * Answers a request with a stream that the client can resume after a disconnect. The run is cancelled if
+ * the client disconnects before it receives the response id; after that, it continues.
  */
 import { createAnswerIdentity } from '../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'

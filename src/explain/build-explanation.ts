@@ -1,6 +1,7 @@
 /**
  * Builds the explanation of an upstream request. Its dispositions say for each item whether it was sent,
- * changed or dropped, and why. Its summary has the rest: counts, sizes, the policy, other notes.
+ * changed or dropped, and why. Its summary contains everything that is not about a single item: counts,
+ * sizes, the policy, other notes.
  */
 import type { Json, JsonObject } from '../core/json/json.ts'
 import type { Note } from '../core/note.ts'
@@ -40,13 +41,16 @@ export interface ExplanationSummary extends JsonObject {
   readonly api: string
   readonly upstream: JsonObject & { readonly wire: string }
   readonly policy: JsonObject & { readonly name: string }
-  /** How many items came from the client, came from the history, and were sent. */
+  /**
+   * Numbers of items: those that the client sent, those from the history, and those that were sent
+   * upstream.
+   */
   readonly counts: JsonObject
   readonly sent: JsonObject & { readonly estimated_tokens: number }
-  /** Estimated size of the request without any dropped or shortened items. */
+  /** Estimated size that the request would have if no item were dropped or shortened. */
   readonly fullReplay: JsonObject
   readonly parts: JsonObject
-  /** Size of each memory layer, which `parts.added` includes; absent without layers. */
+  /** Size of each memory layer, which is also counted in `parts.added`. Absent if there are no layers. */
   readonly layers?: JsonObject
   readonly window: JsonObject
   /**
@@ -55,7 +59,7 @@ export interface ExplanationSummary extends JsonObject {
    */
   readonly correction?: number
   /**
-   * Digests of the client's instructions and tools, to detect that the next request changes them. Absent
+   * Digests of the client's instructions and tools. They show whether the next request changes them. Absent
    * in rows of older versions.
    */
   readonly given?: ClientFieldDigests
@@ -70,8 +74,8 @@ export interface ClientFieldDigests extends JsonObject {
 }
 
 /**
- * Facts about a request that its body does not show. For an unchanged request, only they and the body are
- * stored.
+ * Facts about a request that its body does not show. If the client's bytes were forwarded unchanged, only
+ * the body and these facts are stored.
  */
 export interface RequestFacts extends JsonObject {
   readonly api: DialectName
@@ -86,12 +90,12 @@ export interface RequestFacts extends JsonObject {
 export interface ExplanationInput extends ItemLists {
   /** Number of items from the history. */
   readonly historyCount: number
-  /** Number of items from the client's request, including items that recall restored in it. */
+  /** Number of items from the client's request, including those that recall restored among them. */
   readonly requestCount: number
-  /** Number of items that the client itself sent. */
+  /** Number of items that the client itself sent, i.e. without restored items. */
   readonly clientItemCount: number
   /** The fields as they were sent to the upstream. */
-  readonly params: Pick<PromptParameters, 'instructions' | 'tools'>
+  readonly sentParams: Pick<PromptParameters, 'instructions' | 'tools'>
   /** The fields as the client sent them. */
   readonly clientParams: Pick<PromptParameters, 'instructions' | 'tools'>
   readonly bodyBytes: number
@@ -114,7 +118,7 @@ export function explainPreparedRequest(
     clientItemCount: originalItems.length,
     sentItems: prompt.items,
     originalPositions,
-    params: prompt.params,
+    sentParams: prompt.params,
     clientParams: clientRequest.params,
     bodyBytes: bytesOf(request.body),
     estimatedTokens: estimateBodyTokens(prepared),
@@ -151,7 +155,7 @@ export function collectRequestFacts(
 
 export function buildExplanation(facts: RequestFacts, input: ExplanationInput): Explanation {
   const { api, upstream, policy, correction, notes } = facts
-  const { items, sentItems, originalPositions, historyCount, params } = input
+  const { items, sentItems, originalPositions, historyCount, sentParams } = input
   const tokens = applyTokenCorrection(input.estimatedTokens, correction)
   const initialCount = historyCount + input.requestCount
   const lists = { items, sentItems, originalPositions, notes, historyCount, initialCount }
@@ -164,7 +168,7 @@ export function buildExplanation(facts: RequestFacts, input: ExplanationInput): 
     sizes: sizes.sent,
     originalPositions,
     droppedPositions: new Set(dropped.map(({ place }) => place)),
-    params,
+    params: sentParams,
     bodySize,
     correction,
   })
@@ -192,7 +196,7 @@ export function buildExplanation(facts: RequestFacts, input: ExplanationInput): 
       },
       ...(correction === 1 ? {} : { correction }),
       given: digestClientFields(input.clientParams),
-      // Omits notes that are already part of an item's disposition.
+      // Omits notes that are already in the disposition of an item.
       notes: notes.filter(
         (note) =>
           note.at === undefined || note.field !== undefined || !itemNotes.has(noteKey(note)),
@@ -210,8 +214,8 @@ function digestClientFields(params: ExplanationInput['clientParams']): ClientFie
 }
 
 /**
- * Returns the estimated size of the request without any cuts: its size plus the size of the dropped and
- * shortened content. Encoding the uncut request would be exact, but slow.
+ * Returns the estimated size of the request if nothing were dropped or shortened: its size plus that of the
+ * removed content. Encoding such a request would give the exact size, but is slow.
  */
 function measureFullReplay(
   bodySize: Size,

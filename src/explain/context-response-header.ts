@@ -1,7 +1,7 @@
 /**
  * Builds the value of the response header `x-backstory-context`, a summary of the explanation, e.g.
- * `policy=retain; items=12; sent=10; changed=1; added=0; dropped=2; tokens=5200; cached=4100`. Only
- * responses to requests with `x-backstory-explain: true` have it.
+ * `policy=retain; items=12; sent=10; changed=1; added=0; dropped=2; tokens=5200; cached=4100`. The header
+ * is sent only if the request has the header `x-backstory-explain: true`.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
@@ -19,7 +19,7 @@ export const EXPLAIN_REQUEST_HEADER = 'x-backstory-explain'
 
 /**
  * Returns the header value; null after an error, so that the client still gets its answer. `cached` is
- * `unknown` if loading the previous request takes more than 300 ms.
+ * `unknown` if the previous request was not stored, or if loading it takes more than 300 ms.
  */
 export async function formatContextHeader(
   prepared: PreparedRequest,

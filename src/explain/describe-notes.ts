@@ -5,7 +5,9 @@ import { PROVIDERS } from '../providers/registry.ts'
 import type { ExplanationSummary } from './build-explanation.ts'
 import type { DispositionNote } from './item-dispositions.ts'
 
-/** Returns the sentence that describes a note, or the code of the note if there is none. */
+/**
+ * Returns the sentence that describes a note. Without such a sentence, returns the code `why` of the note.
+ */
 export type DescribeNote = (note: DispositionNote) => string
 
 export function createNoteDescriber({ upstream: { wire } }: ExplanationSummary): DescribeNote {

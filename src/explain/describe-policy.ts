@@ -1,21 +1,21 @@
 /**
- * Describes a request's policy: its preset, each field that differs from the preset, and the level
- * that set it.
+ * Describes a request's policy: its preset, each field that differs from the preset, and who set the field:
+ * the settings, the model, the API key, the conversation or the request.
  */
 import { PRESETS, type ContextPolicy, type PolicyOverrides } from '../core/context-policy.ts'
 import type { Json, JsonObject } from '../core/json/json.ts'
 import { toSnakeCase } from '../core/text/snake-case.ts'
 
 export interface PolicyLevel {
-  /** Name of the level that sets the overrides, e.g. `settings`, `conversation` or `request`. */
+  /** Who set the overrides, e.g. `settings`, `conversation` or `request`. */
   readonly by: string
   readonly overrides: PolicyOverrides | null
 }
 
 /**
- * Returns the preset of the policy, the fields that differ from it, and the level that set each field. The
- * last level that sets a field counts. A field that no level sets was changed by the `gateway`, e.g.
- * because it withheld a tool that would have nothing to read.
+ * Returns the preset of the policy, the fields that differ from it, and who set each field. `levels`: the
+ * overrides in order of precedence, lowest first. A field that is in no overrides was changed by the
+ * `gateway`: it sets `outputs.expand` to false, for example, if the tool `expand_output` is not offered.
  */
 export function describePolicy(
   policy: ContextPolicy,
@@ -27,7 +27,7 @@ export function describePolicy(
     const defaults = preset[section] as unknown as Section
     if (rules === defaults) return []
     return Object.entries(rules).flatMap(([name, value]) => {
-      // Most values are the same objects as in the preset, so the slow comparison of JSON is rare.
+      // Most values are the very objects of the preset, so the slow comparison as JSON is rarely needed.
       const preset = defaults[name]
       if (value === preset || JSON.stringify(value) === JSON.stringify(preset)) return []
       const by =

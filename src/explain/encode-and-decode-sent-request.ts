@@ -1,6 +1,7 @@
 /**
- * Encodes a sent request and its explanation as the texts that are stored, and decodes them. Only the body
- * of an unchanged request is stored, because its explanation can be built from the body.
+ * Encodes a sent request and its explanation as the texts that are stored, and decodes them. If the
+ * client's bytes were forwarded unchanged, the items are not stored, because they can be derived from the
+ * body.
  */
 import { isObject, tryParseJsonObject } from '../core/json/json.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
@@ -23,7 +24,7 @@ export interface ExplainedRequest extends Explanation {
   readonly body: string
 }
 
-/** Value of `items` in the store if every item was sent unchanged. */
+/** Value of the stored `items` if the client's bytes were forwarded unchanged. */
 const UNCHANGED_REQUEST = ''
 
 export function encodeSentRequest(
@@ -37,11 +38,12 @@ export function encodeSentRequest(
     return { body, items: UNCHANGED_REQUEST, about }
   }
   const { summary, dispositions } = explainPreparedRequest(prepared, request, settings)
-  // The items of the next request begin with the same text, so the store saves only the difference.
+  // The store saves only the difference to the previous request. It is small, because the dispositions of
+  // the next request begin with the same text.
   return { body, items: JSON.stringify(dispositions), about: JSON.stringify(summary) }
 }
 
-/** Returns the body of a request as text, also if it is forwarded as bytes. */
+/** Returns the body of a request as text, also if the body is forwarded as bytes. */
 export function decodeBodyText({ body }: UpstreamRequest): string {
   return body instanceof Uint8Array ? decoder.decode(body) : (body ?? '')
 }

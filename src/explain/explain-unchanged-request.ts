@@ -1,6 +1,6 @@
 /**
- * Explains requests that were forwarded with the client's own bytes. Only the body of such a request is
- * stored, and its explanation is built from the body when a user asks for it.
+ * Explains requests that were forwarded with the client's own bytes. Only the body of such a request and a
+ * few facts are stored. The rest of the explanation is derived from the body when a user requests it.
  */
 import type { ClientRequest } from '../core/client-request.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
@@ -11,7 +11,10 @@ import { DIALECTS } from '../dialects/dialect-registry.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import { buildExplanation, type Explanation, type RequestFacts } from './build-explanation.ts'
 
-/** True if the client's bytes were forwarded, without history and without notes about items. */
+/**
+ * True if the explanation can be derived from the stored body: the client's bytes were forwarded without
+ * history, no note is about an item, and no item has gateway fields.
+ */
 export function isUnchangedRequest(prepared: PreparedRequest): boolean {
   const { clientRequest, items, prompt, encoded, notes } = prepared
   return (
@@ -31,7 +34,10 @@ function hasGatewayFields({ native }: Item): boolean {
   return native?.['backstory'] !== undefined
 }
 
-/** Builds the explanation from the stored body `text`; null if the body cannot be parsed. */
+/**
+ * Builds the explanation from the stored facts and the stored body `text`; null if the body cannot be
+ * parsed.
+ */
 export function explainUnchangedRequest(facts: RequestFacts, text: string): Explanation | null {
   const body = tryParseJsonObject(text.replace(BYTE_ORDER_MARK, ''))
   const clientRequest = body === null ? null : parseBody(facts.api, body)
@@ -44,7 +50,7 @@ export function explainUnchangedRequest(facts: RequestFacts, text: string): Expl
     clientItemCount: items.length,
     sentItems: items,
     originalPositions: [...items.keys()],
-    params,
+    sentParams: params,
     clientParams: params,
     bodyBytes: Buffer.byteLength(text),
     estimatedTokens: estimateTokens(body),
@@ -52,8 +58,8 @@ export function explainUnchangedRequest(facts: RequestFacts, text: string): Expl
 }
 
 /**
- * Parses a stored body; null if it is invalid, because an older version of the gateway may have accepted
- * a body that this version rejects.
+ * Parses a stored body. Returns null if it is invalid, which is possible because an older version of the
+ * gateway may have accepted it.
  */
 function parseBody(api: RequestFacts['api'], body: JsonObject): ClientRequest | null {
   try {

@@ -1,7 +1,7 @@
 /**
- * Derives what happened to each item of the history and the request: its fate is sent, changed, dropped or
- * moved. Items that the gateway inserted have the fate `added`. The fates are derived from the item lists
- * before and after the transforms, and from the notes of the transforms.
+ * Derives the disposition of each item, from the item lists before and after the transforms and from their
+ * notes. Items of the history and the request are sent, changed, dropped or moved (stored as `fate`). Items
+ * that the gateway inserted are `added`.
  */
 import { readChatOnlyFields } from '../core/items/chat-only-fields.ts'
 import type { Item } from '../core/item.ts'
@@ -16,15 +16,18 @@ export interface ItemDisposition {
   readonly type: string
   readonly role?: string | undefined
   readonly author?: string | undefined
-  /** Origin of the item. `answer`: an earlier tool round of the same answer; `memory`: the history. */
+  /**
+   * Source of the item. `memory`: the history, or restored by recall; `answer`: an earlier tool round of
+   * the answer; `gateway`: inserted by the gateway.
+   */
   readonly from: 'request' | 'memory' | 'answer' | 'gateway'
   readonly preview: string
   readonly fate: 'sent' | 'changed' | 'dropped' | 'moved' | 'added'
-  /** Bytes as sent; for a dropped item, bytes of the original. */
+  /** Size in the request; for a dropped item, its original size. */
   readonly bytes: number
-  /** Estimated tokens, not corrected by the provider's counts. */
+  /** Estimated tokens, not corrected by the token counts of the provider. */
   readonly tokens: number
-  /** Original bytes of a changed item. */
+  /** Original size of a changed item; undefined for other items. */
   readonly given_bytes?: number | undefined
   readonly notes?: readonly DispositionNote[] | undefined
 }
@@ -34,11 +37,17 @@ export type DispositionNote = Pick<Note, 'did' | 'why' | 'by' | 'detail'>
 export interface DispositionInput extends ItemLists {
   /** Number of items from the history. */
   readonly historyCount: number
-  /** Number of items from history and client; the rest is from earlier tool rounds. Default: all. */
+  /**
+   * Number of items from the history and the client. The other items are from earlier tool rounds of the
+   * answer. Default: all items.
+   */
   readonly initialCount?: number
   readonly notes: readonly Note[]
   readonly sizes?: ItemSizes
-  /** Name of the upstream's wire, e.g. `responses`: the `by` of notes about items that it cannot encode. */
+  /**
+   * Name of the upstream's wire, e.g. `responses`. It is the `by` of notes about items that the wire cannot
+   * encode.
+   */
   readonly wire: string
 }
 
@@ -57,8 +66,8 @@ export function deriveItemDispositions(input: DispositionInput): readonly ItemDi
   const additions = notes.filter(
     ({ did, by, field }) => did === 'added' && !isRecall(by) && field === undefined,
   )
-  // `sentIndexes`: for each item, its index in `sentItems`. `addedAfter`: for an item's index, the indexes
-  // in `sentItems` of the inserted items that follow it.
+  // `sentIndexes`: index in `sentItems` for each item. `addedAfter`: for the index of an item (-1: the
+  // start), the indexes in `sentItems` of the inserted items that follow it.
   const sentIndexes = items.map(() => NOT_SENT)
   const addedAfter = new Map<number, number[]>()
   let last = -1
@@ -74,7 +83,8 @@ export function deriveItemDispositions(input: DispositionInput): readonly ItemDi
     (addedAfter.get(place) ?? []).flatMap((index) => {
       const item = sentItems[index]
       if (item === undefined) return []
-      // The first inserted item gets the first `added` note, etc.; memory layers have notes of their own.
+      // Inserted items have no index in their notes, so the first one gets the first `added` note, etc.
+      // Memory layers have notes of their own.
       const isLayer = readItemLayer(item) !== null
       const next = additions.findIndex(({ by }) => (by === LAYER_TRANSFORM_NAME) === isLayer)
       const [note] = next < 0 ? [] : additions.splice(next, 1)
@@ -91,7 +101,7 @@ export function deriveItemDispositions(input: DispositionInput): readonly ItemDi
     const size = sizes.sent[index] ?? original
     const originalBytes = sentItem === null || sentItem === item ? undefined : original.bytes
     const isMemory = place < historyCount || notes.some(({ why }) => why === 'recalled')
-    const fate = deriveFate(item, sentItem, notes, wire)
+    const fate = classifyDisposition(item, sentItem, notes, wire)
     const from = place >= initialCount ? 'answer' : isMemory ? 'memory' : 'request'
     const disposition = describeItem(item, { size, originalBytes, notes, place, from, fate })
     dispositions.push(disposition, ...describeAddedAfter(place))
@@ -102,14 +112,14 @@ export function deriveItemDispositions(input: DispositionInput): readonly ItemDi
 const NOT_SENT = -1
 const NO_NOTES: readonly Note[] = []
 
-/** True if recall wrote the note. Recall restores recorded items before any transform, often without a `by`. */
+/** True if recall wrote the note. Notes of recall often lack `by`, unlike those of transforms. */
 function isRecall(by: string | undefined): boolean {
   return by === undefined || by === 'recall'
 }
 
 /**
- * Groups notes by item index. Skips notes about an item that recall removed: the item is not in the list
- * any more, so the `at` of the note is the index of the next item.
+ * Groups notes by the index of their item. Skips notes about an item that recall removed: it is not in the
+ * list any more, so the `at` of the note is the index of the item after it.
  */
 function groupNotesByItem(notes: readonly Note[]): ReadonlyMap<number, readonly Note[]> {
   const groups = new Map<number, Note[]>()
@@ -124,7 +134,7 @@ function groupNotesByItem(notes: readonly Note[]): ReadonlyMap<number, readonly 
   return groups
 }
 
-function deriveFate(
+function classifyDisposition(
   item: Item,
   sentItem: Item | null,
   notes: readonly Note[],
@@ -132,7 +142,8 @@ function deriveFate(
 ): ItemDisposition['fate'] {
   if (sentItem === null) return 'dropped'
   const hasNote = (did: Note['did']): boolean => notes.some((note) => note.did === did)
-  // The encoder omits only the unsupported part of a message, but it omits other items completely.
+  // The encoder omits only the unsupported parts of a message, but it omits items of other types
+  // completely.
   const isOmittedByWire = notes.some((note) => note.did === 'dropped' && note.by === wire)
   if (isOmittedByWire) return item.type === 'message' ? 'changed' : 'dropped'
   if (notes.some(({ why }) => why === 'recalled')) return 'added'
@@ -147,8 +158,8 @@ interface DispositionFields extends Pick<ItemDisposition, 'place' | 'from' | 'fa
 }
 
 /**
- * Builds the disposition of an item. The fields are always the same and in the same order, which makes
- * serializing a long list faster.
+ * Builds the disposition of an item. The fields always have the same order, which makes serializing a long
+ * list faster.
  */
 function describeItem(
   item: Item,

@@ -61,7 +61,10 @@ export function scaleSize({ bytes, tokens }: Size, factor: Size): Size {
   return { bytes: Math.floor(bytes * factor.bytes), tokens: Math.floor(tokens * factor.tokens) }
 }
 
-/** Returns the difference of two sizes, at least 0: the estimate of a part can exceed that of the total. */
+/**
+ * Returns the difference of two sizes, but at least 0: the estimated size of a part can exceed that of the
+ * total.
+ */
 export function subtractSizes(one: Size, other: Size): Size {
   return {
     bytes: Math.max(0, one.bytes - other.bytes),

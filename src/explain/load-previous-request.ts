@@ -1,11 +1,14 @@
-/** Loads stored upstream requests of earlier answers, which an explanation compares a request with. */
+/**
+ * Loads a stored upstream request of an earlier answer. An explanation compares a request with it to
+ * predict how much the provider has cached.
+ */
 import type { Caller } from '../core/client/caller.ts'
 import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import { decodeSentRequest, type ExplainedRequest } from './encode-and-decode-sent-request.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
-/** One upstream request of an earlier answer, which has a request for each of its tool rounds. */
+/** One upstream request of an earlier answer. An answer has one request for each of its tool rounds. */
 export interface PreviousRequest extends ExplainedRequest {
   readonly turnId: string
   readonly round: number
@@ -13,20 +16,20 @@ export interface PreviousRequest extends ExplainedRequest {
 }
 
 /**
- * Loads the last upstream request of the previous answer in the conversation. Resolves to null if there
- * is no previous answer, and to undefined if it is unknown or its request was not stored.
+ * Loads the last upstream request of the previous answer in the conversation. Resolves to null if there is
+ * no previous answer, and to undefined if that answer is unknown or its request was not stored.
  */
 export async function loadPreviousRequest(
   { history, items }: PreparedRequest,
-  owner: Caller,
-  world: Ports<'requests'>,
+  caller: Caller,
+  ports: Ports<'requests'>,
 ): Promise<PreviousRequest | null | undefined> {
   const parent = history.parent ?? history.recallResult?.parentOfNewTurn ?? null
-  if (parent !== null) return loadSentRequest(parent.id, owner, world)
+  if (parent !== null) return loadSentRequest(parent.id, caller, ports)
   return items.some(isItemOfAnswer) ? undefined : null
 }
 
-/** Loads the upstream request of one tool round of an answer; without `round`, that of the last round. */
+/** Loads the upstream request of one tool round of an answer, by default of the last one. */
 export async function loadSentRequest(
   turnId: string,
   { tenant, user }: Caller,

@@ -1,6 +1,6 @@
 /**
- * Renders an explanation as JSON for the API: the sizes, the policy, and each item with its fate and the
- * reasons as sentences. Also predicts how much of the request the provider has cached.
+ * Renders an explanation as JSON for the API: the sizes, the policy, and each item with its disposition and
+ * the reasons as sentences. Also predicts how much of the request the provider has cached.
  */
 import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 import type { Note } from '../core/note.ts'
@@ -11,16 +11,22 @@ import type { ExplainedRequest } from './encode-and-decode-sent-request.ts'
 import type { ItemDisposition } from './item-dispositions.ts'
 import type { PreviousRequest } from './load-previous-request.ts'
 
-export interface ExplanationContext {
-  /** Request to compare with; null at the start of a conversation, undefined if it is unknown. */
+export interface ExplanationRenderOptions {
+  /**
+   * The previous request, for the prediction of cached tokens. Null at the start of a conversation,
+   * undefined if unknown.
+   */
   readonly previous: PreviousRequest | null | undefined
-  /** All notes in their original order; undefined for a stored request, whose notes are per item. */
+  /**
+   * All notes in their original order. Undefined for a stored request, because its notes are stored with
+   * their items.
+   */
   readonly notes?: readonly Note[]
 }
 
 export function renderExplanation(
   sent: ExplainedRequest,
-  { previous, notes = collectNotes(sent) }: ExplanationContext,
+  { previous, notes = collectNotes(sent) }: ExplanationRenderOptions,
 ): JsonObject {
   const { summary, dispositions, body } = sent
   const describe = createNoteDescriber(summary)
@@ -30,7 +36,7 @@ export function renderExplanation(
     api,
     upstream: { ...upstream, body: tryParseJsonObject(body) ?? body },
     policy,
-    items: { ...counts, list: dispositions.map((fate) => renderItem(fate, summary, describe)) },
+    items: { ...counts, list: dispositions.map((item) => renderItem(item, summary, describe)) },
     size: { sent: size, full_replay: fullReplay },
     parts,
     ...(layers === undefined ? {} : { layers }),
@@ -41,11 +47,11 @@ export function renderExplanation(
 }
 
 function renderItem(
-  { notes = [], ...fate }: ItemDisposition,
+  { notes = [], ...disposition }: ItemDisposition,
   { correction = 1 }: ExplanationSummary,
   describe: DescribeNote,
 ): JsonObject {
-  const item = { ...fate, tokens: Math.ceil(fate.tokens * correction) }
+  const item = { ...disposition, tokens: Math.ceil(disposition.tokens * correction) }
   if (notes.length === 0) return item
   return { ...item, reasons: notes.map((note) => ({ ...note, sentence: describe(note) })) }
 }

@@ -1,6 +1,6 @@
 /**
  * Renders an explanation as plain text, 80 columns wide: the size of each part of the request, how much of
- * it the provider has probably cached and why not more, and the fate of every item.
+ * it the provider has probably cached, why not more, and the disposition of every item.
  */
 import { isObject, type Json, type JsonObject } from '../core/json/json.ts'
 import { SIZE_PARTS } from './request-size-by-part.ts'
@@ -44,7 +44,10 @@ function renderHeader(explanation: JsonObject): readonly string[] {
   ]
 }
 
-/** Renders the line `round  1 (0 to 2)` for a request of an answer with several tool rounds, e.g. 3. */
+/**
+ * Renders the line `round 1 (0 to 2)`, e.g. for the second of three tool rounds; no line for an answer with
+ * one round.
+ */
 function renderRound(explanation: JsonObject): readonly string[] {
   const rounds = numberIn(explanation, 'rounds')
   if (rounds < 2) return []
@@ -108,8 +111,8 @@ function renderCache(explanation: JsonObject): readonly string[] {
 }
 
 /**
- * Describes the position of the first difference. A removed value has no offset: `tools[0] is no longer
- * there`.
+ * Describes the position of the first difference. If a value was removed, the new body has no such
+ * position: `tools[0] is no longer there`.
  */
 function describePosition(difference: JsonObject): string {
   const path = textIn(difference, 'path')
@@ -118,7 +121,7 @@ function describePosition(difference: JsonObject): string {
     : `${path} is no longer there`
 }
 
-const FATE_SIGNS: Readonly<Record<string, string>> = {
+const DISPOSITION_SIGNS: Readonly<Record<string, string>> = {
   sent: '=',
   changed: '~',
   dropped: '-',
@@ -135,15 +138,15 @@ function renderItems(explanation: JsonObject): readonly string[] {
       .join(',')
   const widest = Math.max(0, ...items.map((item) => lettersOf(item).length))
   return [
-    Object.entries(FATE_SIGNS)
-      .map(([fate, sign]) => `${sign} ${fate}`)
+    Object.entries(DISPOSITION_SIGNS)
+      .map(([disposition, sign]) => `${sign} ${disposition}`)
       .join('   '),
     '',
     ...items.map((item) => {
       const place = item['place'] === null ? '' : textIn(item, 'place')
       const tokens = formatCount(numberIn(item, 'tokens'))
-      const fate = `${FATE_SIGNS[textIn(item, 'fate')] ?? '?'} ${lettersOf(item).padEnd(widest)}`
-      const line = `${fate}${place.padStart(5)}  ${padToColumns(truncateToColumns(speakerOf(item), 14), 15)}`
+      const signAndReasons = `${DISPOSITION_SIGNS[textIn(item, 'fate')] ?? '?'} ${lettersOf(item).padEnd(widest)}`
+      const line = `${signAndReasons}${place.padStart(5)}  ${padToColumns(truncateToColumns(speakerOf(item), 14), 15)}`
       const room = REPORT_COLUMNS - countColumns(line) - tokens.length - 1
       return `${line}${padToColumns(truncateToColumns(textIn(item, 'preview'), room), room)} ${tokens}`
     }),
@@ -198,7 +201,10 @@ function speakerOf(item: JsonObject): string {
   return SPEAKERS[textIn(item, 'type')] ?? textIn(item, 'type')
 }
 
-/** Renders the notes about the request or one of its fields, i.e. not about an item. */
+/**
+ * Renders the notes about the request or one of its fields. Notes about items are already among the reasons
+ * of the items.
+ */
 function renderOtherNotes(explanation: JsonObject): readonly string[] {
   const notes = listIn(explanation, 'notes').filter(
     (note) => note['field'] !== undefined || note['at'] === undefined,
@@ -217,7 +223,7 @@ function renderOtherNotes(explanation: JsonObject): readonly string[] {
       const field = note['field'] === undefined ? '' : `${textIn(note, 'field')}: `
       const text = `${field}${textIn(note, 'detail')}`
       const [first = '', ...rest] = wrapToColumns(text, REPORT_COLUMNS - 8)
-      const sign = FATE_SIGNS[textIn(note, 'did')] ?? '-'
+      const sign = DISPOSITION_SIGNS[textIn(note, 'did')] ?? '-'
       return [`${sign}       ${first}`, ...rest.map((line) => `        ${line}`)]
     })
   return lines.length === 0 ? [] : ['', ...lines]

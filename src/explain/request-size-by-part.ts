@@ -26,15 +26,18 @@ export const SIZE_PARTS = [
 ] as const
 
 /**
- * Size of each part of a request. `added` is text that the gateway inserted: notes, memory layers and
- * summaries. `overhead` is the part of the body that belongs to no other part.
+ * Size of each part of a request. `added` is text that the gateway inserted, e.g. memory layers and
+ * summaries. `overhead` is the rest of the body, e.g. field names.
  */
 export type SizeByPart = Readonly<Record<(typeof SIZE_PARTS)[number], Size>>
 
 export interface RequestSizeInput extends Pick<ItemLists, 'sentItems' | 'originalPositions'> {
   /** Sizes of the sent items. */
   readonly sizes: readonly Size[]
-  /** Original positions of dropped items. `sentItems` still has items that only the encoder omitted. */
+  /**
+   * Original positions of all dropped items. Needed because `sentItems` still contains the items that only
+   * the encoder dropped.
+   */
   readonly droppedPositions: ReadonlySet<number | null>
   readonly params: Pick<PromptParameters, 'instructions' | 'tools'>
   /** Size of the complete body. */
@@ -45,7 +48,7 @@ export interface RequestSizeInput extends Pick<ItemLists, 'sentItems' | 'origina
 
 export interface RequestSizes {
   readonly parts: SizeByPart
-  /** Size of each memory layer, which `parts.added` includes; null without layers. */
+  /** Size of each memory layer, which is also counted in `parts.added`. Null if there are no layers. */
   readonly layers: Readonly<Record<string, Size>> | null
 }
 
@@ -53,8 +56,8 @@ export function measureRequestParts(input: RequestSizeInput): RequestSizes {
   const { bodySize, correction } = input
   const { sums, layerSums } = sumParts(input)
   const sum = sumSizes([...Object.values(sums), ...Object.values(layerSums)])
-  // The parts are measured before encoding, which can shorten them, so they are scaled down to at most the
-  // size of the body.
+  // The parts are measured before encoding, which may shorten them. They are therefore scaled down so that
+  // they do not exceed the size of the body.
   const scale = {
     bytes: Math.min(1, bodySize.bytes / Math.max(1, sum.bytes)),
     tokens: Math.min(correction, bodySize.tokens / Math.max(1, sum.tokens)),
@@ -69,8 +72,8 @@ export function measureRequestParts(input: RequestSizeInput): RequestSizes {
 }
 
 /**
- * Sums the sizes of each part except `overhead`, and of each memory layer. `added` is without memory
- * layers.
+ * Sums the sizes of each part and of each memory layer. Here, `added` does not include the memory layers,
+ * and `overhead` is missing.
  */
 function sumParts(input: RequestSizeInput) {
   const { sentItems, sizes, originalPositions, droppedPositions } = input

@@ -1,6 +1,6 @@
 /**
- * Stores the upstream requests of an answer, one per tool round, so that `explain` can show them later.
- * Runs after the client has received the complete answer, so a failure is only logged.
+ * Stores the upstream requests of an answer, one per tool round, for later use by `explain`. A failure is
+ * only logged, because the client has already received the complete answer.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import type { NewRequestRecord } from '../store/upstream-requests/upstream-request-store-interface.ts'

@@ -32,7 +32,7 @@ describe.concurrent('starting and rejecting a resumable stream', () => {
       await until(async () => (await cluster.turn(`resp_${id}`))?.state === 'cancelled')
     }))
 
-  test('a resumable stream fails with an error response if the upstream rejects the request', () =>
+  test('if the upstream rejects the request of a resumable stream, the client gets the error as response and the run ends as failed', () =>
     withReplicas(async (cluster) => {
       const { runs } = await cluster.startReplica()
       const body = { stream: true, input: '/status 418 No' }
@@ -42,7 +42,7 @@ describe.concurrent('starting and rejecting a resumable stream', () => {
       await until(async () => (await cluster.turn(`resp_${cluster.opened[0]}`))?.state === 'failed')
     }))
 
-  test('the resumable header is ignored for a non-streamed request and rejected with store: false', () =>
+  test('the header x-backstory-resumable has no effect on a non-streamed request, and is an error together with store: false', () =>
     withReplicas(async (cluster) => {
       const { runs } = await cluster.startReplica()
       expect(runs.answer(createAnswerRequest({ input: 'x' }, true))).toBeNull()
@@ -64,7 +64,7 @@ describe.concurrent('background runs while the database is unreachable', () => {
       await until(async () => cancelled() > 1)
     }))
 
-  test('a run survives a database that is unreachable for a moment', () =>
+  test('a background run is completed even if the database is unreachable for a moment', () =>
     withReplicas(async (cluster) => {
       const replica = await cluster.startReplica()
       cluster.faults.record = 2
@@ -86,7 +86,7 @@ describe.concurrent('background runs in a conversation', () => {
     return { id, head }
   }
 
-  test('a run adds its turn to the conversation at its end and locks the conversation until then', () =>
+  test('a background run locks its conversation, and adds its turn to it at the end', () =>
     withReplicas(async (cluster) => {
       const replica = await cluster.startReplica()
       const { id: conversation, head } = await conversationIn(cluster.shared)
@@ -98,7 +98,7 @@ describe.concurrent('background runs in a conversation', () => {
       expect(`resp_${await head()}`).toBe(id)
     }))
 
-  test('a cancelled run adds nothing to the conversation and unlocks it', () =>
+  test('a cancelled background run adds nothing to its conversation and unlocks it', () =>
     withReplicas(async (cluster) => {
       const replica = await cluster.startReplica()
       const { id: conversation, head } = await conversationIn(cluster.shared)
@@ -127,7 +127,7 @@ describe.concurrent('background runs in a conversation', () => {
     }))
 })
 
-test("a restarted run sends the upstream the same request, including the client's items", () =>
+test("a restarted background run sends the upstream the same request as before, including the client's items", () =>
   withReplicas(async (cluster) => {
     const first = await cluster.startReplica()
     const said = (role: string, text: string) => ({ role, content: text })
@@ -149,7 +149,7 @@ test("a restarted run sends the upstream the same request, including the client'
 describe.concurrent('orphaned runs on Workers', () => {
   const visit = () => createWebHttpExchange(new Request('http://localhost/'), () => undefined)
 
-  test('on Workers, reading an orphaned run restarts it or ends it as failed', () =>
+  test('on Workers, a request for the response of an orphaned run restarts the run or ends it as failed', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const untold = await startSilentRun(cluster, first)
@@ -166,7 +166,7 @@ describe.concurrent('orphaned runs on Workers', () => {
       expect((await cluster.turn(untold))?.state).toBe('complete')
     }))
 
-  test('on Workers, reading a running or missing response changes nothing', () =>
+  test('on Workers, a request for a response that is missing or still being generated changes nothing', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const id = await cluster.startRun(first, '/hang')
@@ -178,7 +178,7 @@ describe.concurrent('orphaned runs on Workers', () => {
       expect(await runs.cancel(id, ANN)).toMatchObject({ status: 'cancelled' })
     }))
 
-  test('on Workers, a run without a recorded owner is ended after a long timeout', () =>
+  test('on Workers, a run without a recorded replica is ended as failed after one hour', () =>
     withReplicas(async (cluster) => {
       const turn = newTurn({ id: newTurnId(), ...ANN, createdAtMs: Date.now() })
       await cluster.shared.store.openTurn(turn)

@@ -8,7 +8,7 @@ import { aMoment, newTurnId } from './background-test-support.ts'
 import { ANN, startSilentRun, withReplicas, until } from './replica-cluster.ts'
 
 describe.concurrent('recovery of the runs of a dead replica', () => {
-  test('a run without output is restarted if its replica dies', () =>
+  test('a background run without output is restarted if its replica dies', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const lost = await startSilentRun(cluster, first)
@@ -27,7 +27,7 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
       expect(messages.slice(0, -1)).toEqual(await cluster.events(lost))
     }))
 
-  test('a run with output is ended as failed if its replica dies', () =>
+  test('a background run with output is ended as failed if its replica dies', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const id = await cluster.startRun(first, '/think Hm.\n/repeat 10 word\n/hang')
@@ -44,7 +44,7 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
       expect(turn?.output.map(({ type }) => type)).toEqual(['reasoning', 'message'])
     }))
 
-  test('an ordinary answer is ended if its replica dies', () =>
+  test('an answer that is no background run is ended as failed if its replica dies', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const turn = newTurn({ id: newTurnId(), ...ANN, owner: first.id })
@@ -58,7 +58,7 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
       expect(ended).toMatchObject({ state: 'failed', failure: { status: 500 } })
     }))
 
-  test('exactly one other replica restarts each run of a dead replica', () =>
+  test('each background run of a dead replica is restarted by exactly one other replica', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const lost = await Promise.all(
@@ -75,7 +75,7 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
       expect(again).toHaveLength(lost.length)
     }))
 
-  test('a replica that was cut off and returns does not touch runs that others recovered', () =>
+  test('a replica whose lease had expired writes nothing to a run that another replica has claimed, and cancels its upstream request', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const id = await cluster.startRun(first, '/repeat 3 word\n/hang')
@@ -94,7 +94,7 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
 })
 
 describe.concurrent('runs of a replica that shuts down', () => {
-  test('a replica that shuts down lets its runs finish', () =>
+  test('a replica that shuts down waits for its runs to finish', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const id = await cluster.startRun(first, '/repeat 50 word')
@@ -102,7 +102,7 @@ describe.concurrent('runs of a replica that shuts down', () => {
       expect((await cluster.turn(id))?.state).toBe('complete')
     }))
 
-  test('a replica that shuts down ends slow runs and leaves runs without output to other replicas', () =>
+  test('a replica that shuts down ends slow runs as failed, except runs without output, which another replica restarts', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const told = await cluster.startRun(first, '/repeat 3 word\n/hang')
@@ -119,7 +119,7 @@ describe.concurrent('runs of a replica that shuts down', () => {
 })
 
 describe.concurrent('runs that are owned by another replica', () => {
-  test('a client follows a run of another replica live', () =>
+  test('a client gets the events of a run of another replica while the run continues', () =>
     withReplicas(async (cluster) => {
       const [first, second] = [await cluster.startReplica(), await cluster.startReplica()]
       const id = await cluster.startRun(first, '/repeat 150 word')
@@ -145,7 +145,7 @@ describe.concurrent('runs that are owned by another replica', () => {
       })
     }))
 
-  test('a run that is cancelled and ends at the same time has the same final state everywhere', () =>
+  test('if a run is cancelled while it ends, its state, its events and the response to the cancellation agree', () =>
     withReplicas(async (cluster) => {
       const [first, second] = [await cluster.startReplica(), await cluster.startReplica()]
       const states = new Set<string>()
@@ -169,7 +169,7 @@ describe.concurrent('runs that are owned by another replica', () => {
     }))
 })
 
-test('a replica later ends its own answer whose end could not be stored', () =>
+test('if a replica could not store the end of an answer, it later ends the answer as failed', () =>
   withReplicas(async (cluster) => {
     const first = await cluster.startReplica()
     const turn = newTurn({ id: newTurnId(), ...ANN, owner: first.id })

@@ -6,7 +6,7 @@ import { describePolicy } from '../../src/explain/describe-policy.ts'
 
 const SAID = { policy: 'lean', summaries: { keep_turns: 2 }, media: { image_messages: 7 } }
 
-test('a described policy field can be sent in a request unchanged', () => {
+test('explain names policy fields and values as they can be sent in a request', () => {
   const wishes = readPolicyOverrides(SAID, 'backstory')
   const told = describePolicy(resolvePolicy([wishes]), [{ by: 'request', overrides: wishes }])
   expect(told).toEqual({
@@ -19,7 +19,7 @@ test('a described policy field can be sent in a request unchanged', () => {
   })
 })
 
-test('a policy field that no level sets is attributed to the gateway', () => {
+test('a changed policy field that no setting, conversation or request sets is attributed to the gateway', () => {
   const policy = resolvePolicy([{ policy: 'capped' }])
   const without = { ...policy, outputs: { ...policy.outputs, expand: false } }
   const { changes } = describePolicy(without, [{ by: 'settings', overrides: { policy: 'capped' } }])

@@ -86,7 +86,7 @@ function spokenIn(items: readonly Item[]): readonly Item[] {
 }
 
 for (const api of ['chat', 'responses'] as const) {
-  test(`the explanation of a stored request in ${api} equals the one at sending`, () => {
+  test(`the explanation of a stored ${api} request equals that before it was stored`, () => {
     let byBody = 0
     fc.assert(
       fc.property(asked, head, pinned, (items, said, isPinned) => {
@@ -112,7 +112,7 @@ for (const api of ['chat', 'responses'] as const) {
   })
 }
 
-test('only the body of an unchanged request with media, tools and instructions is stored', () => {
+test('no items are stored of a request with media, tools and instructions whose bytes are forwarded unchanged', () => {
   const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
   const messages = [
@@ -125,7 +125,7 @@ test('only the body of an unchanged request with media, tools and instructions i
   expect(kept.about.length).toBeLessThan(800)
 })
 
-test('a stored request that cannot be parsed any more has no explanation', () => {
+test('a stored request has no explanation if its body cannot be parsed any more', () => {
   const { kept } = tellings('chat', { model: 'm', messages: [{ role: 'user', content: 'Hi!' }] })
   expect(decodeSentRequest(kept)).not.toBeNull()
   expect(decodeSentRequest({ ...kept, body: '{"model":"m","messages":[3]}' })).toBeNull()
@@ -138,7 +138,7 @@ test.each([
     '\ufeff{"model":"m","messages":[{"role":"user","content":"Hi!"}],"store":true}',
   ],
   ['half a character', '{"model":"m","messages":[{"role":"user","content":"Hi \\ud83e!"}]}'],
-])('a stored body with %s is explained like the request that was sent', (_, text) => {
+])('the explanation of a stored body with %s equals that before it was stored', (_, text) => {
   const { told, kept, read } = tellingsOf('chat', new TextEncoder().encode(text))
   expect(kept.items).toBe('')
   expect(read).toEqual(told)

@@ -27,7 +27,7 @@ function fates(
   })
 }
 
-test('the dispositions list every item with its fate in order (C36)', () => {
+test('every item has a disposition, in the order of the items (C36)', () => {
   expect(
     fates(talk`
     output x lost
@@ -41,14 +41,14 @@ test('the dispositions list every item with its fate in order (C36)', () => {
   ])
 })
 
-test('a shortened item has the fate `changed`, its transform and its size as sent', () => {
+test('the disposition of a shortened item is `changed`, with the transform and the size as sent', () => {
   const [whole, short] = [fates(LONG)[2], fates(LONG, LEAN)[2]]
   expect(short).toMatchObject({ fate: 'changed', preview: whole?.preview })
   expect(short?.notes).toMatchObject([{ why: 'output-too-old', by: 'shorten-tool-outputs' }])
   expect(short?.bytes).toBeLessThan(whole?.bytes ?? 0)
 })
 
-test('the dispositions distinguish items of the history from items of the request', () => {
+test('the disposition of an item says whether it came from the history, recall or the request', () => {
   const recalled = { did: 'added', why: 'recalled', at: 1 } as const
   const told = fates(LONG, PRESETS.replay, { historyCount: 1, notes: [recalled] })
   expect(told.map(({ from }) => from)).toEqual([
@@ -61,7 +61,7 @@ test('the dispositions distinguish items of the history from items of the reques
   expect(told[1]?.fate).toBe('added')
 })
 
-test('the preview of an item is one line of at most 80 characters', () => {
+test('the preview of an item in an explanation is one line of at most 80 characters', () => {
   for (const { preview } of fates(LONG)) {
     expect(Array.from(preview).length).toBeLessThanOrEqual(80)
     expect(preview).not.toContain('\n')

@@ -5,9 +5,9 @@ import type { GatewayDependencies } from '../../src/gateway/dependencies-interfa
 import { NO_HISTORY } from '../../src/gateway/history/loaded-history.ts'
 
 test.each([
-  ['that continues the latest turn', 'that turn', { id: 'turn' }, ['turn']],
-  ['whose previous answer is unknown', 'no turn', null, []],
-])('the previous request of a request %s is that of %s', async (_case, _turn, parent, asked) => {
+  ['a request continues the latest turn', 'loaded from that turn', { id: 'turn' }, ['turn']],
+  ['the previous answer is unknown', 'not loaded', null, []],
+])('if %s, the previous request is %s', async (_case, _turn, parent, asked) => {
   const looked: string[] = []
   const requests = {
     loadRequest: (_owner: unknown, turnId: string) => {

@@ -14,7 +14,7 @@ function linesOf(list: readonly JsonObject[], more: JsonObject = {}): readonly s
   return renderTextReport({ upstream, items: { list }, ...more }).split('\n')
 }
 
-test('the text report has one line per item and lists each reason once', () => {
+test('the text report of explain has one line per item and lists each reason once', () => {
   const unsigned = { sentence: 'It has no signature.', by: 'gemini' }
   const dropped = Array.from({ length: 60 }, (_, at) => item(at, 'dropped', CUT))
   const lines = linesOf([
@@ -33,7 +33,7 @@ test('the text report has one line per item and lists each reason once', () => {
   expect(starts.slice(-4)).toEqual(['- a     59', '~ a,b   60', '+ c       ', '=       61'])
 })
 
-test('the text report has no column of letters if there are no reasons', () => {
+test('the text report of explain has no column of letters if no item has a reason', () => {
   const lines = linesOf([item(0, 'sent')])
   expect(lines.filter((line) => line.startsWith('='))).toEqual([
     '= sent   ~ changed   - dropped   + added   > moved',
@@ -50,7 +50,7 @@ test('no line of the text report exceeds 80 columns, for any number of reasons',
   expect(new Set(letters).size).toBe(60)
 })
 
-test('the text report mentions an unchanged request only once', () => {
+test('if two requests are equal, the text report of explain names no position of a difference', () => {
   const cache = {
     previous: 'resp_1',
     prefix: { estimated_tokens: 12 },
@@ -62,7 +62,7 @@ test('the text report mentions an unchanged request only once', () => {
   )
 })
 
-test('the text report shows a removed value without a byte offset', () => {
+test('the text report of explain shows no byte offset for a value that is no longer in the request', () => {
   const cache = {
     previous: 'resp_1',
     prefix: { estimated_tokens: 12 },

@@ -7,7 +7,7 @@ import {
 } from '../../src/explain/request-size-by-part.ts'
 import { talk } from '../support/talk.ts'
 
-test('C45: the parts of a request do not count items that the wire cannot encode', () => {
+test('C45: explain counts items that the encoder drops in no part of a request', () => {
   const items = talk`
     user: Hi
     thinks: long thoughts
@@ -38,7 +38,7 @@ test('C45: the parts of a request do not count items that the wire cannot encode
   )
 })
 
-test('C45: the parts and the overhead add up to the total for any correction factor', () => {
+test('C45: the sizes of the parts of a request add up to its total size, for any correction factor', () => {
   const items = talk`
     user: Hi
     assistant: Hello

@@ -1,13 +1,13 @@
 /**
- * Maps output indexes between the client's view of an answer and the stored answer, which also has
- * gateway tool items. If the stored items are [text, gateway call, text], stored index 2 is client
- * index 1.
+ * Maps output indexes of the answer that the client sees to those of the stored answer, and back. Only the
+ * stored answer contains gateway tool items. If the stored items are [text, gateway call, text], stored
+ * index 2 is client index 1.
  */
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
 
 export interface ClientOutputIndexes {
-  /** Client indexes of the items that are already stored and that the client sees. */
+  /** Client indexes of the stored items, without those that the client does not see. */
   readonly storedClientIndexes: ReadonlySet<number>
   readonly toStoredIndex: (clientIndex: number) => number
 }
@@ -18,7 +18,8 @@ export function mapClientOutputIndexes(
   items: readonly Item[],
 ): ClientOutputIndexes {
   const indexes = [...storedIndexes].toSorted((one, other) => one - other)
-  // If a stored item is unreadable, `items` is shorter than `indexes`, and no item can be matched.
+  // If a stored item is unreadable, `items` is shorter than `indexes`. It is then unknown which index an
+  // item has, so no item counts as hidden.
   const isMatched = indexes.length === items.length
   const hidden = indexes.filter((_, position) => {
     const item = isMatched ? items[position] : undefined

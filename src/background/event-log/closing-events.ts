@@ -1,8 +1,8 @@
 /**
- * Creates the last events of a run that was cancelled or whose replica died. The events end every open
- * item with its text so far, in the order of the Responses API; a terminal event follows. A cancelled
- * run ends with `response.failed`, without an error and with `status: "cancelled"`, because the API has
- * no event for it and clients throw on unknown events.
+ * Creates the last events of a run that was cancelled, that failed, or whose replica died. They end every
+ * open item with its text so far, in the order of the Responses API. A terminal event follows. That of a
+ * cancelled run is `response.failed` without an error and with `status: "cancelled"`, because the API has
+ * no event for a cancelled run, and clients throw on unknown events.
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { Item } from '../../core/item.ts'
@@ -19,18 +19,24 @@ import {
 
 export interface ClosingEvents {
   readonly events: EventGroup
-  /** Messages to store that were unfinished, with their text so far. */
+  /** Unfinished messages with their text so far, which have to be stored. */
   readonly unfinishedItems: readonly PlacedItem[]
 }
 
 export interface RunLogEnding {
   readonly status: 'cancelled' | 'failed'
   readonly failure: Failure | null
-  /** Client indexes of stored items. They are complete, even if the log lacks their end event. */
+  /**
+   * Client indexes of the items that are stored already. These items are complete, even if the log lacks
+   * their end events.
+   */
   readonly storedIndexes: ReadonlySet<number>
 }
 
-/** Creates the closing events; null for a log in which no response object has been sent. */
+/**
+ * Creates the closing events. Returns null if the log contains no response object, which a terminal event
+ * needs.
+ */
 export function createClosingEvents(
   log: readonly EventGroup[],
   ending: RunLogEnding,
@@ -117,7 +123,10 @@ const SUMMARY_PART_DONE = 'response.reasoning_summary_part.done'
 
 type TextEndings = ReadonlyMap<unknown, readonly [event: string, field: string]>
 
-/** By type of a part: the event that ends its text, and the field with the text in event and part. */
+/**
+ * By type of a content part: the event that ends its text, and the field that contains the text in the
+ * event and in the part.
+ */
 const PART_ENDINGS: TextEndings = new Map([
   ['output_text', ['response.output_text.done', 'text']],
   ['refusal', ['response.refusal.done', 'refusal']],
@@ -158,7 +167,7 @@ function closeCall(
   return { [field]: text }
 }
 
-/** True for a message with content. Unfinished items of other types, e.g. half a tool call, are useless. */
+/** True for a message with content. Other unfinished items, e.g. half a tool call, are not worth storing. */
 function isReadableMessage(item: JsonObject): item is JsonObject & Item {
   const { type, content } = item
   return type === 'message' && Array.isArray(content) && content.length > 0

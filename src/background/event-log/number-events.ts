@@ -1,10 +1,10 @@
 /**
- * Numbers the events of an answer (`"sequence_number":7`) without gaps. Rendered events already have the
- * right numbers and are forwarded unchanged; events that pass through from an upstream are renumbered.
- * Removes SSE comments and `[DONE]`.
+ * Numbers the events of an answer without gaps (`"sequence_number":7`). Rendered events have the right
+ * numbers already and are forwarded unchanged. Events that pass through from an upstream are renumbered.
+ * SSE comments and `[DONE]` are removed.
  *
- * If the log already has opening events, which a background response writes first, the opening events of
- * the answer are removed as well.
+ * A background response writes its opening events to the log before the answer starts. The opening events
+ * of the answer are then removed.
  */
 import { tryParseJsonObject } from '../../core/json/json.ts'
 import { formatSseMessage, createSseDecoder, type SseMessage } from '../../core/stream/sse.ts'
@@ -45,7 +45,10 @@ export const DONE_MESSAGE = 'data: [DONE]\n\n'
 
 const utf8 = new TextEncoder()
 
-/** Returns the number of events in a text if they are numbered from `first` on, otherwise null. */
+/**
+ * Returns the number of events in a text if they are numbered from `first` on; null if they have to be
+ * numbered.
+ */
 function countNumbered(text: string, first: number): number | null {
   let count = 0
   for (let start = 0; start < text.length; count += 1) {
@@ -56,7 +59,10 @@ function countNumbered(text: string, first: number): number | null {
   return count
 }
 
-/** Recognizes the opening events at the start of an answer. Some upstreams omit `response.queued`. */
+/**
+ * Recognizes the opening events at the start of an answer by their types. They cannot be counted, because
+ * some upstreams omit `response.queued`.
+ */
 function createOpeningFilter(isEnabled: boolean) {
   let isOver = !isEnabled
   return {
@@ -74,7 +80,10 @@ function createOpeningFilter(isEnabled: boolean) {
 
 const NUMBER = /"sequence_number":\s*\d+/g
 
-/** Returns the event with the number; null if its data is no JSON object. */
+/**
+ * Returns the event with the given number; null if its data is no JSON object, so that the event is
+ * removed.
+ */
 function setEventNumber(message: SseMessage, number: number): SseMessage | null {
   const { event, data } = message
   const matches = data.match(NUMBER)

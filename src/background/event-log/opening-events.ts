@@ -7,7 +7,7 @@ import type { AnswerContext, Dialect } from '../../core/ports/dialect-interface.
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
 import { formatSseMessages } from '../../core/stream/sse.ts'
 
-/** Creates the opening events, and the response object with `status: "queued"` that they contain. */
+/** Creates the opening events, and the response object in them, which has `status: "queued"`. */
 export function createOpeningEvents(dialect: Dialect, context: AnswerContext) {
   const started = { type: 'answer-started', upstreamId: null, model: null } as const
   const messages = dialect.createRenderer(context).push(started)

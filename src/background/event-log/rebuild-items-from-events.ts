@@ -15,7 +15,10 @@ export interface PartialPart extends PartialText {
   isDone: boolean
 }
 
-/** An item as far as it was streamed. `text`: the arguments or the input of a call. */
+/**
+ * An item as far as it was streamed. `text`: arguments or input of a call; the text of a message is in
+ * `content`.
+ */
 export interface PartialItem extends PartialText {
   readonly item: JsonObject
   readonly isDone: boolean
@@ -47,7 +50,7 @@ function applyEvent(item: PartialItem, type: string, event: JsonObject): void {
   const isContent = typeof contentIndex === 'number'
   const index = isContent ? contentIndex : summaryIndex
   const parts = isContent ? item.content : item.summary
-  // An event without a part index is about the arguments or the input of a call.
+  // An event without an index of a part is about the arguments or the input of a call.
   const target = typeof index === 'number' ? parts[index] : item
   if (type.endsWith('_part.added')) {
     if (typeof index !== 'number' || !isObject(newPart)) return

@@ -1,10 +1,10 @@
 /**
- * Keeps the event log of a run. The log acts as the client that an answer is written to, and as the store
- * of its turn. Events and items are stored in batches; the last batch also ends the turn. Listeners
+ * Keeps the event log of a run. The code that answers requests uses the log in place of a client and of a
+ * store for the turn. Events and items are stored in batches; the last batch also ends the turn. Listeners
  * receive events only after these are stored.
  *
- * If another replica has claimed or ended the run, the log is lost: it writes nothing more, and it
- * appears as a disconnected client, which cancels the upstream request.
+ * If another replica has claimed or ended the run, the log is lost. It then writes nothing more, and looks
+ * like a disconnected client, so that the upstream request is cancelled.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
@@ -25,7 +25,7 @@ export interface RunLog {
   readonly listen: (listener: RunLogListener) => RunLogSubscription
 }
 
-/** `lost`: the run may continue on another replica, so its state must be read from the store. */
+/** `lost`: another replica may continue the run, so the state of the run must be read from the store. */
 export type RunLogEnd = 'ended' | 'lost'
 
 export interface RunLogListener {
@@ -93,7 +93,7 @@ export function createRunLog(
       async journalItems(_turnId, _tenant, items) {
         for (const item of items) writer.addItem(item)
       },
-      // `client.end` closes the turn, in the same write as the last events.
+      // The turn is closed by `client.end`, in the same write as the last events.
       async closeTurn(ending) {
         closing = ending
         return true
@@ -130,7 +130,7 @@ function createListeners(firstEvent: number) {
       nextEvent = events.last + 1
       for (const listener of listeners) listener.onEvents(events)
     },
-    /** Reports the end of the log to the listeners. Returns false if it was reported before. */
+    /** Reports the end of the log to the listeners. Returns false if the end was reported before. */
     end(result: RunLogEnd): boolean {
       if (isOver) return false
       isOver = true

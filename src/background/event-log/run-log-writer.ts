@@ -6,7 +6,7 @@
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
 import type { PlacedItem } from '../../store/turns/turn-store-interface.ts'
 
-/** Events and items of one write. `ending` is the end of the turn, which only the last batch has. */
+/** Events and items of one write. `ending` is the end of the turn; null except in the last batch. */
 export interface RunLogBatch<Ending> {
   readonly events: EventGroup | null
   readonly items: readonly PlacedItem[]
@@ -16,10 +16,12 @@ export interface RunLogBatch<Ending> {
 export interface RunLogWriterOptions<Ending> {
   /** Number of the first event that is added, e.g. 3 if events 0 to 2 are already stored. */
   readonly firstEvent: number
-  /** Writes a batch to the store. Resolves to false if another replica owns the run. */
+  /** Writes a batch to the store. Resolves to false if the run belongs to another replica. */
   readonly write: (batch: RunLogBatch<Ending>) => Promise<boolean>
   readonly onWritten: (batch: RunLogBatch<Ending>) => void
-  /** Called when the writer stops because the run belongs to another replica or retries timed out. */
+  /**
+   * Called when the writer stops, because the run belongs to another replica or because retries timed out.
+   */
   readonly onGaveUp: () => void
   readonly onRoom: () => void
   readonly retryTimeoutMs: number
@@ -65,7 +67,7 @@ export function createRunLogWriter<Ending>(options: RunLogWriterOptions<Ending>)
   return {
     /**
      * Adds the text of events; `next` is the number after their last event. Returns false if the buffer is
-     * full, so that the caller pauses until `onRoom` is called.
+     * full. The caller then has to pause until `onRoom` is called.
      */
     addEvents(text: string, next: number): boolean {
       buffer.addEvents(text, next)

@@ -1,8 +1,8 @@
 /**
- * Writes the event log of a run to a client, from any event on up to the terminal event. Stored events
- * are read from the database. New events come from the log if the run is in this process; otherwise the
- * database is polled. A client that reads too slowly for new events continues with stored events. A
- * client that disconnects does not affect the run.
+ * Writes the event log of a run to a client, from any event on up to the terminal event. Stored events are
+ * read from the database. If the run is in this process, new events come from its log; otherwise the
+ * database is polled. If the client does not read new events fast enough, it gets them from the database
+ * later. The run does not wait for the client.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
@@ -29,7 +29,7 @@ export interface LogFollower {
   readonly recover: (run: RunLogPage) => Promise<void>
 }
 
-/** Intervals of polling the database for a run of another replica, and while the database is unreachable. */
+/** Intervals at which the database is polled for a run of another replica, and while it is unreachable. */
 const POLL_MS = 200
 const UNREACHABLE_POLL_MS = 1_000
 
@@ -55,7 +55,7 @@ export async function writeLogToClient(
 
 type EventWriter = ReturnType<typeof createEventWriter>
 
-/** True if the buffer has or will get the next event for the client, so that no query is needed. */
+/** True if the next event for the client is in the buffer, or will be. No query is then needed. */
 function hasNextEvent(
   buffer: LiveEventBuffer | null,
   writer: EventWriter,
@@ -125,7 +125,7 @@ function createEventWriter(client: ClientStream, firstEvent: number, heartbeatMs
   }
 }
 
-/** Returns the text of a group's events from number `firstEvent` on. */
+/** Returns the text of the events of a group from number `firstEvent` on. */
 function sliceEvents({ first, text }: EventGroup, firstEvent: number): string {
   let start = 0
   for (let number = first; number < firstEvent; number += 1) start = text.indexOf('\n\n', start) + 2
@@ -153,8 +153,8 @@ type LiveEventBuffer = ReturnType<typeof bufferLiveEvents>
 const MAX_BUFFERED_CHARS = 1024 * 1024
 
 /**
- * Buffers the new events of a log in this process until the client takes them. If more than 1 MiB
- * accumulates, the buffered events are dropped, and the client reads them from the database instead.
+ * Buffers the new events of a run in this process until the client takes them. If more than 1 MiB
+ * accumulates, the buffered events are dropped, because the client can read them from the database instead.
  */
 function bufferLiveEvents(log: RunLog, onChange: () => void) {
   let buffered: EventGroup[] = []

@@ -1,6 +1,7 @@
 /**
  * Compares a request with the previous one, in the order in which a model reads them: tools, instructions,
- * messages. The provider has probably cached the equal prefix, and processes the rest again.
+ * messages. The provider has probably cached the prefix that is equal in both. The provider has to process
+ * the rest again.
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
@@ -12,15 +13,15 @@ export interface RequestComparison {
   readonly equalPrefixTokens: number
   /** JSON path of the first difference, e.g. `['messages', 3, 'content']`; null if there is none. */
   readonly differencePath: JsonPath | null
-  /** Number of equal characters at the start of the two strings at that path. */
+  /** Number of equal characters at the start of the two strings at `differencePath`. */
   readonly differenceOffset: number
-  /** True if the new request only adds entries to the list that differs, e.g. messages. */
+  /** True if the first difference is an entry after the end of the previous list, e.g. a new message. */
   readonly isContinuation: boolean
-  /** True if the new request only adds text to the last string of the previous request. */
+  /** True if the new request only adds to the last entry of the previous list, e.g. continues its text. */
   readonly isLastValueExtended: boolean
-  /** True if the difference is in the last entry of the previous request's list. */
+  /** True if the difference is in the last entry of the previous list. */
   readonly isInLastEntry: boolean
-  /** The new string at that path; null if the value is no string. */
+  /** The new string at `differencePath`; null if the value is no string. */
   readonly newText: string | null
 }
 
@@ -42,8 +43,8 @@ const PROMPT_FIELDS = [
 export const INSTRUCTION_FIELDS = ['systemInstruction', 'system', 'instructions'] as const
 
 /**
- * Field that marks the end of a cached prefix. The comparison ignores it, because the gateway moves it in
- * every request, and the provider still finds the earlier prefix.
+ * Field that marks the end of a cached prefix. The gateway moves it in every request. The comparison
+ * ignores it, because the provider still finds the prefix that was cached earlier.
  */
 const CACHE_CONTROL_FIELD = 'cache_control'
 
@@ -109,8 +110,8 @@ function toComparableText(value: Json): string {
 }
 
 /**
- * Finds the first difference of two list entries, inside their objects and lists if both have the same
- * type.
+ * Finds the first difference of two list entries. Searches inside of their objects and lists as long as
+ * both values are objects, or both are lists.
  */
 function findDifference(before: Json, now: Json, entryPath: JsonPath, isInLastEntry: boolean) {
   const differencePath = [...entryPath]

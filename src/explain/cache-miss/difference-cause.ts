@@ -1,4 +1,7 @@
-/** Defines why a request differs from the previous one: who decided it, and a sentence for the user. */
+/**
+ * Defines the cause of a difference between a request and the previous one: who caused it, and a sentence
+ * for the user.
+ */
 import type { DescribeNote } from '../describe-notes.ts'
 import type { DispositionNote } from '../item-dispositions.ts'
 
@@ -14,8 +17,8 @@ export interface DifferenceCause {
 
 type OptionalNote = DispositionNote | null | undefined
 
-/** Returns the decision that a note records as the cause; null without a note. `place`: index of the item. */
-export function causeFromNote(
+/** Returns the cause that a note records; null without a note. `place`: index of the item. */
+export function createCause(
   note: OptionalNote,
   describeNote: DescribeNote,
   place?: number | null,
@@ -27,13 +30,15 @@ export function causeFromNote(
   return { who: 'gateway', ...item, ...maker, why, sentence: describeNote(note) }
 }
 
-/** Returns the cause for a note that only the previous request has: its decision does not apply any more. */
-export function causeFromMissingNote(
+/**
+ * Returns the cause for a note that only the previous request has: the recorded decision no longer applies.
+ */
+export function createEndedCause(
   note: OptionalNote,
   describeNote: DescribeNote,
   place?: number | null,
 ): DifferenceCause | null {
-  const cause = causeFromNote(note, describeNote, place)
+  const cause = createCause(note, describeNote, place)
   if (cause === null) return null
   const sentence = `This applied to the previous request but no longer does: ${cause.sentence}`
   return { ...cause, sentence }

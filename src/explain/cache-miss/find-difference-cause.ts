@@ -1,13 +1,14 @@
 /**
- * Finds out why a request differs from the previous one, i.e. which decision of the gateway or which change
- * by the client caused the first difference. Tools are checked first, then instructions, then items, as a
- * model reads them. If the gateway and the client changed an item, the gateway's decision is the cause.
+ * Finds the cause of the first difference between a request and the previous one: a decision of the
+ * gateway, or a change by the client. Tools are checked first, then instructions, then items, in the order
+ * in which a model reads them. If both the gateway and the client changed an item, the decision of the
+ * gateway is named.
  */
 import type { DifferenceCause } from './difference-cause.ts'
 import {
-  findFieldCause,
+  findCauseInFieldNotes,
   findToolCause,
-  differsInClientField,
+  hasClientChangedField,
   type RequestPair,
 } from './find-field-cause.ts'
 import { findItemCause } from './find-item-cause.ts'
@@ -25,16 +26,16 @@ export function findDifferenceCause(pair: ComparedRequestPair): DifferenceCause 
   if (differencePath === null) return { who: 'nobody', sentence: 'Nothing is different.' }
   if (differencePath[0] === 'tools') return findToolCause(pair) ?? UNEXPLAINED
   const isInInstructions = INSTRUCTION_FIELDS.some((field) => field === differencePath[0])
-  // The new request only adds messages, so it needs no other cause.
+  // The conversation continues, which explains the difference.
   if (isContinuation && !isInInstructions) return CONTINUED
-  if (differsInClientField('instructions', pair)) return OTHER_INSTRUCTIONS
+  if (hasClientChangedField('instructions', pair)) return OTHER_INSTRUCTIONS
   const [oldItems, newItems] = [before.dispositions.filter(isSent), now.dispositions.filter(isSent)]
-  const cause = findItemCause(oldItems, newItems, pair) ?? findFieldCause(pair)
+  const cause = findItemCause(oldItems, newItems, pair) ?? findCauseInFieldNotes(pair)
   if (cause !== null) return cause
   if (before.summary.upstream['unchanged'] !== now.summary.upstream['unchanged']) return REENCODED
   if (isInInstructions) return UNEXPLAINED
   if (isLastValueExtended) return CONTINUED
-  // The encoder of a wire may merge a new item into the last message of the previous request.
+  // The encoder of a wire may append a new item to the last message of the previous request.
   const isMerged = isInLastEntry && newItems.length > oldItems.length
   return (
     findEditedItem(comparison, newItems.slice(0, oldItems.length)) ??
@@ -58,8 +59,8 @@ const OTHER_INSTRUCTIONS: DifferenceCause = {
 }
 
 /**
- * Cause if only one of the two requests was forwarded with the client's bytes. The gateway's encoding of
- * the same content can have other bytes.
+ * Cause if the client's bytes were forwarded in only one of the two requests. The gateway may encode the
+ * same content as other bytes.
  */
 const REENCODED: DifferenceCause = {
   who: 'gateway',
@@ -73,8 +74,8 @@ function isSent({ fate }: ItemDisposition): boolean {
 }
 
 /**
- * Finds the item that the client edited, as the item whose preview matches the text that differs. An edit
- * that keeps the item's size and preview does not show in its disposition.
+ * Finds the item that the client edited: the one whose preview matches the text that differs. Needed for
+ * edits that keep the size and the preview of an item, because its disposition does not show them.
  */
 function findEditedItem(
   { newText }: RequestComparison,

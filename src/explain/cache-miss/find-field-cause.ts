@@ -1,7 +1,7 @@
 /** Finds the cause of a difference in the tools or in another request field, i.e. not in an item. */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
-import { causeFromNote, causeFromMissingNote, type DifferenceCause } from './difference-cause.ts'
+import { createCause, createEndedCause, type DifferenceCause } from './difference-cause.ts'
 import type { ExplanationSummary, Explanation, ClientFieldDigests } from '../build-explanation.ts'
 import type { DescribeNote } from '../describe-notes.ts'
 
@@ -25,10 +25,10 @@ export interface RequestPair {
 }
 
 /**
- * True if the client's own instructions or tools differ between the requests. False if a request was
- * stored by an older version, which had no digests of these fields.
+ * True if the client sent other instructions or tools than in the previous request. False if one of the
+ * requests was stored by an older version, which recorded no digests of these fields.
  */
-export function differsInClientField(
+export function hasClientChangedField(
   name: keyof ClientFieldDigests,
   { before, now }: RequestPair,
 ): boolean {
@@ -42,22 +42,27 @@ const OTHER_TOOLS: DifferenceCause = {
 }
 
 /**
- * Finds the cause of a difference in the tools. A change by the client counts first: other changes follow
- * from it.
+ * Finds the cause of a difference in the tools. A change by the client is named first, because changes by
+ * the gateway may follow from it.
  */
 export function findToolCause(pair: RequestPair): DifferenceCause | null {
   const { before, now, describeNote } = pair
-  if (differsInClientField('tools', pair)) return OTHER_TOOLS
-  const cause = findFieldCause(pair, (field) => field.startsWith('tool')) ?? findFieldCause(pair)
+  if (hasClientChangedField('tools', pair)) return OTHER_TOOLS
+  const cause =
+    findCauseInFieldNotes(pair, (field) => field.startsWith('tool')) ?? findCauseInFieldNotes(pair)
   if (cause !== null) return cause
   if (before.summary.given === undefined || now.summary.given === undefined) return OTHER_TOOLS
-  // Last possible cause: the policy changed the description of a gateway tool.
+  // As a last resort, names the note that gateway tools are offered: the policy may have changed the
+  // description of one.
   const offered = now.summary.notes.find(({ why }) => why === 'house-tool-offered')
-  return causeFromNote(offered, describeNote)
+  return createCause(offered, describeNote)
 }
 
-/** Finds the cause in the notes about request fields: a note that only one of the two requests has. */
-export function findFieldCause(
+/**
+ * Finds a note about a request field that only one of the two requests has. Returns it as the cause; null
+ * without such a note. `isIncluded` selects the fields.
+ */
+export function findCauseInFieldNotes(
   { before, now, wire, describeNote }: RequestPair,
   isIncluded: (field: string) => boolean = () => true,
 ): DifferenceCause | null {
@@ -66,12 +71,15 @@ export function findFieldCause(
   const started = newNotes.filter((note) => !oldNotes.some((other) => isSameNote(note, other)))
   const ended = oldNotes.filter((note) => !newNotes.some((other) => isSameNote(note, other)))
   return (
-    causeFromNote(selectMainNote(started, wire), describeNote) ??
-    causeFromMissingNote(selectMainNote(ended, wire), describeNote)
+    createCause(selectMainNote(started, wire), describeNote) ??
+    createEndedCause(selectMainNote(ended, wire), describeNote)
   )
 }
 
-/** Returns the first note of a transform, or else of the encoder: it only reacts to decisions of others. */
+/**
+ * Returns the first note that is not the encoder's, or else the first note. The encoder is rarely the
+ * cause, because it adapts a request to earlier decisions.
+ */
 function selectMainNote(notes: readonly Note[], wire: string): Note | undefined {
   return notes.find(({ by }) => by !== wire) ?? notes[0]
 }

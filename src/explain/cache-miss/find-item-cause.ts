@@ -1,5 +1,5 @@
-/** Finds the first item that was not sent as in the previous request, and the cause. */
-import { causeFromNote, causeFromMissingNote, type DifferenceCause } from './difference-cause.ts'
+/** Finds the first item that differs from the previous request, and the cause of its difference. */
+import { createCause, createEndedCause, type DifferenceCause } from './difference-cause.ts'
 import type { RequestPair } from './find-field-cause.ts'
 import type { ItemDisposition, DispositionNote } from '../item-dispositions.ts'
 
@@ -12,11 +12,11 @@ export function findItemCause(
   newItems: readonly ItemDisposition[],
   pair: RequestPair,
 ): DifferenceCause | null {
-  const index = oldItems.findIndex((fate, position) => {
+  const index = oldItems.findIndex((oldItem, position) => {
     const newItem = newItems[position]
     return (
       newItem === undefined ||
-      describeSentItem(fate, pair.wire) !== describeSentItem(newItem, pair.wire)
+      describeSentItem(oldItem, pair.wire) !== describeSentItem(newItem, pair.wire)
     )
   })
   const previous = oldItems[index]
@@ -34,16 +34,19 @@ export function findItemCause(
   )
 }
 
-/** Returns a text that is equal for items that were sent equally. It omits the index, which a drop shifts. */
-function describeSentItem(fate: ItemDisposition, wire: string): string {
-  const { type, role, author, preview, bytes, notes = [] } = fate
+/**
+ * Returns a text that is equal for two items if they were sent equally. It does not contain the index of an
+ * item, because the index changes when an earlier item is dropped.
+ */
+function describeSentItem(disposition: ItemDisposition, wire: string): string {
+  const { type, role, author, preview, bytes, notes = [] } = disposition
   const wireNotes = notes
     .filter(({ by, did }) => by === wire && did !== 'added')
     .map(({ why }) => why)
   return JSON.stringify([type, role, author, preview, bytes, wireNotes])
 }
 
-/** True if both dispositions seem to describe the same original item. Unknown sizes are not compared. */
+/** True if both dispositions seem to describe the same original item. Ignores sizes that are unknown. */
 function isSameItem(one: ItemDisposition, other: ItemDisposition): boolean {
   const [size, otherSize] = [originalBytesOf(one), originalBytesOf(other)]
   return (
@@ -63,7 +66,7 @@ function originalBytesOf({
   return originalBytes ?? (fate === 'changed' ? null : bytes)
 }
 
-/** Finds the cause for an item that changed: a note that only its old or its new disposition has. */
+/** Finds the cause for an item that changed: a note in only one of its two dispositions. */
 function findChangeCause(
   previous: ItemDisposition,
   current: ItemDisposition,
@@ -74,14 +77,17 @@ function findChangeCause(
   const started = newNotes.filter(({ why }) => !oldNotes.some((note) => note.why === why))
   const ended = oldNotes.filter(({ why }) => !newNotes.some((note) => note.why === why))
   return (
-    causeFromNote(selectNote(started, wire), describeNote, place) ??
-    causeFromMissingNote(selectNote(ended, wire), describeNote, place) ??
-    // With equal notes, the same transform may have shortened the item more than before.
-    causeFromNote(selectNote(newNotes, wire), describeNote, place)
+    createCause(selectNote(started, wire), describeNote, place) ??
+    createEndedCause(selectNote(ended, wire), describeNote, place) ??
+    // If both have the same notes, the transform may have shortened the item more than before.
+    createCause(selectNote(newNotes, wire), describeNote, place)
   )
 }
 
-/** Finds the cause for an item that the gateway inserted before: it moved, changed or is not inserted now. */
+/**
+ * Finds the cause for an item that the gateway inserted into the previous request. Now it is elsewhere,
+ * changed or missing.
+ */
 function findAddedItemCause(
   previous: ItemDisposition,
   current: ItemDisposition | null,
@@ -90,17 +96,15 @@ function findAddedItemCause(
 ): DifferenceCause | null {
   const note = previous.notes?.at(-1)
   if (note === undefined) return null
-  const isBySameTransform = (fate: ItemDisposition): boolean =>
-    fate.place === null && fate.notes?.at(-1)?.by === note.by
-  if (rest.some((fate) => isBySameTransform(fate) && isSameItem(fate, previous))) {
+  const isBySameTransform = (item: ItemDisposition): boolean =>
+    item.place === null && item.notes?.at(-1)?.by === note.by
+  if (rest.some((item) => isBySameTransform(item) && isSameItem(item, previous))) {
     const moved = note.why === 'context-note' ? { ...note, why: 'note-moved' } : note
-    return causeFromNote(moved, describeNote, null)
+    return createCause(moved, describeNote, null)
   }
   const replacement =
     current !== null && isBySameTransform(current) ? current.notes?.at(-1) : undefined
-  return (
-    causeFromNote(replacement, describeNote, null) ?? causeFromMissingNote(note, describeNote, null)
-  )
+  return createCause(replacement, describeNote, null) ?? createEndedCause(note, describeNote, null)
 }
 
 /** Finds the cause for an item of the previous request that is dropped now. */
@@ -109,13 +113,13 @@ function findDropCause(
   { now, wire, describeNote }: RequestPair,
 ): DifferenceCause | null {
   const dropped = now.dispositions.filter(
-    (fate) => fate.fate === 'dropped' && isSameItem(fate, previous),
+    (item) => item.fate === 'dropped' && isSameItem(item, previous),
   )
   const found = dropped.find(({ place }) => place === previous.place) ?? dropped[0]
-  return causeFromNote(selectNote(found?.notes ?? [], wire), describeNote, found?.place)
+  return createCause(selectNote(found?.notes ?? [], wire), describeNote, found?.place)
 }
 
-/** Finds the cause for an item that was inserted, or that the previous request had dropped. */
+/** Finds the cause for an item that was inserted, or that was dropped from the previous request. */
 function findNewItemCause(
   current: ItemDisposition | null,
   { before, wire, describeNote }: RequestPair,
@@ -123,16 +127,16 @@ function findNewItemCause(
   if (current === null) return null
   const { place } = current
   if (current.fate === 'added') {
-    return causeFromNote(
+    return createCause(
       current.notes?.find(({ did }) => did === 'added'),
       describeNote,
       place,
     )
   }
   const droppedBefore = before.dispositions.find(
-    (fate) => fate.fate === 'dropped' && fate.place === place && isSameItem(fate, current),
+    (item) => item.fate === 'dropped' && item.place === place && isSameItem(item, current),
   )
-  return causeFromMissingNote(selectNote(droppedBefore?.notes ?? [], wire), describeNote, place)
+  return createEndedCause(selectNote(droppedBefore?.notes ?? [], wire), describeNote, place)
 }
 
 function findClientCause(
@@ -141,8 +145,8 @@ function findClientCause(
   rest: readonly ItemDisposition[],
   oldRest: readonly ItemDisposition[],
 ): DifferenceCause {
-  const isInserted = rest.some((fate) => isSameItem(fate, previous))
-  const isRemoved = current === null || oldRest.some((fate) => isSameItem(fate, current))
+  const isInserted = rest.some((item) => isSameItem(item, previous))
+  const isRemoved = current === null || oldRest.some((item) => isSameItem(item, current))
   if (current !== null && isInserted && !isRemoved) {
     const sentence = `The client inserted item ${current.place}.`
     return { who: 'client', place: current.place, sentence }
@@ -160,8 +164,8 @@ function createChangedCause(place: number | null): DifferenceCause {
 }
 
 /**
- * Returns the note that best explains an item: of a transform rather than the encoder, a drop rather than a
- * change.
+ * Returns the note that best explains an item: rather that of a transform than of the encoder, and rather a
+ * drop than a change.
  */
 function selectNote(notes: readonly DispositionNote[], wire: string): DispositionNote | null {
   const decisions = notes.filter(({ by }) => by !== wire)

@@ -1,6 +1,6 @@
 /**
  * Finds the byte offset of a value in a JSON text, or of a character in a string value. The text is scanned
- * instead of parsed, so that the offset refers to the bytes that were sent.
+ * instead of parsed, because the offset has to count the bytes that were sent.
  */
 import type { JsonPath } from './compare-requests.ts'
 

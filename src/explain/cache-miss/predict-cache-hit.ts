@@ -14,7 +14,10 @@ export interface CachePrediction extends JsonObject {
   readonly predicted_cached_tokens: number
 }
 
-/** Predicts the cached tokens; none if the previous request is null (there is none) or undefined (unknown). */
+/**
+ * Predicts the cached tokens. Predicts 0 if the previous request is null (there is none) or undefined (it
+ * is unknown).
+ */
 export function predictCacheHit(
   { summary, dispositions, body }: ExplainedRequest,
   previous: PreviousRequest | null | undefined,

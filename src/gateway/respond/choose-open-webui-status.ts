@@ -23,8 +23,8 @@ export function chooseStatusLine(
 }
 
 /**
- * Status lines, each with the codes of the notes that cause it. Only the first match is sent, so important
- * ones come first.
+ * Status lines, each with the codes of the notes that cause it. Important ones come first, because only the
+ * first line that matches is sent.
  */
 const STATUS_LINES: readonly { readonly codes: readonly string[]; readonly text: string }[] = [
   {

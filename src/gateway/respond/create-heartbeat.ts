@@ -1,4 +1,4 @@
-/** Writes an SSE comment, `: ping`, to a client that was sent nothing for one interval. */
+/** Writes an SSE comment, `: ping`, whenever a client has been sent nothing for one interval. */
 import type { ClientStream } from '../http-exchange-interface.ts'
 
 /** Starts the heartbeat of a stream whose text is written with `send`. No `: ping` is written while paused. */

@@ -1,7 +1,7 @@
 /**
  * Creates the writer of a response. An upstream's answer in the client's dialect passes through if nothing
- * has to be added to it. Any other answer is rendered from events, with a marker and a status line if the
- * client uses them.
+ * has to be added or filtered. Any other answer is rendered from events, with a marker and a status line if
+ * the client uses them.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Outcome, OutcomeCollector } from '../../core/collect-answer-outcome.ts'
@@ -31,7 +31,7 @@ import { selectWriterByFirstByte } from './select-writer-by-first-byte.ts'
 import { createTranslatingWriter } from './translate-stream.ts'
 import { formatTrimmedHeader } from './trimmed-items-header.ts'
 
-/** The answer, the request and the options that a response is written from. */
+/** Everything that is needed to write a response. */
 export interface ResponseParts {
   readonly dialect: Dialect
   readonly prepared: PreparedRequest
@@ -44,8 +44,8 @@ export interface ResponseParts {
 }
 
 /**
- * Creates the writer for an upstream's body. A stream in the client's dialect passes through; any other body is
- * decoded and rendered.
+ * Creates the writer for an upstream's body. A stream passes through if it is in the client's dialect and
+ * needs no change; any other body is decoded and rendered.
  */
 export function createResponseWriter(parts: ResponseParts, ports: Clock): ResponseWriter {
   const { dialect, prepared, answerContext, fold, recorder } = parts
@@ -64,7 +64,7 @@ export function createResponseWriter(parts: ResponseParts, ports: Clock): Respon
 
 type Clock = Ports<'nowMs'>
 
-/** Creates the writer for an answer that consists of events, which need no decoding. */
+/** Creates the writer for an answer that consists of events, so that no body has to be decoded. */
 export function createResponseWriterFromEvents(
   { end }: AnswerEventSource,
   parts: ResponseParts,
@@ -90,17 +90,17 @@ function createTranslator<Chunk>(
 }
 
 /**
- * Renders the body of a non-streamed response. `upstreamBody` is null if the upstream sent no single JSON
- * body.
+ * Renders the body of a non-streamed response. `upstreamJsonBody` is null if the upstream's answer was not
+ * one JSON object.
  */
 export function renderResponseBody(
   parts: ResponseParts,
   outcome: Outcome,
-  upstreamBody: BufferedAnswer['body'],
+  upstreamJsonBody: BufferedAnswer['jsonBody'],
   ports: Clock,
 ): BodyInit {
   const { dialect, answerContext, recorder } = parts
-  if (upstreamBody === null || !passesThrough(parts)) {
+  if (upstreamJsonBody === null || !passesThrough(parts)) {
     const { clientRequest, turnId } = answerContext
     const getsMarker = clientRequest.client.receivesMarkers && recorder.canBeNamedByMarker()
     const visible = removeGatewayToolsFromOutcome(outcome)
@@ -109,12 +109,12 @@ export function renderResponseBody(
       : visible
     return JSON.stringify(dialect.renderBody(rendered, answerContext, ports.nowMs()))
   }
-  const { json, bytes } = upstreamBody
+  const { json, bytes } = upstreamJsonBody
   const body = dialect.createPassThroughPatcher(answerContext).patchBody(json, outcome)
   return body === json ? (bytes as BodyInit) : JSON.stringify(body)
 }
 
-/** Wraps a renderer: hides the calls of gateway tools, and adds the status line and the marker. */
+/** Wraps a renderer so that it hides the calls of gateway tools and adds the status line and the marker. */
 function wrapRenderer(plain: AnswerRenderer, parts: ResponseParts): AnswerRenderer {
   const renderer = addStatusAndMarker(plain, parts)
   return parts.prepared.gatewayTools.length === 0 ? renderer : hideGatewayTools(renderer)
@@ -134,7 +134,7 @@ function addStatusAndMarker(
 }
 
 /**
- * Wraps a renderer so that it writes the message `first` before any other. Returns the same renderer for
+ * Wraps a renderer so that it writes the message `first` before all others. Returns the renderer itself for
  * null.
  */
 function prependMessage(renderer: AnswerRenderer, first: SseMessage | null): AnswerRenderer {
@@ -152,8 +152,8 @@ function prependMessage(renderer: AnswerRenderer, first: SseMessage | null): Ans
 }
 
 /**
- * Returns how the marker is inserted. Open WebUI's "continue" appends the answer to the text of its last
- * message.
+ * Returns how the marker is inserted. With "continue", Open WebUI appends the answer to its last message,
+ * so the marker has to be invisible after the text of that message.
  */
 function resolveMarkerOptions(clientRequest: ClientRequest): MarkerOptions {
   const { client, items, originalItems = items } = clientRequest

@@ -9,7 +9,10 @@ import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
 import { NO_OUTPUT } from '../../core/stream/stream-stage.ts'
 
 export function hideGatewayTools(renderer: AnswerRenderer): AnswerRenderer {
-  /** For each item, its index in the client's output, e.g. `[0, null, null, 1]`; null for a hidden item. */
+  /**
+   * By index of an item in the answer: its index in the client's output, or null if it is hidden, e.g. `[0,
+   * null, null, 1]`.
+   */
   const clientIndexes: (number | null)[] = []
   let visibleCount = 0
   const toVisibleEvent = (event: StreamEvent): StreamEvent | null => {
@@ -30,7 +33,7 @@ export function hideGatewayTools(renderer: AnswerRenderer): AnswerRenderer {
   }
 }
 
-/** Returns the outcome without items of gateway tools; the same object if it has none. */
+/** Returns the outcome without the items of gateway tools. If there are none, returns the same object. */
 export function removeGatewayToolsFromOutcome(outcome: Outcome): Outcome {
   const items = removeGatewayToolItems(outcome.items)
   return items === outcome.items ? outcome : { ...outcome, items }

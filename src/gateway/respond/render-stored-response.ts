@@ -35,8 +35,8 @@ export function renderStoredResponse(
 }
 
 /**
- * Parses the stored request again, with the `include` parameter of the client's current request. If the stored
- * request is unreadable, only its model is known.
+ * Parses the stored request again, with the `include` parameter of the request that reads the response. If
+ * the stored request is unreadable, only its model is known.
  */
 function createAnswerContext(turn: StoredTurn, include: readonly string[]): AnswerContext {
   const { model } = turn.origin

@@ -27,7 +27,7 @@ export interface AnswerToWrite extends ResponseParts {
   readonly afterAnswer: readonly AfterAnswerTask[]
 }
 
-/** Returns the response; an error for a non-streamed answer that failed. */
+/** Returns the response. Returns an error instead if a non-streamed answer failed. */
 export async function respondToClient(
   writing: AnswerToWrite,
   ports: Ports<'log' | 'nowMs' | 'settings'>,
@@ -74,17 +74,17 @@ async function sendCompleteAnswer(
   ports: Ports<'log' | 'nowMs'>,
 ): Promise<Response | GatewayError> {
   const { answer, eventFilters, fold } = writing
-  const { events, body } = await readBufferedAnswer(answer)
+  const { events, jsonBody } = await readBufferedAnswer(answer)
   for (const event of filterEventList(events, eventFilters)) fold.push(event)
   const outcome = await settleAnswer(fold.currentOutcome(), 'finished', writing, ports)
   if (outcome.failure !== null) return toError(outcome.failure, answer)
   const headers = { 'content-type': 'application/json', ...buildResponseHeaders(writing) }
-  return new Response(renderResponseBody(writing, outcome, body, ports), { headers })
+  return new Response(renderResponseBody(writing, outcome, jsonBody, ports), { headers })
 }
 
 /**
- * Closes the turn and starts the after-answer tasks. Resolves to the outcome to render, e.g. a failure to
- * store.
+ * Closes the turn and starts the after-answer tasks. Resolves to the outcome to render: a failure if the
+ * turn could not be stored.
  */
 function settleAnswer(
   outcome: Outcome,
@@ -122,8 +122,8 @@ const GATEWAY_FAILURES: ReadonlySet<string | null> = new Set<ErrorCode>([
 ])
 
 /**
- * Converts a failure to an error. If a tool round was rejected, keeps the upstream's headers, e.g.
- * `retry-after`.
+ * Converts a failure to an error. If the upstream rejected a tool round, returns that error, because it has
+ * the upstream's headers, e.g. `retry-after`.
  */
 function toError(failure: Failure, { getRejection }: UpstreamAnswer): GatewayError {
   const rejection = getRejection?.() ?? null

@@ -9,8 +9,8 @@ import type { Outcome } from '../../core/collect-answer-outcome.ts'
 
 export interface ResponseWriter<Chunk = Uint8Array> {
   /**
-   * Converts a chunk. Returns the SSE events to send now, or an empty text. Throws a GatewayError if it is
-   * unreadable.
+   * Converts a chunk. Returns the SSE events to send now, or an empty text. Throws a GatewayError if the
+   * chunk is unreadable.
    */
   readonly push: (chunk: Chunk) => string | Uint8Array
   /** True once the answer has ended, even if the upstream's body is still open. */
@@ -18,16 +18,16 @@ export interface ResponseWriter<Chunk = Uint8Array> {
   /** True if the gateway ended the answer early, so that the upstream can be cancelled. */
   readonly isCutShort: () => boolean
   /**
-   * Called once when the upstream's body has ended, or has broken off with a failure. Returns the text to
-   * send before the turn is stored.
+   * Called once, when the upstream's body has ended (with null) or has broken off (with the failure).
+   * Returns the text to send before the turn is stored.
    */
   readonly endBody: (failure: Failure | null) => string
   readonly getOutcome: () => Outcome
   /** Renders the last events, which are sent after the turn is stored. */
   readonly renderEnd: (outcome: Outcome) => string
   /**
-   * Sets the function that is called when delayed text can be sent. `renderEnd` returns text that is still
-   * delayed.
+   * Sets the function that is called when delayed text can be sent. Text that is still delayed at the end
+   * is returned by `renderEnd`.
    */
   readonly onReady?: (send: (text: () => string) => void) => void
 }

@@ -21,7 +21,7 @@ export interface AnswerStreamParts<Chunk> {
   readonly source: PushSource<Chunk>
   readonly writer: ResponseWriter<Chunk>
   readonly client: ClientStream
-  /** Stores the turn. Resolves to the outcome to render: a failure if the turn could not be stored. */
+  /** Closes the stored turn. Resolves to the outcome to render: a failure if the turn could not be stored. */
   readonly settle: (outcome: Outcome, ending: 'finished' | 'cancelled') => Promise<Outcome>
   readonly heartbeatMs: number
   readonly log: Log
@@ -50,7 +50,10 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
     const settled = await settle(outcome, 'finished')
     client.end(writer.renderEnd(settled))
   }
-  /** Returns the text to send before the turn is stored, or the error if the writer fails. */
+  /**
+   * Reports the end of the body to the writer. Returns the text to send before the turn is stored, or the
+   * error if the writer throws.
+   */
   const closeWriter = (failure: Failure | null): string | GatewayError => {
     try {
       return writer.endBody(failure)
@@ -68,13 +71,14 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
     isOver = true
     stopHeartbeat()
     source.cancel()
-    // The failure ends the open items of the outcome, so that the partial answer can be stored.
+    // The writer needs a failure to end the open items, so that the partial answer can be stored.
     closeWriter(DISCONNECTED)
     settle({ ...writer.getOutcome(), failure: null }, 'cancelled').catch(breakOff)
   }
 
   const fail = (error: unknown): void => {
-    // The failure is written before the upstream is cancelled; otherwise a broken connection would be reported.
+    // Writes the failure before it cancels the upstream. Otherwise, the client would be sent the broken
+    // connection as the reason.
     finish(convertUnexpectedError(error, log).failure)
     source.cancel()
   }
@@ -92,7 +96,7 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
       }
     },
     end: () => finish(null),
-    // After a disconnect, the upstream may report its cancellation before `onDisconnect` is called.
+    // After a disconnect, the upstream may report that it was cancelled before `onDisconnect` is called.
     failed: (failure) => (client.isDisconnected() ? cancel() : finish(failure)),
   })
   writer.onReady?.((text) => {

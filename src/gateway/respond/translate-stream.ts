@@ -12,7 +12,10 @@ export function createTranslatingWriter<Chunk>(parts: {
   readonly renderer: AnswerRenderer
   readonly fold: OutcomeCollector
   readonly nowMs: () => number
-  /** Delays the first text until the turn is stored, so that a marker can precede it; null without markers. */
+  /**
+   * Delays the first text until the turn is stored, so that a marker can precede the text. Null without
+   * markers.
+   */
   readonly firstTextDelay?: FirstTextDelay | null
 }): ResponseWriter<Chunk> {
   const { decoder, renderer, fold, nowMs, firstTextDelay = null } = parts

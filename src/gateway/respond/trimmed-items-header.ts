@@ -1,6 +1,6 @@
 /**
- * Formats the header `x-backstory-trimmed`: how much of the conversation the policy's windows dropped from the
- * prompt, e.g. `items=4, tokens=120, by=window-turns`.
+ * Formats the header `x-backstory-trimmed`: how much of the conversation was dropped from the prompt by the
+ * windows of the policy, e.g. `items=4, tokens=120, by=window-turns`.
  */
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'

@@ -7,8 +7,8 @@ import type { PushSource } from '../../core/stream/push-source.ts'
 
 export interface AnswerEventSource extends PushSource<readonly StreamEvent[]> {
   /**
-   * Ends the answer early. Returns the events that end its open items and the terminal event; none if the
-   * answer has already ended.
+   * Ends the answer early. Returns the end events of its open items and the terminal event; no events if
+   * the answer has already ended.
    */
   readonly end: () => readonly StreamEvent[]
 }

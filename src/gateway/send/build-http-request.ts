@@ -22,5 +22,5 @@ export function buildHttpRequest({
   }
 }
 
-/** Serializes each body only once. Explanations measure and store the same text. */
+/** Serializes each body only once, because explanations measure and store the same text as is sent. */
 const serializeOnce = cachePerObject<JsonObject, string>(stringifyWellFormed)

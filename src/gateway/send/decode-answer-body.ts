@@ -1,7 +1,7 @@
 /**
- * Decodes the body of an upstream into the events of the answer. The body is a stream or one JSON object:
- * some upstreams send JSON although a stream was requested. If the first character is `{`, the body is
- * JSON. Content types are not used, because they are often wrong.
+ * Decodes an upstream's body into the events of the answer. The body is a stream or one JSON object,
+ * because some upstreams send JSON although a stream was requested. It is JSON if its first character is
+ * `{`. Content types are not used, because they are often wrong.
  */
 import { tryParseJsonObject } from '../../core/json/json.ts'
 import type { Prompt } from '../../core/prompt.ts'
@@ -44,7 +44,7 @@ function createStreamDecoder(sent: SentRequest): Stage<Uint8Array, StreamEvent> 
   const decoder = provider.createDecoder(account, prompt)
   const decode = (messages: readonly SseMessage[]): readonly StreamEvent[] => {
     const [first] = messages
-    // Most chunks contain one message, so its events are returned without copying them.
+    // Most chunks contain a single message. Its events are returned without being copied.
     if (first !== undefined && messages.length === 1) return decoder.push(first)
     return messages.flatMap((message) => decoder.push(message))
   }
@@ -56,7 +56,7 @@ function createStreamDecoder(sent: SentRequest): Stage<Uint8Array, StreamEvent> 
       isReadable = true
       return events
     },
-    // If an event was unreadable, buffered bytes are ignored.
+    // After an unreadable event, the rest of the buffered bytes is ignored.
     end: () => (isReadable ? [...decode(sse.end()), ...decoder.end()] : decoder.end()),
   }
 }
@@ -86,8 +86,7 @@ const NOT_JSON_EVENTS: readonly StreamEvent[] = [
 ]
 
 /**
- * True if the body starts with `{`; null if its first chunk is only white space, so that the next one
- * decides.
+ * True if the body starts with `{`. Null if the chunk is only white space, so that the next chunk decides.
  */
 export function startsWithJsonObject(chunk: Uint8Array): boolean | null {
   for (const byte of chunk) if (!SKIPPED_BYTES.has(byte)) return byte === OPENING_BRACE

@@ -1,6 +1,6 @@
 /**
- * Creates a source of decoded events from an upstream's body. It ends at the terminal event and ignores
- * later bytes.
+ * Creates a source of the events that are decoded from an upstream's body. The source ends at the terminal
+ * event and ignores later bytes.
  */
 import { isTerminalEvent, type StreamEvent } from '../../core/stream-event.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
@@ -24,11 +24,11 @@ export function createDecodedEventSource(
           sink.chunk(events)
           if (isOver || !events.some(isTerminalEvent)) return
           isOver = true
-          // Nothing else would resume a paused body, so its connection would stay open.
+          // If the body is paused, nothing else resumes it, and its connection would stay open.
           flow.resume()
           sink.end()
         } catch (error) {
-          // The failure is reported before the body is cancelled; otherwise a broken connection would be
+          // Reports the failure before it cancels the body. Otherwise, a broken connection would be
           // reported.
           sink.failed(convertUnexpectedError(error, log).failure)
           isOver = true
@@ -51,7 +51,7 @@ export function createDecodedEventSource(
       try {
         return decoder.end()
       } catch {
-        // An unreadable rest of the body has no events.
+        // If the rest of the body is unreadable, it has no events.
         return NO_OUTPUT
       }
     },

@@ -1,13 +1,15 @@
 /**
  * Prepares the retry of a request whose reasoning the upstream rejected: drops reasoning items, and removes
- * reasoning signatures from other items. The prompt of the retry is stored as the prefix of the turn.
+ * reasoning signatures from other items. The prefix hash of the answer is then that of the retry's prompt.
  */
 import type { Note } from '../../core/note.ts'
 import { stripReasoning } from '../../core/reasoning/strip-reasoning.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { replacePrompt } from './replace-prompt.ts'
 
-/** Returns the retry; null if the prompt has no reasoning, so that a retry would fail again. */
+/**
+ * Returns the request to send again; null if the prompt has no reasoning, because a retry would fail again.
+ */
 export function prepareRetryWithoutReasoning(prepared: PreparedRequest): PreparedRequest | null {
   const { provider, prompt, originalPositions } = prepared
   const items: (typeof prompt.items)[number][] = []

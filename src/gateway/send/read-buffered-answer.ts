@@ -1,6 +1,7 @@
 /**
- * Reads a non-streamed answer to its end. Some upstreams stream the answer although that was not requested;
- * it is decoded too. Rejects with a GatewayError if the body breaks off, is too large, or is unreadable.
+ * Reads a non-streamed answer to its end. Also decodes streams, because some upstreams stream an answer
+ * although that was not requested. Rejects with a GatewayError if the body breaks off, is too large, or is
+ * unreadable.
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { tryParseJsonObject, type JsonObject } from '../../core/json/json.ts'
@@ -18,13 +19,16 @@ import type { RawAnswer } from './send-with-fallback.ts'
 
 export interface BufferedAnswer {
   readonly events: readonly StreamEvent[]
-  /** The JSON body as it was received; null if the upstream streamed the answer. */
-  readonly body: { readonly bytes: Uint8Array; readonly json: JsonObject } | null
+  /**
+   * The JSON body as it was received; null if the answer was not one JSON body, e.g. a stream or tool
+   * rounds.
+   */
+  readonly jsonBody: { readonly bytes: Uint8Array; readonly json: JsonObject } | null
 }
 
 export async function readBufferedAnswer(answer: UpstreamAnswer): Promise<BufferedAnswer> {
   return 'events' in answer
-    ? { events: await collectEvents(answer.events), body: null }
+    ? { events: await collectEvents(answer.events), jsonBody: null }
     : decodeCompleteBody(answer)
 }
 
@@ -47,11 +51,11 @@ async function decodeCompleteBody({ prepared, body }: RawAnswer): Promise<Buffer
   const text = new TextDecoder().decode(bytes)
   const json = tryParseJsonObject(text)
   if (json !== null) {
-    return { events: provider.decodeBody(json, account, prompt), body: { bytes, json } }
+    return { events: provider.decodeBody(json, account, prompt), jsonBody: { bytes, json } }
   }
   if (!SSE_START.test(text)) throw new GatewayError(NOT_JSON_FAILURE)
   const messages = runStage(createSseDecoder(), [bytes])
-  return { events: runStage(provider.createDecoder(account, prompt), messages), body: null }
+  return { events: runStage(provider.createDecoder(account, prompt), messages), jsonBody: null }
 }
 
 /** Matches a body of server-sent events. It starts with a field such as `data:`, or with a comment (`: …`). */

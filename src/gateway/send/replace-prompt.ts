@@ -1,4 +1,6 @@
-/** Replaces the prompt of a prepared request: encodes the new prompt and replaces the notes of the encoder. */
+/**
+ * Replaces the prompt of a prepared request: encodes the new prompt, and replaces the notes of the encoder.
+ */
 import type { Note } from '../../core/note.ts'
 import type { Prompt } from '../../core/prompt.ts'
 import { dropPreviouslyRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
@@ -6,8 +8,8 @@ import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { translateProviderNotes } from '../prompt/translate-provider-notes.ts'
 
 /**
- * Returns the request with the new prompt. `originalPositions`: index of each new prompt item in the
- * conversation; `addedNotes`: notes about the changes.
+ * Returns the request with the new prompt. `originalPositions`: for each item of the new prompt, its index
+ * in the conversation. `addedNotes`: notes about the changes to the prompt.
  */
 export function replacePrompt(
   prepared: PreparedRequest,

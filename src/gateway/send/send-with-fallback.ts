@@ -55,8 +55,8 @@ export async function sendWithFallback(
 }
 
 /**
- * Thrown if the request cannot be prepared for a fallback upstream. The client gets the earlier upstream's
- * error.
+ * Thrown if the request cannot be prepared for a fallback upstream. The client gets the error of the
+ * upstream that was tried before.
  */
 class UnfitTarget extends Error {}
 
@@ -72,9 +72,9 @@ function prepareForFallback(
 }
 
 /**
- * Sends the request to one upstream. If the upstream rejects an optional parameter, sends the request again
- * without it, at most 3 times (only with the quirk `degrade`). If it rejects the reasoning, sends it once
- * without reasoning.
+ * Sends the request to one upstream. With the quirk `degrade`, if the upstream rejects an optional
+ * parameter, sends the request again without it, at most 3 times. If the upstream rejects the reasoning,
+ * sends the request once without reasoning.
  */
 async function sendToTarget(
   first: PreparedRequest,
@@ -128,8 +128,8 @@ function retryWithoutReasoning(
 }
 
 /**
- * True if the error is due to the upstream or its account rather than the request, so that a fallback may
- * succeed.
+ * True if the error is due to the upstream or its account rather than to the request, so that another
+ * upstream may succeed.
  */
 function isUpstreamFault(error: Error): boolean {
   if (error instanceof UnfitTarget) return true
@@ -139,7 +139,7 @@ function isUpstreamFault(error: Error): boolean {
 }
 
 /**
- * HTTP statuses of an upstream's own faults: API key (401, 403), unknown model (404), timeout (408), rate
- * limit (429).
+ * HTTP statuses below 500 that are due to the upstream or its account: API key (401, 403), unknown model
+ * (404), timeout (408), rate limit (429).
  */
 const UPSTREAM_FAULTS: readonly number[] = [401, 403, 404, 408, 429]

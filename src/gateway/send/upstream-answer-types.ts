@@ -11,7 +11,7 @@ export interface DecodedAnswer {
   readonly events: AnswerEventSource
 }
 
-/** Members that only an answer with several tool rounds has. */
+/** Members that an answer has only if it may have several tool rounds. */
 export interface MultiRoundAnswer {
   /** Returns the upstream requests of the answer so far, one per tool round, in order. */
   readonly listSentRequests: () => readonly PreparedRequest[]

@@ -1,10 +1,10 @@
 /**
  * Gateway tool that lets a model read a piece of a tool output that was shortened in the prompt. The piece
- * is shorter than the limit for outputs, so later requests do not shorten it again.
+ * is shorter than the limit for outputs, so that later requests do not shorten the piece again.
  *
- * The tool is offered as soon as a request has tools or outputs, before any output is shortened. Adding it
- * later would change the list of tools, with which the prompt starts, and so invalidate the provider's
- * prompt cache.
+ * The tool is offered as soon as a request has tools or outputs, before any output is shortened. If it were
+ * added later, the list of tools would change. The prompt starts with this list, so its cache at the
+ * provider would become useless.
  */
 import { isToolOutput } from '../../core/item.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
@@ -45,7 +45,7 @@ export const expandOutputTool: GatewayTool = {
 
 /**
  * Returns the maximum length of a piece: the limit for outputs minus the heading, e.g. 4000 → 3940
- * characters.
+ * characters; at least 100.
  */
 function limitPieceChars({ outputs: { cap } }: ContextPolicy): number {
   return Math.max(MIN_PIECE_CHARS, (cap ?? DEFAULT_CAP_CHARS) - HEADING_CHARS)

@@ -30,5 +30,5 @@ export const forgetFactTool: GatewayTool = {
   },
 }
 
-/** Matches the id of a fact, e.g. `fact_00000000000000000001`, or its last 8 or more characters. */
+/** Matches the id of a fact, e.g. `fact_00000000000000000001`, or at least the last 8 characters of an id. */
 const FACT_HANDLE = /^(?:fact_)?[0-9A-Z]{8,20}$/

@@ -1,6 +1,6 @@
 /**
- * Defines a gateway tool: the gateway offers it to the model and runs its calls itself. To add a tool, add
- * a file with a `GatewayTool` and a line in `offer-tools.ts`.
+ * Defines a gateway tool: a tool that the gateway offers to the model, and whose calls it runs itself. To
+ * add a tool, add a file with a `GatewayTool` and a line in `offer-tools.ts`.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { Item, Part } from '../../core/item.ts'
@@ -13,8 +13,8 @@ import type { LayerPorts } from '../../memory/memory-layer-interface.ts'
 
 export interface GatewayTool {
   /**
-   * Definition for the model. A definition that differs between requests invalidates the provider's prompt
-   * cache.
+   * Definition for the model. It should be the same in all requests, because a changed definition
+   * invalidates the prompt cache of the provider.
    */
   readonly tool: FunctionTool
   /** Returns text that is appended to the tool's description for this policy. */
@@ -22,7 +22,7 @@ export interface GatewayTool {
   readonly isOffered: (context: ToolOfferContext) => boolean
   /**
    * Runs a call. Returns the output, which is at most as long as the policy allows. Mistakes in the
-   * arguments are returned as text: if `run` throws, the model only learns that the tool failed.
+   * arguments are returned as text, because the model learns no reason if `run` throws.
    */
   readonly run: (args: JsonObject, context: ToolRunContext) => ToolAnswer | Promise<ToolAnswer>
 }
@@ -34,7 +34,7 @@ export interface ToolOfferContext {
   readonly policy: ContextPolicy
   /** The complete conversation, including items that the transforms will drop. */
   readonly items: readonly Item[]
-  /** The request parameters that the client sent, e.g. its own tools. */
+  /** The request parameters as the client sent them, i.e. with only its own tools. */
   readonly clientParams: PromptParameters
   /** Kinds of media that the model accepts, e.g. `image`. */
   readonly visibleMediaKinds: ReadonlySet<MediaKind>
@@ -49,10 +49,13 @@ export interface ToolRunContext {
   readonly policy: ContextPolicy
   /** All items before the answer, as they were before the transforms. */
   readonly items: readonly Item[]
-  /** The items that the model may read, i.e. without those before a reset and those of hidden authors. */
+  /** The items that the model may read: not those before a reset, and not those of hidden authors. */
   readonly readableItems: readonly Item[]
   readonly caller: Caller
   readonly ports: LayerPorts
-  /** Thread under which memory is stored; undefined if no memory is stored. */
+  /**
+   * Where memory of this conversation is stored: its id, or that of the chat's first turn (`thread`), and
+   * whether the chat is temporary. Undefined if no memory is stored.
+   */
   readonly memoryThread?: MemoryThread
 }

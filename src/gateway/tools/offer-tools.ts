@@ -1,7 +1,7 @@
 /**
- * Adds gateway tools, e.g. `expand_output`, to the tools of a request, and adapts its `tool_choice`. The
- * gateway tools come after the client's tools, always in the same order, so that the provider's prompt
- * cache stays valid.
+ * Adds gateway tools, e.g. `expand_output`, to the tools of a request, and adapts its `tool_choice`. They
+ * come after the client's tools, always in the same order, because a changed order would invalidate the
+ * prompt cache of the provider.
  */
 import type { Note } from '../../core/note.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
@@ -23,9 +23,9 @@ const GATEWAY_TOOLS: readonly GatewayTool[] = [
 
 export interface ToolOffer {
   readonly tools: readonly GatewayTool[]
-  /** Request parameters with the offered tools; the same object if no tool is offered. */
+  /** Request parameters with the offered tools. The object of the client if no tool is offered. */
   readonly params: PromptParameters
-  /** The policy, without notices that would mention a tool that is not offered. */
+  /** The policy, with the notices switched off that would mention a tool that is not offered. */
   readonly policy: ContextPolicy
   readonly notes: readonly Note[]
 }
@@ -77,9 +77,9 @@ const NO_NOTES: readonly Note[] = []
 
 /**
  * True if gateway tools can be added to the request. They cannot if several answers are requested (`n: 2`),
- * because such answers cannot be continued. Without client tools, they also cannot be added to a request
- * for JSON output, which some upstreams do not support with tools, or one that requires a tool call,
- * because that is the client's mistake.
+ * because such answers cannot be continued. Two kinds of requests accept them only if the client has tools
+ * itself: those for JSON output, which some upstreams do not support with tools, and those that require a
+ * tool call, because without client tools that is a mistake of the client.
  */
 function acceptsGatewayTools({ tools, toolChoice, format, extra }: PromptParameters): boolean {
   if ((extra['n'] ?? 1) !== 1) return false
@@ -89,8 +89,8 @@ function acceptsGatewayTools({ tools, toolChoice, format, extra }: PromptParamet
 }
 
 /**
- * Adds the gateway tools to the client's list of allowed tools, because the client cannot list tools that
- * it does not know.
+ * Adds the gateway tools to the client's list of allowed tools, if there is one. Without this, the model
+ * could not call them.
  */
 function extendToolChoice(choice: ToolChoice | null, names: readonly string[]): ToolChoice | null {
   return choice?.type === 'allowed' ? { ...choice, names: [...choice.names, ...names] } : choice

@@ -21,7 +21,10 @@ export function runToolCalls(
   )
 }
 
-/** Creates outputs for calls that are not run, because no tool round follows. */
+/**
+ * Creates outputs for calls that are not run, because no tool round follows in which the model could read a
+ * result.
+ */
 export function skipToolCalls(calls: readonly FunctionCall[]): readonly FunctionCallOutput[] {
   return calls.map(({ call_id: callId }) => createGatewayToolOutput(callId, SKIPPED_OUTPUT))
 }

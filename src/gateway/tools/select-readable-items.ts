@@ -1,6 +1,6 @@
 /**
- * Selects the items that a model may read with gateway tools. Items that were shortened or dropped to save
- * tokens are included. Items before a reset and items of hidden authors are not.
+ * Selects the items that a model may read with gateway tools. They include items that were shortened or
+ * dropped to save tokens, but not items before a reset or of hidden authors.
  */
 import type { Item } from '../../core/item.ts'
 import type { SpeakerRules } from '../../core/context-policy.ts'

@@ -1,12 +1,12 @@
 /**
- * Sends a request upstream, and sends further requests (tool rounds) as long as the model calls gateway
- * tools. The tool rounds are merged into one answer, which is streamed and cancelled like the answer to a
- * single request.
+ * Sends a request upstream, and further requests (tool rounds) as long as the model calls gateway tools.
+ * All rounds are merged into one answer, which can be streamed and cancelled like the answer to a single
+ * request.
  */
 import { sendWithFallback, type SendOptions } from '../send/send-with-fallback.ts'
 import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
 import { createRoundEventMerger } from './rounds/merge-round-events.ts'
-import { runToolRounds, type AnswerOwner } from './rounds/run-tool-rounds.ts'
+import { openToolRounds, type AnswerOwner } from './rounds/open-tool-rounds.ts'
 import { streamToolRounds } from './rounds/stream-tool-rounds.ts'
 import type { GatewayDependencies } from '../dependencies-interface.ts'
 
@@ -19,7 +19,7 @@ export async function sendWithTools(
   const answer = await sendWithFallback(options, ports)
   const { prepared } = answer
   if (prepared.gatewayTools.length === 0) return answer
-  const { first, ...rounds } = runToolRounds(answer, options, owner, ports)
+  const { first, ...rounds } = openToolRounds(answer, options, owner, ports)
   const merger = createRoundEventMerger(owner.turnId, first.toolNames, prepared.items)
   const { isDisconnected } = options
   return {

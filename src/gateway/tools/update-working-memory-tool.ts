@@ -1,6 +1,6 @@
 /**
- * Gateway tool that lets a model change its working memory. The prompt has the new version from the next
- * user message on. Until then, the prompt has the calls with the changes.
+ * Gateway tool that lets a model change its working memory. The prompt contains the new version from the
+ * next user message on. Until then, the model sees its changes in the calls.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'

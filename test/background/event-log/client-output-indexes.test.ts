@@ -7,7 +7,7 @@ import { mapClientOutputIndexes } from '../../../src/background/event-log/client
 const GATEWAY_ITEM = createGatewayToolOutput('a', 'b')
 const MODEL_ITEM: Item = { type: 'message', role: 'assistant', content: [] }
 
-test('client and stored indexes are equal if the output has no gateway tool items', () => {
+test('the client sees each output item at its stored index if there are no gateway tool items', () => {
   const stored = new Set([0, 2])
   const { storedClientIndexes, toStoredIndex } = mapClientOutputIndexes(stored, [
     MODEL_ITEM,
@@ -17,7 +17,7 @@ test('client and stored indexes are equal if the output has no gateway tool item
   expect([0, 1, 2].map(toStoredIndex)).toEqual([0, 1, 2])
 })
 
-test('client indexes skip gateway tool items and map back to the stored indexes', () => {
+test('output indexes of the client do not count gateway tool items, and are mapped back to the stored indexes', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 12 }), fc.nat(3), (isGatewayItem, open) => {
       const items = isGatewayItem.map((isGateway) => (isGateway ? GATEWAY_ITEM : MODEL_ITEM))

@@ -83,7 +83,7 @@ describe('closing events for an answer that breaks off after any event', () => {
   })
 
   test.runIf(sharedExists).each(recordedStreams())(
-    'closing events keep a recorded stream of $name valid wherever it breaks off',
+    'closing events make a recorded stream of $name valid wherever it breaks off',
     ({ messages }) => {
       if (messages[0]?.event !== 'response.created') return
       for (let cut = 3; cut < messages.length; cut += 7) {
@@ -114,7 +114,7 @@ describe('items of a broken answer for the store', () => {
     answeringTo(),
   ).slice(0, 9)
 
-  test('closing events return an unfinished message with its text so far, and no other unfinished item', () => {
+  test('of the unfinished items of a broken answer, only a message is to be stored, with its text so far', () => {
     expect(createClosingEvents(groupMessages(open), CANCELLED)?.unfinishedItems).toMatchObject([
       {
         position: 0,
@@ -123,7 +123,7 @@ describe('items of a broken answer for the store', () => {
     ])
   })
 
-  test('closing events do not return a stored item again, and close it as completed', () => {
+  test('an item that is stored already is not to be stored again, and is closed as completed', () => {
     const words = createClosingEvents(groupMessages(open), {
       ...CANCELLED,
       storedIndexes: new Set([0]),
@@ -134,11 +134,11 @@ describe('items of a broken answer for the store', () => {
   })
 })
 
-test('an empty log gets no closing events', () => {
+test('no closing events are created for an empty event log', () => {
   expect(createClosingEvents([], FAILED)).toBeNull()
 })
 
-test('closing events continue the event numbers and the response object of the log', () => {
+test('closing events continue the numbering of the log and contain its response object', () => {
   const begun = renderEvents([], answeringTo()).slice(0, 2)
   const words = createClosingEvents(groupMessages(begun), FAILED)
   expect(words?.events).toMatchObject({ first: 2, last: 3 })

@@ -26,7 +26,7 @@ function eventOf(type: string, fields: object = {}): SseMessage {
 }
 
 describe('numbering of rendered events', () => {
-  test('rendered events are forwarded unchanged, without [DONE], however the text is split', () => {
+  test('rendered events keep their numbers and bytes, however their text is split, and [DONE] is removed', () => {
     fc.assert(
       fc.property(answer, fc.infiniteStream(fc.integer({ min: 1, max: 4 })), (events, sizes) => {
         const frames = renderEvents(events).map(formatSseMessage)
@@ -43,7 +43,7 @@ describe('numbering of rendered events', () => {
     )
   })
 
-  test('rendered opening events are removed if the log already has them', () => {
+  test('rendered opening events are removed if the event log already has opening events', () => {
     const frames = renderEvents([], answeringTo({ model: 'm', input: 'x', background: true })).map(
       formatSseMessage,
     )
@@ -70,7 +70,7 @@ describe("numbering of an upstream's events", () => {
     expect(told.map(jsonOf)[5]).toMatchObject({ text: 'it said "sequence_number": 3' })
   })
 
-  test('events of an upstream may arrive as bytes, with any line ends and several data lines', () => {
+  test('events of an upstream are numbered even if they are bytes with other line ends and several data lines', () => {
     const utf8 = new TextEncoder()
     const { text } = numbered([
       utf8.encode('data: {"type":"a",\r\ndata: "x":"é"}\r\nevent: a\r\n\r\n'),
@@ -82,7 +82,7 @@ describe("numbering of an upstream's events", () => {
     ])
   })
 
-  test('opening events of an upstream are removed if the log already has them', () => {
+  test('opening events of an upstream are removed if the event log already has opening events', () => {
     const messages = [
       eventOf('response.created'),
       { data: '{"type":"response.in_progress"}' },
@@ -94,7 +94,7 @@ describe("numbering of an upstream's events", () => {
     expect(numbers).toEqual([3, 4])
   })
 
-  test('messages of an upstream that are no events are removed', () => {
+  test('SSE messages of an upstream without a JSON object are removed', () => {
     expect(
       numbered([formatSseMessage({ data: 'hello' }), formatSseMessage({ event: 'x', data: '{' })])
         .next,
@@ -102,7 +102,7 @@ describe("numbering of an upstream's events", () => {
   })
 
   test.runIf(sharedExists).each(recordedStreams())(
-    'every event of a recorded stream of $name gets a number',
+    'the events of a recorded stream of $name are numbered without gaps',
     ({ messages }) => {
       const events = messages.filter(({ data }) => data.startsWith('{'))
       const { numbers } = numbered([messages.map(formatSseMessage).join('')])

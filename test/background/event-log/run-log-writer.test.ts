@@ -40,7 +40,7 @@ function stage(options: { fails?: number; refuses?: boolean; patienceMs?: number
 }
 
 describe("batches of events in a run's log", () => {
-  test('the log writer writes the first events at once and later events in batches', async () => {
+  test('the writer of an event log writes the first events immediately and later events in batches', async () => {
     const { say, batches } = stage()
     for (const word of ['a', 'b', 'c']) say(word)
     await vi.advanceTimersByTimeAsync(99)
@@ -53,7 +53,7 @@ describe("batches of events in a run's log", () => {
     expect(batches[2]?.events).toEqual({ first: 3, last: 3, text: 'd' })
   })
 
-  test('the log writer writes a large batch earlier, but only one batch at a time', async () => {
+  test('the writer of an event log writes a large batch earlier, but only one batch at a time', async () => {
     const { say, batches } = stage()
     say('a')
     say('x'.repeat(70_000))
@@ -64,7 +64,7 @@ describe("batches of events in a run's log", () => {
     expect(batches[1]?.events).toMatchObject({ first: 1, last: 2 })
   })
 
-  test('the log writer pauses the caller if too many events accumulate', async () => {
+  test('the writer of an event log reports when too many events accumulate and when there is room again', async () => {
     const { say, heard } = stage()
     say('a')
     expect(say('x'.repeat(2_000_000))).toBe(false)
@@ -73,7 +73,7 @@ describe("batches of events in a run's log", () => {
     expect(say('b')).toBe(true)
   })
 
-  test('the log writer reports events only after they are written', async () => {
+  test('the writer of an event log reports events only after they are stored', async () => {
     const { say, heard } = stage()
     say('a')
     await vi.advanceTimersByTimeAsync(9)
@@ -83,7 +83,7 @@ describe("batches of events in a run's log", () => {
   })
 })
 
-test('the log writer writes items with events or alone', async () => {
+test('the writer of an event log writes items together with events, or alone if there are no events', async () => {
   const { say, behind, batches } = stage()
   say('a')
   behind.addItem(ITEM)
@@ -99,7 +99,7 @@ test('the log writer writes items with events or alone', async () => {
   expect(batches[2]).toEqual({ events: null, items: [ITEM], ending: null })
 })
 
-test('the log writer writes the ending at once, together with all waiting events, as the last batch', async () => {
+test('the writer of an event log writes the ending and all waiting events immediately, as the last batch', async () => {
   const { say, behind, batches } = stage()
   say('a')
   say('b')
@@ -116,7 +116,7 @@ test('the log writer writes the ending at once, together with all waiting events
 })
 
 describe('log writes while the database is unreachable', () => {
-  test('the log writer retries a failed write without losing or repeating events', async () => {
+  test('the writer of an event log retries a failed write without losing or repeating events', async () => {
     const { say, heard, batches } = stage({ fails: 2 })
     say('a')
     say('b')
@@ -125,7 +125,7 @@ describe('log writes while the database is unreachable', () => {
     expect(heard).toEqual(['warned', 'warned', '0-0', 'room', '1-1', 'room'])
   })
 
-  test('the log writer stops after retrying for too long', async () => {
+  test('the writer of an event log gives up if retries fail for too long', async () => {
     const { say, heard, batches } = stage({ fails: 99, patienceMs: 600 })
     say('a')
     await vi.advanceTimersByTimeAsync(2_000)
@@ -136,7 +136,7 @@ describe('log writes while the database is unreachable', () => {
   })
 })
 
-test('the log writer stops if the store rejects a write', async () => {
+test('the writer of an event log gives up if the run belongs to another replica', async () => {
   const { say, heard, batches } = stage({ refuses: true })
   say('a')
   say('b')
@@ -145,7 +145,7 @@ test('the log writer stops if the store rejects a write', async () => {
   expect(heard[0]).toBe('refused')
 })
 
-test('stopping the log writer waits for the current write and starts no other', async () => {
+test('stopping the writer of an event log waits for the current write and starts no other', async () => {
   const { say, behind, batches, heard } = stage()
   say('a')
   say('b')

@@ -57,7 +57,7 @@ function textFrom(from: number, to: number): string {
 }
 
 describe('the stored log of a finished run', () => {
-  test('a stored log is written to the client from any event on, however its events are grouped', async () => {
+  test('a stored event log is written to the client from any event on, however its events are grouped', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 120 }),
@@ -75,7 +75,7 @@ describe('the stored log of a finished run', () => {
     )
   })
 
-  test('a stored log is written to a slow client at its own pace', async () => {
+  test('a stored event log is written to a slow client only as fast as the client reads', async () => {
     const turn = await logged(10, 2)
     const { client, seen, drain } = testClient(true)
     const read = vi.spyOn(world.runs, 'readLog')
@@ -104,7 +104,7 @@ describe('the log of a run in this process', () => {
     return { turn, log, end }
   }
 
-  test('a log in this process is written to the client without queries, once its events are stored', async () => {
+  test('new events of a run in this process are written to the client without queries, once they are stored', async () => {
     const { turn, log, end } = await live()
     const read = vi.spyOn(world.runs, 'readLog')
     const { client, seen } = testClient()
@@ -121,7 +121,7 @@ describe('the log of a run in this process', () => {
   })
 
   test.each([0, 3, 7, 10, 12])(
-    'live events are joined with the stored events if the client starts at event %i',
+    'a client that starts at event %i gets the stored and the new events without a gap',
     async (from) => {
       const { turn, log, end } = await live(10)
       const { client, seen } = testClient()
@@ -136,7 +136,7 @@ describe('the log of a run in this process', () => {
     },
   )
 
-  test('live events are not buffered for a client that does not read', async () => {
+  test('if a client does not read, events beyond 1 MiB are not buffered but read from the database', async () => {
     const { turn, log, end } = await live()
     const { client, seen, drain } = testClient(true)
     const over = writeLogToClient(following(turn, 0, log), client, world)
@@ -157,7 +157,7 @@ describe('the log of a run in this process', () => {
     expect(seen.text).toBe(textFrom(0, 0) + group(1, 6, large).text + DONE)
   })
 
-  test('a client still follows a run after the run moves to another replica', async () => {
+  test('if another replica takes over a run, a client that follows the run gets its further events', async () => {
     const { turn, log } = await live()
     const { client, seen } = testClient()
     const over = writeLogToClient(following(turn, 0, log), client, world)
@@ -185,7 +185,7 @@ describe('the log of a run in this process', () => {
 })
 
 describe('the log of a run on another replica', () => {
-  test('the log of a run on another replica is followed to its end', async () => {
+  test('a client gets all events of a run on another replica, up to its end', async () => {
     const turn = await logged(2, 2, false)
     const { client, seen } = testClient()
     const over = writeLogToClient(following(turn), client, world)
@@ -199,7 +199,7 @@ describe('the log of a run on another replica', () => {
     expect(seen.text).toBe(textFrom(0, 4) + DONE)
   })
 
-  test('a followed run is recovered if its replica is dead', async () => {
+  test('a run that a client follows is recovered if its replica is dead', async () => {
     const turn = await openRun(world, { owner: 'nobody' })
     const rescue = vi.fn(async () => {
       const hold = { ...holdOf(turn), owner: 'nobody' }
@@ -211,7 +211,7 @@ describe('the log of a run on another replica', () => {
     expect(seen.text).toBe(textFrom(0, 0) + DONE)
   })
 
-  test('a followed run is polled while the database is unreachable', async () => {
+  test('a client that follows a run gets the rest after the database was unreachable', async () => {
     const turn = await logged(2, 2)
     vi.spyOn(world.runs, 'readLog').mockRejectedValueOnce(new Error('down'))
     const { client, seen } = testClient()
@@ -222,7 +222,7 @@ describe('the log of a run on another replica', () => {
   })
 })
 
-test('a stream without events gets heartbeats until it ends', async () => {
+test('a client that follows a run without new events gets heartbeats until the run ends', async () => {
   vi.useFakeTimers()
   const quick: GatewayDependencies = {
     ...world,

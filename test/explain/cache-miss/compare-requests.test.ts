@@ -16,39 +16,39 @@ function difference(before: JsonObject, now: JsonObject) {
   }
 }
 
-test('a request that continues a conversation differs from the previous one only at its end', () => {
+test('if a request continues a conversation, the first difference to the previous request is its new message', () => {
   const before = { messages: [user('a')], stream: true }
   const now = { messages: [user('a'), user('b')], stream: false }
   expect(difference(before, now)).toEqual({ at: 'messages[1]', offset: 0, isNew: true })
   expect(compareRequests(before, now).equalPrefixBytes).toBe(JSON.stringify(user('a')).length)
 })
 
-test('requests to the demo model are compared like those to an upstream', () => {
+test('the first difference of two requests to the demo model is found in their items', () => {
   const before = { instructions: null, items: [user('a')], delayMs: 12 }
   const now = { instructions: null, items: [user('a'), user('b')], delayMs: 12 }
   expect(difference(before, now)).toEqual({ at: 'items[1]', offset: 0, isNew: true })
 })
 
-test('the position of the first difference can be inside a text', () => {
+test('the first difference of two requests is located even inside a text', () => {
   const before = { input: [{ type: 'message', content: [{ text: 'one two' }] }] }
   const now = { input: [{ type: 'message', content: [{ text: 'one ten' }] }] }
   const at = 'input[0].content[0].text'
   expect(difference(before, now)).toEqual({ at, offset: 5, isNew: false })
 })
 
-test('tools are compared first, wherever they are in the body', () => {
+test('a difference in the tools comes first, wherever the tools are in the body', () => {
   const before = { messages: [user('a')], tools: [{ name: 'one' }] }
   const now = { messages: [user('a')], tools: [{ name: 'two' }] }
   expect(difference(before, now)).toMatchObject({ at: 'tools[0].name' })
   expect(compareRequests(before, now).equalPrefixBytes).toBe(0)
 })
 
-test('the comparison ignores cache_control marks that move', () => {
+test('two requests that differ only in cache_control have no difference', () => {
   const marked = { ...user('a'), cache_control: { type: 'ephemeral' } }
   expect(difference({ messages: [marked] }, { messages: [user('a')] }).at).toBeNull()
 })
 
-test('a removed entry counts as a difference at its former index', () => {
+test('if an entry was removed, the first difference of two requests is at its former index', () => {
   const before = { contents: [user('a'), user('b')] }
   expect(difference(before, { contents: [user('a')] }).at).toBe('contents[1]')
   expect(difference(before, { contents: [user('b')] }).at).toBe('contents[0].content')

@@ -79,22 +79,22 @@ const LONGER = [
 describe('gateway decisions that changed an item (C102)', () => {
   const SHORTENED = { who: 'gateway', place: 2, by: 'shorten-tool-outputs', why: 'output-too-old' }
 
-  test('the cause of a newly shortened output is the transform that shortened it', () => {
+  test('if an output is newly shortened, the transform that shortened it is the cause of the cache miss', () => {
     const sentence = 'output-too-old'
     expect(cause(fates(LONG), fates(LONG, LEAN))).toEqual({ ...SHORTENED, sentence })
   })
 
-  test('the cause of an output that is no longer shortened is the transform that had shortened it', () => {
+  test('if an output is no longer shortened, the transform that had shortened it is the cause of the cache miss', () => {
     const sentence = 'This applied to the previous request but no longer does: output-too-old'
     expect(cause(fates(LONG, LEAN), fates(LONG))).toEqual({ ...SHORTENED, sentence })
   })
 
-  test('the cause of an output that is shortened more than before is the transform that shortened it', () => {
+  test('if an output is shortened more than before, the transform that shortened it is the cause of the cache miss', () => {
     const shorter = { ...LEAN, outputs: { ...LEAN.outputs, head: 1 } }
     expect(cause(fates(LONG, LEAN), fates(LONG, shorter))).toMatchObject(SHORTENED)
   })
 
-  test('the cause of an item that is newly dropped, or no longer dropped, is the window that drops it', () => {
+  test('if an item is newly dropped or no longer dropped, the window is the cause of the cache miss', () => {
     const [, ...others] = LONG
     const windowed = deriveItemDispositions({
       items: LONG,
@@ -109,7 +109,7 @@ describe('gateway decisions that changed an item (C102)', () => {
     expect(cause(windowed, fates(LONG))).toMatchObject(expected)
   })
 
-  test('the cause is the note transform if an inserted note moved, changed, is new or is gone', () => {
+  test('if a configured note is moved, changed, added or removed, the transform that inserts it is the cause of the cache miss', () => {
     const ofNotes = { who: 'gateway', by: 'place-notes', place: null }
     const before = fates(SHORT, noted('Be brief.', 0))
     const told = (now: readonly ItemDisposition[]) => cause(before, now)
@@ -128,7 +128,7 @@ describe('gateway decisions that changed an item (C102)', () => {
     expect(cause(fates(SHORT), fates(LONGER, noted('Be brief.', 3)))).toMatchObject(ofNotes)
   })
 
-  test('the cause is a transform rather than the wire if both changed an item', () => {
+  test('if a transform and the encoder both changed an item, the transform is named as the cause of the cache miss', () => {
     const [first] = SHORT
     if (first === undefined) throw new Error('There is no item.')
     const shown = { ...first, content: [{ type: 'input_text', text: 'a notice' }] } as Item
@@ -143,13 +143,13 @@ describe('gateway decisions that changed an item (C102)', () => {
     expect(cause(fates(SHORT), now)).toMatchObject(expected)
   })
 
-  test('the cause is the wire if nothing else changed an item', () => {
+  test('if only the encoder changed an item, its note is the cause of the cache miss', () => {
     const note = { did: 'changed', at: 0, why: 'developer-as-system', by: 'responses' } as const
     const now = fates(SHORT, replay, { notes: [note] })
     expect(cause(fates(SHORT), now)).toMatchObject({ who: 'gateway', why: 'developer-as-system' })
   })
 
-  test('the cause of an item that recall restored is its note `recalled`', () => {
+  test('if recall restored an item that the previous request lacked, recall is the cause of the cache miss', () => {
     const recalled = { did: 'added', why: 'recalled', at: 1 } as const
     const now = fates(LONG, replay, { notes: [recalled] })
     const expected = { who: 'gateway', place: 1, why: 'recalled' }
@@ -196,11 +196,11 @@ describe('the cause of a difference in tools', () => {
     expect(told(of('a'), of('b', STUBBED))).toMatchObject({ who: 'client' })
   })
 
-  test('a difference in tools is attributed to the wire if it encodes the same tools differently', () => {
+  test('a difference in tools is attributed to the encoder if it encodes the same tools differently', () => {
     expect(told(of('a'), of('a', STUBBED))).toMatchObject({ by: 'responses', why: 'tools-stubbed' })
   })
 
-  test('a difference in tools has no known cause if no note was stored', () => {
+  test('a difference in tools has no known cause if the stored requests have no notes', () => {
     expect(told(of('a'), of('a'))).toMatchObject({ who: 'nobody' })
   })
 
@@ -218,15 +218,18 @@ describe('changes by the client', () => {
   test.each([
     ['an edited item', [1], 'The client changed item 1.'],
     ['an inserted item', [0, 0], 'The client inserted item 1.'],
-  ])('%s is attributed to the client', (_, [from = 0, length = 1], sentence) => {
-    const others = talk`
+  ])(
+    '%s counts as changed by the client, which is the cause of the cache miss',
+    (_, [from = 0, length = 1], sentence) => {
+      const others = talk`
       assistant: other
     `
-    const now = [...SHORT.slice(0, 1), ...others, ...SHORT.slice(from + length)]
-    expect(cause(fates(SHORT), fates(now))).toEqual({ who: 'client', place: 1, sentence })
-  })
+      const now = [...SHORT.slice(0, 1), ...others, ...SHORT.slice(from + length)]
+      expect(cause(fates(SHORT), fates(now))).toEqual({ who: 'client', place: 1, sentence })
+    },
+  )
 
-  test('an item that the client removed is attributed to it', () => {
+  test('if the client removed an item, the client is the cause of the cache miss', () => {
     const sentence = 'The client removed the former item 1.'
     const now = fates(LONGER.filter((_, at) => at !== 1))
     expect(cause(fates(LONGER), now)).toEqual({ who: 'client', place: 1, sentence })

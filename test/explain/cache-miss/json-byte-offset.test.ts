@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Json } from '../../../src/core/json/json.ts'
 import { findJsonByteOffset } from '../../../src/explain/cache-miss/json-byte-offset.ts'
 
-test('finds the byte offset at which a JSON value begins', () => {
+test('the byte offset at which a value begins in a JSON text is found', () => {
   const name = fc.string({ unit: fc.constantFrom('a', '"', '\\', 'é', '}', ']', ',', ':') })
   const value = fc.oneof(fc.integer(), fc.boolean(), fc.constant(null), name, fc.array(name))
   fc.assert(
@@ -38,7 +38,7 @@ function beginning(text: string): Json {
   throw new Error('no value')
 }
 
-test('counts escaped characters in a JSON string as they are written', () => {
+test('the byte offset of a character in a JSON string counts earlier escapes as they are written', () => {
   const json = '{"a":[{"text":"é\\n\\u00e9xy"}]}'
   const at = findJsonByteOffset(json, ['a', 0, 'text'], 3) ?? 0
   expect(Buffer.from(json).subarray(at).toString()).toBe('xy"}]}')

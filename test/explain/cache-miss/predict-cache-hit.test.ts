@@ -248,7 +248,7 @@ describe('requests of a conversation that only continues', () => {
     [{ policy: 'replay', outputs: { keepTurns: 1, step: 1, longerThan: 50 } }],
     [{ policy: 'replay', outputs: { cap: 200 }, speakers: { merge: 'same_author' } }],
   ])(
-    'a conversation that only continues has no cause for a cache miss under the policy %j (C102)',
+    'if a conversation only continues, only the gateway can cause a cache miss, under the policy %j (C102)',
     (wishes) => {
       fc.assert(
         fc.property(story, fc.array(fc.boolean(), { maxLength: 8 }), (made, more) => {

@@ -15,7 +15,7 @@ test('a status message is one line of JSON in the format of Open WebUI', () => {
   })
 })
 
-test('the status line shows the most important of several notes', () => {
+test('the status line of Open WebUI is about the most important of several notes', () => {
   const line = chooseStatusLine(OPEN_WEBUI, [WINDOWED, WINDOWED, MEMORY_UNAVAILABLE])
   expect(line?.data).toMatch(/memory could not be reached/)
   expect(chooseStatusLine(OPEN_WEBUI, [WINDOWED, WINDOWED])?.data).toMatch(
@@ -23,19 +23,19 @@ test('the status line shows the most important of several notes', () => {
   )
 })
 
-test('the status line reports attachments that the model cannot see (C78)', () => {
+test('the status line of Open WebUI reports attachments that the model cannot see (C78)', () => {
   const unseen: Note = { did: 'changed', at: 0, why: 'media-unseen' }
   expect(chooseStatusLine(OPEN_WEBUI, [unseen])?.data).toMatch(/cannot see everything/)
 })
 
-test('there is no status line if no note concerns the user', () => {
+test('Open WebUI gets no status line if no note concerns the user', () => {
   expect(chooseStatusLine(OPEN_WEBUI, [])).toBeNull()
   expect(
     chooseStatusLine(OPEN_WEBUI, [{ did: 'changed', at: 0, why: 'output-too-old' }]),
   ).toBeNull()
 })
 
-test('there is no status line for other clients and for task requests', () => {
+test('no status line is sent to clients other than Open WebUI, and none for its task requests', () => {
   expect(chooseStatusLine(DEFAULT_CLIENT_TRAITS, [MEMORY_UNAVAILABLE])).toBeNull()
   expect(chooseStatusLine({ ...OPEN_WEBUI, isTask: true }, [MEMORY_UNAVAILABLE])).toBeNull()
 })

@@ -33,13 +33,13 @@ describe('selection of the writer by the first character', () => {
     return [...chunks.map((chunk) => writer.push(bytes(chunk))), writer.endBody(null)]
   }
 
-  test('the first character selects the writer of a stream, once', () => {
+  test('the first character of a body decides for all its chunks whether it is a stream or JSON', () => {
     expect(read('{"a":', '1}')).toEqual(['json:{"a":', 'json:1}', 'json'])
     expect(read('data: 1\n', '{}')).toEqual(['stream:data: 1\n', 'stream:{}', 'stream'])
     expect(read(': {', '{}')).toEqual(['stream:: {', 'stream:{}', 'stream'])
   })
 
-  test('white space before the first character is passed through and does not select the writer', () => {
+  test('white space before the first character of a body is passed through and does not decide whether it is JSON', () => {
     expect(read('\n', ' \r\n', '{}')).toEqual(['stream:\n', 'stream: \r\n', 'json:{}', 'json'])
     expect(read('', '\uFEFF', 'data: 1')).toEqual([
       'stream:',
@@ -74,7 +74,7 @@ describe('a JSON object that was sent in place of a stream', () => {
       nowMs: () => 0,
     })
 
-  test('a JSON object in place of a stream is rendered when its body is complete', () => {
+  test('if an upstream sends a JSON object in place of a stream, it is rendered when its body is complete', () => {
     const writer = createWriter()
     const body = bytes('{"text":"ä"}')
     // The cut is inside the character `ä`.

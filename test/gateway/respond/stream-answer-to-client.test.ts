@@ -128,7 +128,7 @@ describe('the three endings of a streamed answer', () => {
     expect(calls).toMatchObject({ text: 'a(closed)(end)', ended: 1, cancelled: 0 })
   })
 
-  test('an answer finishes at its last event, although the upstream’s body stays open', async () => {
+  test('an answer finishes at its terminal event even if the upstream’s body stays open', async () => {
     const { push, end, calls, finishStoring, settled } = startStream()
     push('a!')
     await finishStoring()
@@ -139,7 +139,7 @@ describe('the three endings of a streamed answer', () => {
     expect(calls).toMatchObject({ text: 'a!(closed)(end)', ended: 1, cancelled: 0 })
   })
 
-  test('an answer that a filter cuts short finishes, and the upstream is cancelled', async () => {
+  test('if a filter ends an answer early, the answer finishes and the upstream is cancelled', async () => {
     const { push, fail, calls, finishStoring, settled } = startStream()
     push('a|')
     expect(calls.cancelled).toBe(1)
@@ -159,7 +159,7 @@ describe('the three endings of a streamed answer', () => {
     expect(settled).toMatchObject([{ ending: 'finished' }])
   })
 
-  test('a disconnect cancels the upstream, and nothing more is written', async () => {
+  test('if the client disconnects, the upstream is cancelled and nothing more is written', async () => {
     const { push, disconnect, end, calls, finishStoring, settled } = startStream()
     push('a')
     disconnect()
@@ -170,7 +170,7 @@ describe('the three endings of a streamed answer', () => {
     expect(settled).toMatchObject([{ ending: 'cancelled' }])
   })
 
-  test('a disconnect cancels the turn even if the upstream’s failure is reported first', async () => {
+  test('if the client disconnects, the turn ends as cancelled even if the upstream’s failure is reported first', async () => {
     const { push, markDisconnected, fail, finishStoring, settled, calls } = startStream()
     push('a')
     markDisconnected()
@@ -219,7 +219,7 @@ describe('unexpected errors while an answer is streamed', () => {
     },
   )
 
-  test('an unexpected error does not prevent the cancellation after a disconnect', async () => {
+  test('after a disconnect, the upstream is cancelled even if the writer throws', async () => {
     const { push, disconnect, calls, finishStoring, settled, logged } = startStream({
       failing: 'endBody',
     })

@@ -49,7 +49,7 @@ describe.each([
   ['a JSON object', JSON.stringify(chatBody(ANSWER))],
   ['a JSON object after white space', `\n  ${JSON.stringify(chatBody(ANSWER))}`],
 ])('decoding %s', (_, body) => {
-  test.each([1, 7, 100_000])('the body is decoded from chunks of %i bytes', (size) => {
+  test.each([1, 7, 100_000])("an upstream's body is decoded from chunks of %i bytes", (size) => {
     const events = decodeInChunks(body, size)
     expect(findEventFaults(events)).toEqual([])
     expect(joinDeltas(events)).toBe('It is 4 degrees.')

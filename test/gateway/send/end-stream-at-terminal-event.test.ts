@@ -50,7 +50,7 @@ function startReading() {
   }
 }
 
-test('the event source ends at the terminal event and ignores the rest of the body', () => {
+test('the events of a body end at the terminal event, and the rest of the body is ignored', () => {
   const { log, answer, send, end } = startReading()
   send(STARTED)
   send(ENDED)
@@ -60,14 +60,14 @@ test('the event source ends at the terminal event and ignores the rest of the bo
   expect(answer.end()).toEqual([])
 })
 
-test('the event source ends with the last events of the decoder if the body ends early', () => {
+test('if a body ends without a terminal event, its events end with the last ones of the decoder', () => {
   const { log, send, end } = startReading()
   send(STARTED, messageStarted(), textDelta('a'))
   end()
   expect(log.slice(3)).toEqual(['item-ended', 'answer-failed', 'resume', 'end'])
 })
 
-test('the event source reports a broken body, and closes the open items only on end()', () => {
+test('if a body breaks off, its failure is reported, and the open items are closed only by end()', () => {
   const { log, answer, send, fail } = startReading()
   send(STARTED, messageStarted(), textDelta('a'))
   fail()
@@ -75,7 +75,7 @@ test('the event source reports a broken body, and closes the open items only on 
   expect(answer.end()).toEqual(CLOSED)
 })
 
-test('the event source reports unreadable events once, before it cancels the body', () => {
+test('unreadable events of a body are reported once, before the body is cancelled', () => {
   const { log, sendUnreadable, fail } = startReading()
   sendUnreadable()
   fail()
@@ -83,7 +83,7 @@ test('the event source reports unreadable events once, before it cancels the bod
   expect(log).toEqual(['failed: unreadable', 'cancel'])
 })
 
-test('the event source emits nothing more after the reader has ended it', () => {
+test('no events of a body follow after the reader has ended the answer', () => {
   const { log, answer, flow, send, end } = startReading()
   flow.pause()
   send(STARTED, messageStarted(), textDelta('a'))

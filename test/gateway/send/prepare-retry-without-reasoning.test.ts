@@ -35,7 +35,7 @@ const SO = { role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', te
 const THOUGHT = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }
 const ORPHAN = { type: 'function_call_output', call_id: 'gone', output: 'x' }
 
-test('the retry drops all reasoning, with a note at each position', () => {
+test('the retry of a request without reasoning drops all reasoning items, with a note for each', () => {
   const first = prepare('gpt-5', [HI, ORPHAN, THOUGHT, SO, HI, { ...THOUGHT, id: 'rs_2' }, SO, HI])
   const second = prepareRetryWithoutReasoning(first)
   expect(show(second?.prompt.items ?? [])).toBe(
@@ -49,13 +49,13 @@ test('the retry drops all reasoning, with a note at each position', () => {
   expect(second?.wasReasoningRejected).toBe(true)
 })
 
-test('the retry removes the message ids to which the upstream links its reasoning', () => {
+test('the retry of a request without reasoning removes the message ids to which the upstream links reasoning', () => {
   const first = prepare('gpt-5', [HI, THOUGHT, SO, HI])
   expect(new TextDecoder().decode(first.encoded.bytes)).toContain('msg_1')
   expect(JSON.stringify(prepareRetryWithoutReasoning(first)?.encoded.body)).not.toContain('msg_1')
 })
 
-test('the retry keeps the earlier notes, and replaces those of the provider', () => {
+test('the retry of a request without reasoning keeps the notes of transforms and replaces those of the encoder', () => {
   const first = prepare('claude-opus-5-5', [HI, ORPHAN, THOUGHT, SO, HI])
   const second = prepareRetryWithoutReasoning(first)
   const codes = (of: typeof second) => of?.notes.map(({ why, at }) => `${why} ${at}`)
@@ -63,6 +63,6 @@ test('the retry keeps the earlier notes, and replaces those of the provider', ()
   expect(codes(second)).toEqual(['output-without-call 1', 'reasoning-refused 2'])
 })
 
-test('there is no retry for a prompt without reasoning', () => {
+test('a request that has no reasoning is not retried without reasoning', () => {
   expect(prepareRetryWithoutReasoning(prepare('gpt-5', [HI, SO, HI]))).toBeNull()
 })

@@ -86,7 +86,7 @@ describe('the gateway tool `remember`', () => {
     expect(await all()).toEqual([])
   })
 
-  test('remember stores nothing of a temporary chat, or without a thread and a user', async () => {
+  test('remember stores nothing for a temporary chat, or if neither the conversation nor the user is known', async () => {
     const temporary = context({ memoryThread: { ...MEMORY, isTemporary: true, jobStartedAtMs: 1 } })
     expect(await rememberFactTool.run({ text: CAT }, temporary)).toMatch(/temporary/)
     const withoutScope = context({

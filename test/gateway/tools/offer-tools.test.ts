@@ -54,7 +54,7 @@ describe('requests in which expand_output is offered', () => {
     ])
   })
 
-  test('expand_output is offered from the first output on if the client has no tools', () => {
+  test('expand_output is offered from the first tool output on if the client has no tools', () => {
     expect(offer(capped, [QUESTION]).names).toEqual([])
     expect(offer(capped, [QUESTION, OUTPUT]).names).toEqual(['expand_output'])
   })
@@ -116,7 +116,7 @@ test('a request is returned unchanged if the policy offers no tool', () => {
   expect(policy).toBe(retain)
 })
 
-test('a client tool replaces a gateway tool of the same name, which the policy then does not mention', () => {
+test('a gateway tool is not offered if a client tool has its name, and no notice in the prompt then mentions it', () => {
   const clientTool = { ...LOOK, name: 'expand_output' }
   const { names, params, original, policy, notes } = offer(capped, [OUTPUT], {
     tools: [clientTool],
@@ -132,13 +132,16 @@ test.each<PromptParameters['toolChoice'] & object>([
   { type: 'auto' },
   { type: 'required' },
   { type: 'function', name: 'look' },
-])('the same gateway tools are offered if the tool choice is $type', (toolChoice) => {
-  const { names, params } = offer(capped, [QUESTION], { tools: [LOOK], toolChoice })
-  expect(names).toEqual(['expand_output'])
-  expect(params.toolChoice).toBe(toolChoice)
-})
+])(
+  'the tool choice $type of a client with tools does not change which gateway tools are offered',
+  (toolChoice) => {
+    const { names, params } = offer(capped, [QUESTION], { tools: [LOOK], toolChoice })
+    expect(names).toEqual(['expand_output'])
+    expect(params.toolChoice).toBe(toolChoice)
+  },
+)
 
-test('a list of allowed client tools is extended by the gateway tools', () => {
+test('if the client lists allowed tools, the gateway tools are added to its list', () => {
   const toolChoice = { type: 'allowed' as const, mode: 'auto' as const, names: ['look'] }
   const { params } = offer(capped, [QUESTION], { tools: [LOOK], toolChoice })
   expect(params.toolChoice).toEqual({ ...toolChoice, names: ['look', 'expand_output'] })

@@ -44,7 +44,7 @@ const MESSAGE = assistantMessage('It is 4 degrees.')
 const ANSWER: readonly Item[] = [firstThought ?? CALL, CALL, OUTPUT, lastThought ?? CALL, MESSAGE]
 const CLIENT_ANSWER: readonly Item[] = [MESSAGE]
 
-test('a client cannot mark an item as a gateway call', () => {
+test('an item of a client is not parsed as a gateway call even if it has the mark of one', () => {
   const [item] = parseItems([{ ...CALL }], 'input')
   expect(item === undefined || isGatewayToolItem(item)).toBe(false)
 })
@@ -95,18 +95,18 @@ function recall(turn: RecordedTurn, replaysTools: boolean) {
 }
 
 describe('recall of a turn with gateway calls for a client that sends only text back', () => {
-  test('recall restores all items of a turn with gateway calls in their order', () => {
+  test('for a client that sends only text back, recall restores a turn with its gateway calls in order', () => {
     expect(recall(TURN, true).items).toEqual([QUESTION, ...ANSWER, user('and?')])
   })
 
-  test('recall omits a gateway call and the reasoning before it if tools are not replayed', () => {
+  test('if the policy replays no tools, recall restores a turn without its gateway call and the reasoning before that', () => {
     const { items, notes } = recall(TURN, false)
     expect(items).toEqual([QUESTION, lastThought, MESSAGE, user('and?')])
     expect(notes.map(({ why }) => why)).toContain('call-forgotten')
   })
 })
 
-test('a gateway call whose output was lost when the process ended is dropped', () => {
+test('a gateway call is dropped from the prompt if its output was not stored before the process ended', () => {
   const cut: RecordedTurn = { ...TURN, output: ANSWER.slice(0, 2) }
   const items = [QUESTION, ...cut.output, user('Are you there?')]
   const pruned = pruneOrphans().run(items)

@@ -47,14 +47,14 @@ function createCall(name: string, text: string): FunctionCall {
 }
 
 describe('the gateway tool `expand_output`', () => {
-  test('expand_output returns the requested piece of the latest output with that call id', async () => {
+  test('expand_output returns the requested piece of the latest output with the requested call id', async () => {
     expect(await runTool(expandOutputTool, { call_id: 'a', from: 5, to: 12 })).toBe(
       'Characters 5 to 12 of 10000:\nfghijab',
     )
   })
 
   test.each([200, 300, 4000])(
-    'expand_output returns no more than the limit of %i characters for outputs',
+    'expand_output returns at most %i characters if that is the limit for outputs',
     async (cap) => {
       const policy = { ...capped, outputs: { ...capped.outputs, cap } }
       const answer = await runTool(expandOutputTool, { call_id: 'a' }, policy)
@@ -64,7 +64,7 @@ describe('the gateway tool `expand_output`', () => {
     },
   )
 
-  test('expand_output does not split a character', async () => {
+  test('`expand_output` returns no half of a surrogate pair at the ends of a range', async () => {
     const answer = await runTool(expandOutputTool, { call_id: 'e', from: 1, to: 3 })
     expect(answer.isWellFormed()).toBe(true)
   })
@@ -76,9 +76,12 @@ describe('the gateway tool `expand_output`', () => {
     [{ call_id: 'a', from: 20_000 }, /nothing there: the output has 10000/],
     [{ call_id: 'a', from: 'two', to: null }, /^Characters 0 to/],
     [{ call_id: 'a', from: -1e9, to: 3 }, /^Characters 0 to 3 of/],
-  ])('expand_output returns a helpful text for the arguments %o', async (args, expected) => {
-    expect(await runTool(expandOutputTool, args)).toMatch(expected)
-  })
+  ])(
+    'for the arguments %o, expand_output returns a piece of the output or says what is wrong',
+    async (args, expected) => {
+      expect(await runTool(expandOutputTool, args)).toMatch(expected)
+    },
+  )
 })
 
 describe('the gateway tool `view_media`', () => {
@@ -91,7 +94,7 @@ describe('the gateway tool `view_media`', () => {
     ])
   })
 
-  test('C80: view_media reports an unknown handle', async () => {
+  test('C80: view_media returns a text that says that a handle is unknown', async () => {
     expect(await runTool(viewMediaTool, { handle: 'media_7' })).toBe('There is no "media_7" here.')
     expect(await runTool(viewMediaTool, {})).toMatch(/must be a string/)
   })
@@ -100,7 +103,7 @@ describe('the gateway tool `view_media`', () => {
 describe('outputs of gateway calls that fail', () => {
   const failing = (run: GatewayTool['run']): GatewayTool => ({ ...expandOutputTool, run })
 
-  test('a tool that throws gets the output that it failed, without the error message', async () => {
+  test('if a gateway tool throws, the output of its call says that it failed, without the error message', async () => {
     const answer = await runTool(
       failing(() => {
         throw new Error('secret')
@@ -112,7 +115,7 @@ describe('outputs of gateway calls that fail', () => {
     expect(log).toHaveBeenCalledWith('warn', 'house-tool-failed', why)
   })
 
-  test('a tool that rejects gets the output that it failed', async () => {
+  test('if a gateway tool rejects, the output of its call says that it failed', async () => {
     expect(
       await runTool(
         failing(() => Promise.reject(new Error('no'))),
@@ -121,7 +124,7 @@ describe('outputs of gateway calls that fail', () => {
     ).toBe('The tool failed.')
   })
 
-  test('a tool that never resolves gets the output that it took too long', async () => {
+  test('if a gateway tool does not resolve in time, the output of its call says that it took too long', async () => {
     vi.useFakeTimers()
     const answer = runTool(
       failing(() => new Promise(() => undefined)),
@@ -133,13 +136,13 @@ describe('outputs of gateway calls that fail', () => {
   })
 
   test.each(['[]', '{', 'null', '"a"'])(
-    'a call with the arguments %s gets the output that they are not a JSON object',
+    'the output of a call with the arguments %s says that they are no JSON object',
     async (args) => {
       expect(await runTool(expandOutputTool, args)).toBe('The arguments are not a JSON object.')
     },
   )
 
-  test('a call without arguments runs the tool', async () => {
+  test('a call with an empty text as arguments runs the gateway tool', async () => {
     expect(
       await runTool(
         failing(() => 'fine'),
@@ -148,7 +151,7 @@ describe('outputs of gateway calls that fail', () => {
     ).toBe('fine')
   })
 
-  test('a tool with an empty result gets the output that there is nothing', async () => {
+  test('if a gateway tool returns nothing, the output of its call says so', async () => {
     expect(
       await runTool(
         failing(() => ''),
@@ -157,7 +160,7 @@ describe('outputs of gateway calls that fail', () => {
     ).toBe('There is nothing.')
   })
 
-  test('a call that is not run gets an output', () => {
+  test('a gateway call that is not run gets an output too', () => {
     const [output] = skipToolCalls([createCall('expand_output', '{}')])
     expect(output).toMatchObject({ call_id: 'h', type: 'function_call_output' })
   })

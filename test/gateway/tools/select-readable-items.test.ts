@@ -14,12 +14,12 @@ const author = (name: string) => ({ backstory: { author: { name } } })
 const output: Item = { type: 'function_call_output', call_id: 'a', output: 'fog' }
 const call: Item = { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' }
 
-test('selecting the readable items returns the same list if all are readable', () => {
+test('the items that gateway tools may read are the original list if the model may read all items', () => {
   const items = [image('a'), call, output, image('b')]
   expect(selectReadableItems(items, { hidden: [] })).toBe(items)
 })
 
-test('items of hidden authors are not readable, and the other media keep their handles (C70, C80)', () => {
+test('gateway tools cannot read items of hidden authors, and media of others keep their handles (C70, C80)', () => {
   const items = [image('hers', author('Ann')), image('his', author('Ben')), image('nobody’s')]
   const readable = selectReadableItems(items, { hidden: ['Ann'] })
   expect(findMediaByHandle(items, 'media_1', readable)).toBeNull()
@@ -29,7 +29,7 @@ test('items of hidden authors are not readable, and the other media keep their h
   expect(findMediaByHandle(items, 'media_1')).not.toBeNull()
 })
 
-test('items before a reset are not readable (C71)', () => {
+test('gateway tools cannot read items before a reset (C71)', () => {
   const items = [call, output, image('new', { backstory: { reset: true } })]
   const readable = selectReadableItems(items, { hidden: [] })
   expect(readOutputRange(readable, 'a', { maxChars: 10 })).toBeNull()

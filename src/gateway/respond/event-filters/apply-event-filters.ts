@@ -35,7 +35,8 @@ export function applyEventFilters<In>(
       const events = runFilters(decoded, filters)
       const ending = decoded.find(isTerminalEvent)
       isCutShort = ending === undefined && events.some(isTerminalEvent)
-      // The decoder already knows the usage if the upstream reports it during the stream.
+      // Ends the decoder to get the usage. The decoder knows it if the upstream reported it earlier in the
+      // stream.
       const last = isCutShort ? decoder.end().find(isTerminalEvent) : ending
       return withUsage(events, last?.usage ?? null)
     },
@@ -45,7 +46,10 @@ export function applyEventFilters<In>(
   }
 }
 
-/** Filters the events of a complete answer. An answer that a filter ends early keeps the complete usage. */
+/**
+ * Filters the events of a complete answer. An answer that a filter ends early still has the usage of the
+ * complete answer.
+ */
 export function filterEventList(
   events: readonly StreamEvent[],
   filters: readonly EventFilter[],
@@ -77,8 +81,8 @@ function withUsage(
 }
 
 /**
- * Returns the last events of an answer that broke off. They end the open items as incomplete, so that the
- * partial answer can be stored and shown; the failure follows.
+ * Returns the last events of an answer that broke off: the ends of the open items, then the failure. The
+ * items end as incomplete, so that the partial answer can be stored and shown.
  */
 export function closeBrokenAnswer(
   { end }: Pick<Stage<never, StreamEvent>, 'end'>,

@@ -1,10 +1,10 @@
 /**
  * Ends an answer inside its text, at the position that a detector finds. Text is held back only while the
- * detector is undecided. If another event follows held text, the detector has to decide, so that the events
+ * detector is undecided. If another event follows such text, the detector has to decide, so that the events
  * keep their order.
  *
  * An answer that ends early follows the rules of `core/stream-event.ts`: all its items end, and no event
- * comes after.
+ * follows its terminal event.
  */
 import {
   isTerminalEvent,
@@ -18,11 +18,17 @@ import { trackOpenItems } from './open-item-tracker.ts'
 import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import type { EventFilter } from './apply-event-filters.ts'
 
-/** Finds the end of one text while the text is streamed. Positions are character offsets from its start. */
+/**
+ * Finds the position in one text at which the answer ends, while the text is streamed. Positions are
+ * character offsets from the start of the text.
+ */
 export interface TextEndDetector {
-  /** Reads the next piece of the text. Returns the position up to which the text can be passed on. */
+  /**
+   * Reads the next piece of the text. Returns the position up to which the text can be passed on to the
+   * client.
+   */
   readonly findPassableEnd: (text: string) => number
-  /** Returns the position up to which the text can be passed on if the detector has to decide now. */
+  /** Decides about the text that is held back. Returns the position up to which the text can be passed on. */
   readonly decideEnd: () => number
   /** True if the answer ends at the position that was returned last. */
   readonly isCutShort: () => boolean
@@ -40,7 +46,9 @@ export function createTextEndFilter(createDetector: () => TextEndDetector): Even
     items.readEvent(event)
     passed.push(event)
   }
-  /** Passes on the text up to `end`, and ends the answer if the detector found its end there. */
+  /**
+   * Passes on the text up to `end`. If the detector has found the end of the answer there, ends the answer.
+   */
   const release = (text: TextProgress, end: number, usage: TokenUsage | null): void => {
     for (const event of text.held.takeUntil(end)) pass(event)
     if (!text.detector.isCutShort()) return
@@ -71,7 +79,7 @@ export function createTextEndFilter(createDetector: () => TextEndDetector): Even
       if (isOver) return NO_OUTPUT
       if (event.type === 'text-delta') read(event)
       else if (event.type === 'annotation-added' && current !== null && belongsTo(current, event)) {
-        // An annotation, e.g. a citation, waits for the text that it refers to.
+        // An annotation, e.g. a citation, waits as long as the text that it refers to is held back.
         if (current.held.isEmpty()) pass(event)
         else current.held.add(event)
       } else {
@@ -123,7 +131,7 @@ function createHeldEvents() {
     isEmpty: () => held.length === 0,
     add: (event: TextEvent) => void held.push(event),
     /**
-     * Removes and returns the events before a position of the text. Splits a delta that contains the
+     * Removes and returns the events up to a position of the text. Splits a delta that contains the
      * position.
      */
     takeUntil(position: number): readonly TextEvent[] {
@@ -150,8 +158,9 @@ function createHeldEvents() {
 }
 
 /**
- * Splits a text delta. The log probabilities of a token that contains the cut go to the second delta: with
- * the tokens `One` and ` END`, a cut after 4 characters leaves only those of `One` in the first delta.
+ * Splits a text delta after `chars` characters. The log probabilities of a token that is split go to the
+ * second delta. With the tokens `One` and ` END`, a cut after 4 characters leaves only those of `One` in
+ * the first.
  */
 function splitDelta(delta: TextDelta, chars: number): readonly [TextDelta, TextDelta] {
   const { text, logprobs } = delta

@@ -1,7 +1,8 @@
 /**
- * Ends an answer before the first stop string in its text, for stop strings that the upstream does not
- * accept. An Aho-Corasick automaton searches for all stop strings at once. Text is held back only if it may
- * be the start of a stop string: with the stop string `END`, the text `the E` is passed on up to `the `.
+ * Ends an answer before the first stop string in its text. Needed for stop strings that the upstream does
+ * not accept. An Aho-Corasick automaton searches for all stop strings at once. Text is held back only if it
+ * may be the start of a stop string: with the stop string `END`, the text `the E` is passed on up to `the
+ * `.
  */
 import { createTextEndFilter, type TextEndDetector } from './end-answer-inside-text.ts'
 import type { EventFilter } from './apply-event-filters.ts'
@@ -13,15 +14,15 @@ export function createStopSequenceFilter(stops: readonly string[]): EventFilter 
 }
 
 /**
- * State of the automaton: the longest prefix of a stop string with which the text so far ends. The root has
- * no prefix.
+ * State of the automaton: the longest prefix of a stop string that is also the end of the text so far. The
+ * prefix of the root is empty.
  */
 interface AutomatonState {
   readonly next: Map<number, AutomatonState>
   readonly prefixLength: number
-  /** State of the next shorter prefix with which the text ends; for the root, the root itself. */
+  /** State of the next shorter prefix that is also the end of the text; for the root, the root itself. */
   fallback: AutomatonState
-  /** Length of the longest stop string that ends in this state; 0 for none. */
+  /** Length of the longest stop string that is at the end of the text in this state; 0 for none. */
   matchLength: number
 }
 
@@ -47,7 +48,8 @@ function buildAutomaton(stops: readonly string[]): AutomatonState {
     }
     state.matchLength = stop.length
   }
-  // Shorter prefixes are visited first, because the fallback of a state is computed from their fallbacks.
+  // Shorter prefixes come first, because the fallback of a state is found with the fallbacks of shorter
+  // ones.
   const states = [root]
   for (const state of states) {
     for (const [code, next] of state.next) {
@@ -68,8 +70,8 @@ function findNextState(from: AutomatonState, code: number): AutomatonState {
 }
 
 /**
- * Detects the stop string that starts first, not the one that ends first: with `b` and `abc`, the text
- * `abc` is cut before `a`. After `ab`, the match of `b` therefore waits, because `abc` may follow.
+ * Detects the stop string that starts first, even if another one ends earlier. With `b` and `abc`, the text
+ * `abc` is cut before `a`: after `ab`, the detector waits, because `abc` may follow.
  */
 function detectStopString(root: AutomatonState): TextEndDetector {
   let state = root

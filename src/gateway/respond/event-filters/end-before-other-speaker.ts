@@ -11,8 +11,8 @@ import { createTextEndFilter, type TextEndDetector } from './end-answer-inside-t
 import type { EventFilter } from './apply-event-filters.ts'
 
 /**
- * Creates the filter. `ownLabels`: labels of the model, e.g. `Ada`. If empty, a label that starts the
- * answer counts as the model's.
+ * Creates the filter. `ownLabels`: labels of the model, e.g. `Ada`. If there are none, a label at the start
+ * of the answer is taken for that of the model.
  */
 export function createOtherSpeakerFilter(ownLabels: readonly string[] = []): EventFilter {
   const labels = new Set(ownLabels.map(normalizeLabel))
@@ -20,18 +20,21 @@ export function createOtherSpeakerFilter(ownLabels: readonly string[] = []): Eve
 }
 
 const MAX_LABEL_CHARS = 64
-/** Maximum length of a held line start: a label, its colon, and the next character (a slash in `https://`). */
+/**
+ * Maximum length of a line start that is held back: a label, its colon, and the next character, which shows
+ * whether it is a label (not in `https://`).
+ */
 const MAX_HELD_CHARS = MAX_LABEL_CHARS + 2
 
 function detectOtherSpeaker(ownLabels: Set<string>): TextEndDetector {
   let readChars = 0
-  /** Start of the current line; null once it is known whether the line starts with a label. */
+  /** Start of the current line; null once it is known whether the line has a label. */
   let line: string | null = ''
   let fence: string | null = null
   let isFirstLine = true
   let isCutShort = false
 
-  /** True if the line with this start belongs to another speaker. Also tracks code fences. */
+  /** True if the line that starts with `start` belongs to another speaker. Also tracks code fences. */
   const isOtherSpeaker = (start: string, isCompleteLine: boolean): boolean => {
     if (fence !== null) {
       if (!isCompleteLine && start.length < MAX_HELD_CHARS) return false
@@ -84,7 +87,10 @@ function detectOtherSpeaker(ownLabels: Set<string>): TextEndDetector {
   }
 }
 
-/** Classifies a line by its start; `undecided` if more characters of the line are needed. */
+/**
+ * Classifies a line by its start: a label, a code fence, or plain text. `undecided` if more characters are
+ * needed.
+ */
 function classifyLine(
   line: string,
   isCompleteLine: boolean,

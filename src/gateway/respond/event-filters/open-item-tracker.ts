@@ -1,6 +1,6 @@
 /**
- * Tracks the open items of an answer, so that a filter that ends the answer early can also end these items,
- * each with the text of its deltas so far.
+ * Tracks the open items of an answer and their text so far. A filter that ends the answer early needs them
+ * to end these items too.
  */
 import type { ItemEnded, StreamEvent } from '../../../core/stream-event.ts'
 import type { Item, Message, Part, Reasoning } from '../../../core/item.ts'
@@ -15,8 +15,8 @@ export function trackOpenItems() {
       else if ('index' in event) addToPartialItem(event, open.get(event.index))
     },
     /**
-     * Returns the end events of the open items. Only the item at `completeIndex` is completed; others are
-     * incomplete.
+     * Returns the end events of the open items. The item at `completeIndex` is completed. Others are
+     * incomplete, except function calls whose arguments are valid JSON.
      */
     endOpenItems: (completeIndex: number): readonly ItemEnded[] =>
       [...open]
@@ -29,7 +29,10 @@ export function trackOpenItems() {
   }
 }
 
-/** An open item. Each array has an entry per part. The arguments or input of a call are `texts[0]`. */
+/**
+ * An open item. Each array has one entry per content part. A call has only `texts[0]`: its arguments or
+ * input.
+ */
 interface PartialItem {
   readonly item: Item
   readonly texts: string[]
@@ -116,12 +119,18 @@ function buildReasoning({ summary, texts }: PartialItem): Pick<Reasoning, 'summa
   }
 }
 
-/** Replaces gaps in the array by empty texts. A part without deltas leaves a gap if a later part has deltas. */
+/**
+ * Replaces gaps in the array by empty texts. There is a gap for a part without deltas if a later part has
+ * deltas.
+ */
 function fillGaps(texts: readonly (string | undefined)[]): readonly string[] {
   return Array.from(texts, (text) => text ?? '')
 }
 
-/** Returns the status field of an ended item; none for a complete item if the wire has no status. */
+/**
+ * Returns the status field of an ended item. Without a status in the original item, only incomplete items
+ * get one.
+ */
 function buildStatus({ status }: Item, isComplete: boolean): { readonly status?: string } {
   if (!isComplete) return { status: 'incomplete' }
   return status === undefined ? {} : { status: 'completed' }

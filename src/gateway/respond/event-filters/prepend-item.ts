@@ -1,6 +1,6 @@
 /**
- * Inserts an item of the gateway, e.g. a compaction, before the model's items, whose indexes increase by
- * one.
+ * Inserts an item of the gateway, e.g. a compaction, at the start of an answer. The indexes of the other
+ * items increase by one.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'

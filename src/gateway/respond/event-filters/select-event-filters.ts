@@ -1,8 +1,8 @@
 /**
- * Selects the event filters of an answer. One ends it at stop sequences that the upstream was not sent. One
- * ends it before a line of another speaker: the account's quirk `speakerGuard` (`true`, `false`, or the
- * model's labels, e.g. `["Ada"]`) overrides the setting `SPEAKER_GUARD`. The last filter inserts an item of
- * the gateway.
+ * Selects the event filters of an answer. The first ends the answer at stop sequences that the upstream was
+ * not sent. The second ends it before a line of another speaker: the account's quirk `speakerGuard`
+ * (`true`, `false`, or the model's labels, e.g. `["Ada"]`) overrides the setting `SPEAKER_GUARD`. The third
+ * inserts an item of the gateway, e.g. a compaction.
  */
 import type { PromptParameters } from '../../../core/prompt.ts'
 import type { Settings } from '../../../settings/read-settings.ts'
@@ -35,8 +35,8 @@ function readSpeakerGuardQuirk(quirk: unknown): readonly string[] | 'off' | null
 }
 
 /**
- * False for JSON, in which each key looks like a speaker's label, and for several answers (`n: 2`), which
- * pass through.
+ * False for JSON, because each key would look like the label of a speaker, and for several answers (`n:
+ * 2`), because they pass through.
  */
 function isDialogue({ format, extra }: PromptParameters): boolean {
   const isText = format === null || format.type === 'text'

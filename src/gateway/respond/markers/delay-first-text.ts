@@ -1,7 +1,7 @@
 /**
- * Delays the first text of an answer until the items before it are stored, at most 50 ms. The marker, which
- * names the stored turn, can then precede the text, so that the client has it even if the user stops the
- * answer in its first sentence. Later text does not wait for the database.
+ * Delays the first text of an answer until the items before it are stored, but at most 50 ms. The marker,
+ * which names the stored turn, can then precede the text. The client thus has the marker even if the user
+ * stops the answer in its first sentence. Later text does not wait for the database.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
@@ -13,7 +13,7 @@ export type FirstTextDelay = ReturnType<typeof delayFirstText>
 const MAX_DELAY_MS = 50
 
 /**
- * Creates the delay. `whenStored` is called at the first text; it returns null if there is nothing to wait
+ * Creates the delay. `whenStored` is called at the first text; null means that there is nothing to wait
  * for.
  */
 export function delayFirstText(whenStored: () => Promise<unknown> | null) {
@@ -26,7 +26,10 @@ export function delayFirstText(whenStored: () => Promise<unknown> | null) {
     return released
   }
   return {
-    /** Returns the events to write now. Events after a delayed text are delayed too, to keep their order. */
+    /**
+     * Returns the events to write now. Events that follow a delayed text are delayed too, to keep their
+     * order.
+     */
     push(event: StreamEvent): readonly StreamEvent[] {
       if (held.length > 0) {
         held.push(event)

@@ -8,7 +8,7 @@ import { trackMarkdownInsertionPoints } from './track-markdown-insertion-points.
 import { JSON_PROBE_CHARS, looksLikeJson } from './looks-like-json.ts'
 
 export const NO_MARKER_POSITION = -1
-/** Position before the first delta with visible text of an item. */
+/** Position before the first delta of an item that has visible text. */
 export const POSITION_BEFORE_TEXT = -2
 
 export type MarkerPositions = ReturnType<typeof trackMarkerPositions>
@@ -21,8 +21,8 @@ export interface DeltaRange {
 }
 
 /**
- * Tracks the positions in an answer. `continuedText`: text of the client that the answer continues, or
- * empty.
+ * Tracks the positions in an answer. `continuedText`: text of the client's last message that the answer
+ * continues; empty if it starts a new message.
  */
 export function trackMarkerPositions(continuedText: string) {
   const markdown = trackMarkdownInsertionPoints()
@@ -40,8 +40,8 @@ export function trackMarkerPositions(continuedText: string) {
   let isJson: boolean | null = null
 
   /**
-   * Starts the text of another part. Stops the search if that is an earlier part, because texts are tracked
-   * in order.
+   * Starts the text of another message or part. No more positions are searched after an event for an
+   * earlier part, because texts are tracked in order, or if a part starts where a marker would be visible.
    */
   const startText = (delta: TextDelta): void => {
     if (delta.index === index && delta.part === part) return
@@ -62,7 +62,7 @@ export function trackMarkerPositions(continuedText: string) {
     isJson = looksLikeJson(jsonProbe)
     if (isJson === true) areExhausted = true
   }
-  /** Reads a delta of an item whose text is only white space so far. */
+  /** Reads a delta of an item whose text was only white space so far. */
   const readStart = (text: string): number => {
     const first = text.search(VISIBLE_CHAR)
     if (first === -1) {
@@ -78,8 +78,8 @@ export function trackMarkerPositions(continuedText: string) {
   }
   return {
     /**
-     * Reads the next delta. Returns the first possible position of a marker in its text; `NO_MARKER_POSITION`
-     * without one.
+     * Reads the next delta. Returns the first possible position of a marker in its text, or
+     * `NO_MARKER_POSITION`.
      */
     readDelta(delta: TextDelta): number {
       startText(delta)
@@ -92,12 +92,12 @@ export function trackMarkerPositions(continuedText: string) {
       const isUnusable = areExhausted || isJson !== false || (found > 0 && hasLogprobs(delta))
       return isUnusable ? NO_MARKER_POSITION : found
     },
-    /** Returns which characters of its part the last delta contains. */
+    /** Returns the range of the last delta: its item and part, and the character offsets in the part. */
     getLastDelta: (): DeltaRange => ({ index, part, start, end }),
-    /** True if the marker can be appended to the text of the item that ends now. */
-    canEnd: () => !areExhausted && !isBlank && isJson === false && markdown.canEnd(),
+    /** True if the marker can be appended to the item that ends now. */
+    canAppend: () => !areExhausted && !isBlank && isJson === false && markdown.canAppend(),
     /** True if the answer has no visible text, so that the marker can be its only text. */
-    canBegin: () => !areExhausted && isBlank && markdown.canStartWith(LETTER),
+    canBeOnlyText: () => !areExhausted && isBlank && markdown.canStartWith(LETTER),
     /** True if no later text can have a position, e.g. because the answer is JSON. */
     isExhausted: () => areExhausted,
   }

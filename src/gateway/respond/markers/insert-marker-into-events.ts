@@ -4,9 +4,10 @@
  * has to find the turn by its text. An answer without text or client calls gets a message with only the
  * marker.
  *
- * The end event of a message without a marker is delayed, because no text can be added to an item that has
- * ended. It is written before the next event. If the next event ends the answer, both wait until `end` is
- * called: the turn is then stored, so that the marker can be appended.
+ * The end event of a message without a marker is delayed, because no text can be added to an item after its
+ * end event. The end event is written before the next event, unless that event ends the answer. In this
+ * case both are delayed until `end` is called. The turn is stored by then, so that the marker can be
+ * appended to the message.
  */
 import {
   isTerminalEvent,
@@ -29,14 +30,20 @@ import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 
 export interface PendingMarker {
   readonly turnId: string
-  /** True once the turn is stored and has items that are worth replaying. No marker is written earlier. */
+  /**
+   * True once the turn is stored and has items that are worth replaying. The marker is written only after
+   * that.
+   */
   readonly isReady: () => boolean
 }
 
 export interface MarkerOptions {
   /** True if the client appends the answer to existing text, so that a blank line has to come first. */
   readonly beginsWithBreak?: boolean
-  /** Text that the answer continues. If it has an open code fence, for example, no marker is inserted. */
+  /**
+   * Text that the answer continues. If a code fence is open at its end, for example, no marker is inserted
+   * until the answer closes it.
+   */
   readonly continuedText?: string
 }
 
@@ -57,11 +64,11 @@ export function createMarkerInserter(marker: PendingMarker, options: MarkerOptio
   }
   const endItem = (event: ItemEnded): readonly StreamEvent[] | null => {
     const mayGetMarker =
-      !text.isDone() && endsWithLastDelta(event, positions.getLastDelta()) && positions.canEnd()
+      !text.isDone() && endsWithLastDelta(event, positions.getLastDelta()) && positions.canAppend()
     return mayGetMarker ? hold(event) : asListIfChanged(event, insertions.applyToItem(event))
   }
   const mayBeMarkerOnly = (): boolean =>
-    markerOnlyAnswer.needsMarkerMessage() && positions.canBegin()
+    markerOnlyAnswer.needsMarkerMessage() && positions.canBeOnlyText()
   const transform = (event: StreamEvent): readonly StreamEvent[] | null => {
     switch (event.type) {
       case 'text-delta':
@@ -117,7 +124,7 @@ interface TextMarking {
   readonly beginsWithBreak: boolean
 }
 
-/** Inserts the marker into text deltas, at the first possible position after the turn is stored. */
+/** Inserts the marker into text deltas, at the first possible position after `isReady` is true. */
 function insertMarkerIntoText(
   marker: PendingMarker,
   line: string,
@@ -126,7 +133,10 @@ function insertMarkerIntoText(
   let needsBreak = beginsWithBreak
   let hasText = false
   let isDone = false
-  /** Returns the blank line that has to come before the first text; empty after the first text. */
+  /**
+   * Returns the blank line that is needed before the first text, if that continues a text; empty for later
+   * text.
+   */
   const requiredBreak = (): string => (needsBreak ? BREAK : '')
   return {
     requiredBreak,

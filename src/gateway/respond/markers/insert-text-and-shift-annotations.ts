@@ -1,6 +1,6 @@
 /**
- * Inserts text into the messages that a client receives, and shifts annotations accordingly: if 30
- * characters are inserted before it, a citation of characters 6 to 9 refers to 36 to 39. The stored answer
+ * Inserts text into the messages that a client receives, and shifts annotations accordingly. A citation of
+ * the characters 6 to 9 refers to 36 to 39 after 30 characters are inserted before it. The stored answer
  * does not change.
  */
 import type { AnnotationAdded, ItemEnded, TextDelta } from '../../../core/stream-event.ts'
@@ -11,7 +11,7 @@ import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 export interface TextInsertion {
   readonly index: number
   readonly part: number
-  /** Character offset in the text of the part without insertions. */
+  /** Character offset in the text of the part as it was before all insertions. */
   readonly offset: number
   readonly text: string
 }
@@ -19,8 +19,8 @@ export interface TextInsertion {
 export type TextInsertions = ReturnType<typeof createTextInsertions>
 
 /**
- * Creates the list of insertions into one answer. The `apply…` functions return the same object if nothing
- * was inserted into it.
+ * Creates the list of insertions into one answer. The `apply…` functions return their argument itself if
+ * nothing was inserted there.
  */
 export function createTextInsertions() {
   const insertions: TextInsertion[] = []
@@ -49,7 +49,7 @@ export function createTextInsertions() {
       const annotation = shiftAnnotation(event.annotation, listInsertions(event.index, event.part))
       return annotation === event.annotation ? event : { ...event, annotation }
     },
-    /** Replaces the items that `applyToItem` has changed. */
+    /** Replaces the items into which text was inserted (by `applyToItem`). */
     applyToOutcome(outcome: Outcome): Outcome {
       if (changedItems.size === 0) return outcome
       return { ...outcome, items: outcome.items.map((item) => changedItems.get(item) ?? item) }
@@ -82,8 +82,8 @@ function shiftAnnotation(annotation: JsonObject, insertions: readonly TextInsert
 }
 
 /**
- * Annotation fields that are text positions. True for an exclusive end: text that is inserted at it does
- * not shift it.
+ * Annotation fields that are text positions. The second value is true for an exclusive end. It is not
+ * shifted by text that is inserted exactly there, because that text comes after the cited text.
  */
 const INDEX_FIELDS = [
   ['start_index', false],

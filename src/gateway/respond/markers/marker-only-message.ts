@@ -1,7 +1,7 @@
 /**
- * Creates a message with only a marker for an answer without text and without client calls, e.g. with only
- * reasoning. A client sends nothing of such an answer back, so recall could not find its turn without the
- * marker.
+ * Creates a message with only a marker, for an answer without text and client calls, e.g. with only
+ * reasoning. Without the marker, the client would send nothing of such an answer back, and recall could not
+ * find its turn.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Message } from '../../../core/item.ts'

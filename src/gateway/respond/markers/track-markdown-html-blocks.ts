@@ -1,7 +1,7 @@
 /**
  * Tracks, line by line, whether a Markdown text is inside HTML. Some Markdown parsers render HTML, others
- * show it as text. HTML therefore ends only when it has ended for both: its block is over, and its elements
- * are closed.
+ * show it as text. HTML therefore counts as ended only when it has ended for both kinds of parsers: its
+ * block is over, and its elements are closed.
  */
 export function trackMarkdownHtmlBlocks() {
   /** Text that ends the current HTML block, e.g. `-->`; null outside of a block. */
@@ -33,7 +33,7 @@ export function trackMarkdownHtmlBlocks() {
 const BLANK_LINE = '\n'
 const NOT_FOUND = -1
 
-/** Container elements, and the elements that mark a model's reasoning. */
+/** Elements that contain other text, and those that mark the reasoning of a model. */
 const ELEMENT_NAMES =
   'details|summary|think|thinking|reason|reasoning|thought|code_interpreter|div|section|article|aside|main|nav|header|footer|form|fieldset|figure|table|thead|tbody|tr|td|th|ul|ol|dl|blockquote|center|svg|math|iframe|object|video|audio|canvas|select|button|template|noscript'
 const OPENING_TAGS = new RegExp(`<(?:${ELEMENT_NAMES})(?![\\w-])`, 'g')
@@ -43,7 +43,9 @@ function countTags(line: string, tags: RegExp): number {
   return line.match(tags)?.length ?? 0
 }
 
-/** Returns the offset at which HTML starts in a line, after list and quote signs: 2 for `> <div>`. */
+/**
+ * Returns the offset at which HTML starts in a line, after the signs of lists and quotes: 2 for `> <div>`.
+ */
 function findHtmlStart(line: string): number {
   const start = /^[\s>*+-]*(?:\d{1,9}[.)]\s+)?/.exec(line)?.[0].length ?? 0
   return /^<[a-z/!?]/.test(line.slice(start, start + 2)) ? start : NOT_FOUND

@@ -1,7 +1,7 @@
 /**
  * Finds insertion points in a streamed Markdown text: positions at which an invisible line (a marker) does
  * not change the rendered text. They are directly after a blank line, at the top level, before a paragraph.
- * There are none where the Markdown parsers of clients differ. The result does not depend on how the text
+ * Where the Markdown parsers of clients differ, there are none. The result does not depend on how the text
  * is cut into pieces.
  */
 import { createCodeFenceTracker } from '../../../core/text/track-markdown-code-fences.ts'
@@ -78,15 +78,15 @@ export function trackMarkdownInsertionPoints() {
       if (isOpen()) isAmbiguous = true
       readBlankLine()
     },
-    /** True if a line can be inserted now, before `text`, with which a message starts. */
+    /** `text`: the start of a message. True if a line can be inserted before it. */
     canStartWith(text: string): boolean {
       if (line !== '' || isOpen()) return false
       if (!hasText || startsParagraph(text.charCodeAt(0))) return true
-      // A text with such a start could continue a list or code before it.
+      // A text that starts like this could continue a list or code before it.
       return !fences.isInList() && !LIST_OR_CODE_START.test(text)
     },
     /** True if a line can be appended to the text. Ends the text. */
-    canEnd(): boolean {
+    canAppend(): boolean {
       if (line !== '') readLine()
       return hasText && !isTable && !fences.isInList() && !isOpen()
     },
@@ -98,8 +98,8 @@ const LIST_OR_CODE_START = /^(?: {4}| {0,3}(?:[\t\d]|[-+*](?:\s|$)))/
 /** Matches a blank line. In Markdown, only spaces and tabs are white space. */
 const BLANK_LINE = /^[ \t]*$/
 /**
- * Number of line breaks before a marker: one empty line, `\n\n`. With more line breaks, removing the marker
- * (`core/markers/extract-turn-markers.ts`) would not restore the original text.
+ * Number of line breaks before a marker: `\n\n`, i.e. one empty line. After more line breaks, removing the
+ * marker (`core/markers/extract-turn-markers.ts`) would not restore the original text.
  */
 const REQUIRED_BREAKS = 2
 

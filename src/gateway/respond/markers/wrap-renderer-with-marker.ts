@@ -31,7 +31,8 @@ export function wrapRendererWithMarker(
     },
     end(outcome, endedAtMs) {
       const ending = inserter.end(outcome)
-      // If the stream had no item events, the renderer uses the items of the outcome.
+      // Without item events in the stream, the renderer uses the items of the outcome, so they need the
+      // marker.
       const marked = hasItems
         ? ending.outcome
         : addMarkerToOutcome(outcome, marker.turnId, options, marker.isReady)

@@ -1,8 +1,8 @@
 /**
  * Passes text deltas, which are most events of a stream, through without parsing them. A template is
- * learned from a parsed event; later events that differ only in the model's text match it. Matched events
- * are merged into one event for the decoder, e.g. ` is` and ` 4` into ` is 4`, which gives the same result
- * as decoding each.
+ * derived from a parsed event. Later events match it if they differ only in the model's text. For the
+ * decoder, matching events are merged into one, e.g. ` is` and ` 4` into ` is 4`. The result is the same as
+ * if each were decoded.
  */
 import type { SseMessage } from '../../../core/stream/sse.ts'
 import type { TextDeltaPattern } from '../../../core/stream/text-delta-pattern.ts'
@@ -21,7 +21,7 @@ export function createDeltaFastPath(pattern: TextDeltaPattern) {
 
   return {
     /**
-     * Returns the events of the text as they are sent to the client; null if one does not match the
+     * Returns the events in `text` as the client is sent them; null if one of them does not match the
      * template.
      */
     matchDeltas(text: string): string | null {
@@ -43,7 +43,7 @@ export function createDeltaFastPath(pattern: TextDeltaPattern) {
       backoff.reset()
       return patchedEvent === null ? text : patchedText
     },
-    /** Returns the events that matched since the last call, merged into one, and forgets the template. */
+    /** Returns the events that matched since the last call, merged into one. Forgets the template. */
     takeMergedDelta(): SseMessage | null {
       const [taken, values, text] = [template, lastValues, mergedText]
       template = lastValues = null
@@ -53,8 +53,8 @@ export function createDeltaFastPath(pattern: TextDeltaPattern) {
       return { event: eventName, data: fillDeltaTemplate(data, values.with(textHoleIndex, text)) }
     },
     /**
-     * Learns a template from the last event in `text`, which is `message`, and is sent to the client as
-     * `patched`.
+     * Derives the template from `message`, the last event in `text`. `patched` is the same event as the
+     * client is sent it.
      */
     learnTemplate(text: string, message: SseMessage, patched: SseMessage): void {
       if (message.data.length > MAX_CHUNK_CHARS || backoff.skipsNext()) return
@@ -64,17 +64,20 @@ export function createDeltaFastPath(pattern: TextDeltaPattern) {
 }
 
 /**
- * Maximum size of a chunk that is compared. A larger chunk would cost too much if its last event does not
- * match.
+ * Maximum size of a chunk that is compared. With a larger chunk, too much time would be lost if its last
+ * event does not match.
  */
 const MAX_CHUNK_CHARS = 64 * 1024
 /**
- * Maximum length of merged text before it is decoded, because it keeps the chunks with its pieces in
+ * Maximum length of merged text. When it is longer, it is decoded, because merged text keeps its chunks in
  * memory.
  */
 const MAX_MERGED_CHARS = 16 * 1024
 
-/** Counts the events to skip before the next template is learned: 1, 3, 7 … 63 while no event matches. */
+/**
+ * Counts the events to skip before the next template is derived: 1, 3, 7 … 63, as long as no event has
+ * matched.
+ */
 function createLearningBackoff() {
   let nextSkips = 0
   let remainingSkips = 0

@@ -1,7 +1,6 @@
 /**
- * Derives a template from the event of a text delta: its fixed text, with holes for the model's text and
- * for fields that change with every event, e.g. `"sequence_number":7`. Events that match differ only in the
- * holes.
+ * Derives a template from the event of a text delta. Its holes are the parts that may differ in a matching
+ * event: the model's text, and fields with another value in every event, e.g. `"sequence_number":7`.
  */
 import { formatSseMessage, type SseMessage } from '../../../core/stream/sse.ts'
 import type { TextDeltaPattern } from '../../../core/stream/text-delta-pattern.ts'
@@ -25,8 +24,9 @@ export interface DeltaTemplate {
 }
 
 /**
- * Derives the template; null if the event is no plain text delta, or if the patch changes a value of a
- * hole.
+ * Derives the template from the upstream's event `message` and `patched`, the same event as the client is
+ * sent it. Null if the event is no plain text delta, or if `patched` has other text or other changing
+ * fields.
  */
 export function deriveDeltaTemplate(
   text: string,
@@ -40,7 +40,8 @@ export function deriveDeltaTemplate(
   const end = text.length - message.data.length - 2
   const previousEnd = text.lastIndexOf('\n\n', end - 1)
   const head = text.slice(previousEnd < 0 ? 0 : previousEnd + 2, end)
-  // Events end with `\n\n` here. If lines end with `\r`, `head` may contain complete events.
+  // Each event ends with `\n\n`, so `head` contains only one. With `\r` as line end, it may contain
+  // several.
   if (head.includes('\r')) return null
   const { template: data, values, textHoleIndex } = delta
   const rawEvent = addFrame(data, head)
@@ -54,8 +55,8 @@ export function deriveDeltaTemplate(
 }
 
 /**
- * Returns the template of the complete event: the text before the data, the data, and the blank line after
- * it.
+ * Returns the template of the complete event: `head` (the text before the data), the data, and a blank
+ * line.
  */
 function addFrame({ fixed, holes }: TextTemplate, head: string): TextTemplate {
   const last = fixed.length - 1
@@ -69,7 +70,7 @@ const JSON_STRING_CONTENT =
   /[^"\\\u0000-\u001F]*(?:\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})[^"\\\u0000-\u001F]*)*/y
 const JSON_NUMBER = /(?:0|[1-9]\d*)/y
 
-/** Matches the start of fields that have another value in every event and that no decoder reads. */
+/** Matches the start of fields that have another value in every event, and that no decoder reads. */
 const VARYING_FIELDS = /"obfuscation": ?"|"sequence_number": ?(?=\d)/g
 
 interface ParsedDelta {
@@ -115,8 +116,8 @@ function isBlank(value: string): boolean {
 }
 
 /**
- * Matches the event that starts at `start`, and adds its hole values to `values`. Returns its end, or -1
- * without a match.
+ * Matches the event that starts at `start`, and adds its hole values to `values`. Returns the index after
+ * the event, or -1 without a match.
  */
 export function matchDeltaTemplate(
   { fixed, holes }: TextTemplate,

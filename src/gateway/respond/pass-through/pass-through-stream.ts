@@ -1,7 +1,7 @@
 /**
  * Passes a stream through to a client that speaks the upstream's dialect. The bytes are sent unchanged,
- * except for SSE messages with ids or echoed request fields, which are patched. Every message is also
- * decoded for the store.
+ * except for SSE messages that the dialect patches, e.g. to replace the response id. Every message is also
+ * decoded, to collect the outcome of the answer.
  */
 import type { OutcomeCollector } from '../../../core/collect-answer-outcome.ts'
 import type { PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
@@ -25,8 +25,8 @@ export interface PassThroughOptions {
   /** True if the client requested storage. The last messages then wait until the turn is stored. */
   readonly isStored: boolean
   /**
-   * Called at the end; true if the turn is stored, perhaps without a request, e.g. because it has
-   * reasoning.
+   * True if the turn is being stored, even if the client did not request it, e.g. because it has reasoning.
+   * Called for each message.
    */
   readonly isStoredAtEnd?: () => boolean
 }
@@ -41,12 +41,12 @@ export function createPassThroughWriter(options: PassThroughOptions): ResponseWr
   /** True once the answer has ended and no more bytes are needed. */
   let isOver = false
 
-  /** Decodes the events that passed through the fast path. The client has them already. */
+  /** Decodes the events that passed through the fast path, which the client has received already. */
   const decodeMergedDelta = (): void => {
     const message = fastPath.takeMergedDelta()
     if (message !== null) messagePatcher.patch([message])
   }
-  /** Returns the messages to send instead of the text; null if its bytes are sent unchanged. */
+  /** Returns the messages to send in place of the text; null if its bytes are sent unchanged. */
   const readEvents = (text: string): readonly SseMessage[] | null => {
     decodeMergedDelta()
     const messages = sse.push(text)
@@ -126,14 +126,14 @@ function createMessagePatcher(
 }
 
 /**
- * Decodes complete events, so no character is cut. Keeps a byte order mark, so that text and bytes
- * correspond.
+ * Decodes only complete events, so no character is split. Keeps a byte order mark, so that encoding the
+ * text gives the same bytes.
  */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /**
- * Renders the held messages. Adds `[DONE]` if the upstream did not send it, because some clients wait for
- * it.
+ * Renders the messages that were held back. Adds `[DONE]` if the upstream did not send it, because some
+ * clients wait for it.
  */
 function renderEnding(held: readonly SseMessage[]): string {
   return formatSseMessages(held.some(isDoneMarker) ? held : [...held, { data: '[DONE]' }])
@@ -165,8 +165,8 @@ function observeStream(decoder: Decoder, fold: OutcomeCollector) {
       foldEvents(failure === null ? decoder.end() : closeBrokenAnswer(decoder, failure), false),
     isOver: () => isOver,
     /**
-     * True if the decoder could not read a message. It then fails with `upstream_broken`, which no upstream
-     * sends.
+     * True if the decoder could not read a message. It then fails with the code `upstream_broken`, which is
+     * never that of an upstream's own error.
      */
     isUnreadable: () => isUnreadable,
     /** True if the upstream itself sent an error, which was passed on. */

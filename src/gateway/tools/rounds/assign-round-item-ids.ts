@@ -1,14 +1,13 @@
 /**
  * Assigns ids to the items of an answer with several tool rounds, and marks calls of gateway tools. An item
- * gets a new id if an earlier round has used its id. An item without an id that follows hidden gateway
- * items gets one too: client and store derive missing ids from the item's index, which differs between
- * them.
+ * gets a new id if an earlier round has used its id. So does an item without an id that follows hidden
+ * gateway items: client and store would derive its id from its index, which is not the same for both.
  */
 import { markGatewayToolCall } from '../../../core/items/gateway-tool-items.ts'
 import { itemId } from '../../../core/turn-derived-ids.ts'
 import { isToolItem, type Item } from '../../../core/item.ts'
 
-export interface RoundItemIds {
+export interface AssignedItemIds {
   /** New id of the item; null if the item keeps its id. */
   readonly id: string | null
   readonly isGatewayCall: boolean
@@ -16,17 +15,17 @@ export interface RoundItemIds {
   readonly callId: string | null
 }
 
-export const UNCHANGED_ROUND_ITEM_IDS: RoundItemIds = {
+export const UNCHANGED_ITEM_IDS: AssignedItemIds = {
   id: null,
   isGatewayCall: false,
   callId: null,
 }
 
 /**
- * Creates the assigner for one answer. Gateway calls do not get call ids of `earlierItems`, the items
- * before the answer.
+ * Creates the assigner for one answer. `earlierItems`: the items before the answer; gateway calls do not
+ * get their call ids.
  */
-export function createRoundItemIdAssigner(
+export function createAnswerItemIdAssigner(
   turnId: string,
   toolNames: Iterable<string>,
   earlierItems: readonly Item[],
@@ -37,18 +36,18 @@ export function createRoundItemIdAssigner(
   let hasGatewayCall = false
   return {
     /** Assigns the ids of the item at this index of the answer. Called once for each item, in order. */
-    assignIds(item: Item, index: number): RoundItemIds {
+    assignIds(item: Item, index: number): AssignedItemIds {
       const isGatewayCall = item.type === 'function_call' && gatewayToolNames.has(item.name)
       const needsId = item.type !== 'opaque' && usedIds.has(item.id)
-      // Hidden items come before this item only after a gateway call; otherwise its index is the same for
-      // client and store.
+      // A missing id is derived from the index of the item. Only after a gateway call is that index not the
+      // same for client and store, because the client does not see the call.
       const id = hasGatewayCall && needsId ? itemId(item.type, turnId, index) : null
       hasGatewayCall ||= isGatewayCall
       if (!isGatewayCall) usedIds.add(item.id)
       if (!isToolItem(item)) return { id, isGatewayCall, callId: null }
-      // A gateway call also gets a new call id if the conversation has already used its id: to read more of
-      // an output, the model names the call id, which has to be unique. Call ids of client tools must not
-      // change.
+      // A call id must be unique within the answer. That of a gateway call must be unique in the whole
+      // conversation, because the model names it to `expand_output`. Call ids of client tools that appear
+      // before the answer may be reused: the client knows them.
       const isUsed = (callId: string): boolean =>
         usedCallIds.has(callId) ||
         (isGatewayCall && earlierItems.some((one) => isToolItem(one) && one.call_id === callId))
@@ -63,8 +62,8 @@ export function createRoundItemIdAssigner(
   }
 }
 
-/** Returns the item with its assigned ids; the same item if they do not change. */
-export function applyRoundItemIds(item: Item, { id, isGatewayCall, callId }: RoundItemIds): Item {
+/** Returns the item with its assigned ids; the item itself if no id changes and it needs no mark. */
+export function applyItemIds(item: Item, { id, isGatewayCall, callId }: AssignedItemIds): Item {
   const withId = id === null ? item : { ...item, id }
   const changesCallId = callId !== null && isToolItem(withId) && withId.call_id !== callId
   const result: Item = changesCallId ? { ...withId, call_id: callId } : withId
@@ -72,8 +71,8 @@ export function applyRoundItemIds(item: Item, { id, isGatewayCall, callId }: Rou
 }
 
 /**
- * Appends a number to a used call id: `call_0` → `call_0_2`. Some upstreams number the calls of each answer
- * from 0.
+ * Appends a number to a call id that is used already: `call_0` → `call_0_2`. Needed because some upstreams
+ * number the calls of each round from 0.
  */
 function findUnusedId(callId: string, isUsed: (callId: string) => boolean): string {
   let id = callId

@@ -1,7 +1,7 @@
 /**
- * Prepares media in the outputs of gateway tools for the upstream, like media of the request: loads URLs
- * that the upstream cannot load, and lists the transforms that fit media to the formats and sizes that it
- * accepts.
+ * Prepares media in the outputs of gateway tools for the upstream, like media of the client's request.
+ * Loads URLs that the upstream cannot load itself, and lists the transforms that fit media to the formats
+ * and sizes that the upstream accepts.
  */
 import type { Transform } from '../../../context/transform-interface.ts'
 import type { FunctionCallOutput } from '../../../core/item.ts'

@@ -1,10 +1,10 @@
 /**
- * Merges the events of several tool rounds into the events of one answer. It has one start, the items of
- * all rounds, the outputs of gateway tools, and one end. The items get unique ids
+ * Merges the events of several tool rounds into the events of one answer: one start, the items of all
+ * rounds with the outputs of gateway tools, and one end. The items get unique ids
  * (`assign-round-item-ids.ts`).
  *
- * If a round ends with gateway calls, its end event is held back until the next round starts or the answer
- * ends.
+ * If a round ends with gateway calls, its end event is held back. It is dropped when the next round starts,
+ * or becomes the end of the answer if there is no next round.
  */
 import { isGatewayToolItem } from '../../../core/items/gateway-tool-items.ts'
 import type {
@@ -18,10 +18,10 @@ import type { FunctionCall, FunctionCallOutput, Item } from '../../../core/item.
 import { readToolCallIdentity } from '../../../core/items/tool-call-pairs.ts'
 import { addTokenUsage } from '../../../core/stream/add-token-usage.ts'
 import {
-  createRoundItemIdAssigner,
-  UNCHANGED_ROUND_ITEM_IDS,
-  applyRoundItemIds,
-  type RoundItemIds,
+  createAnswerItemIdAssigner,
+  UNCHANGED_ITEM_IDS,
+  applyItemIds,
+  type AssignedItemIds,
 } from './assign-round-item-ids.ts'
 
 export interface FinishedRound {
@@ -37,23 +37,23 @@ export interface FinishedRound {
 export type RoundEventMerger = ReturnType<typeof createRoundEventMerger>
 
 /**
- * Creates the merger for one answer. Gateway calls do not get call ids of `earlierItems`, the items before
- * the answer.
+ * Creates the merger for one answer. `earlierItems`: the items before the answer; gateway calls do not get
+ * their call ids.
  */
 export function createRoundEventMerger(
   turnId: string,
   toolNames: Iterable<string>,
   earlierItems: readonly Item[] = [],
 ) {
-  const idAssigner = createRoundItemIdAssigner(turnId, toolNames, earlierItems)
+  const idAssigner = createAnswerItemIdAssigner(turnId, toolNames, earlierItems)
   let hasStarted = false
   let isOver = false
   let usage: TokenUsage | null = null
-  /** Number of items of earlier rounds. */
+  /** Number of items of earlier rounds, including outputs of gateway tools. */
   let indexOffset = 0
   let itemCount = 0
   let endedItems: Item[] = []
-  let assignedIds = new Map<number, RoundItemIds>()
+  let assignedIds = new Map<number, AssignedItemIds>()
   let heldEnding: AnswerEnded | null = null
 
   const startItem = (event: Extract<StreamEvent, { type: 'item-started' }>): StreamEvent => {
@@ -61,11 +61,11 @@ export function createRoundEventMerger(
     itemCount = Math.max(itemCount, index + 1)
     const ids = idAssigner.assignIds(event.item, index)
     assignedIds.set(event.index, ids)
-    return replaceIndexAndItem(event, index, applyRoundItemIds(event.item, ids))
+    return replaceIndexAndItem(event, index, applyItemIds(event.item, ids))
   }
   const endItem = (event: Extract<StreamEvent, { type: 'item-ended' }>): StreamEvent => {
-    const ids = assignedIds.get(event.index) ?? UNCHANGED_ROUND_ITEM_IDS
-    const item = applyRoundItemIds(event.item, ids)
+    const ids = assignedIds.get(event.index) ?? UNCHANGED_ITEM_IDS
+    const item = applyItemIds(event.item, ids)
     endedItems[event.index] = item
     return replaceIndexAndItem(event, indexOffset + event.index, item)
   }
@@ -163,9 +163,9 @@ function replaceIndexAndItem<
 }
 
 /**
- * Adds the usage of a round to that of the earlier rounds. `newestTokens`, the current size of the
- * conversation, is that of the latest round: after rounds of 10 and 15 tokens, `totalTokens` is 25 and
- * `newestTokens` is 15.
+ * Adds the usage of a round to that of the earlier rounds. `newestTokens` is the current size of the
+ * conversation, so it is only that of the latest round: after rounds of 10 and 15 tokens, `totalTokens` is
+ * 25 and `newestTokens` is 15.
  */
 function addRoundUsage(total: TokenUsage | null, round: TokenUsage | null): TokenUsage | null {
   if (total === null || round === null) return round ?? total

@@ -1,9 +1,9 @@
 /**
  * Prepares the upstream request of the next tool round: the prompt of the previous round, the model's
- * items, and the outputs. If that exceeds the context window, or if the model has to be warned that the
- * window is nearly full, the prompt is planned again from the complete conversation (`replan-round.ts`).
+ * items, and the outputs. The prompt is planned again from the complete conversation (`replan-round.ts`) if
+ * that exceeds the context window, or if the model has to be warned that the window is nearly full.
  *
- * The tools stay the same, because some models accept their own reasoning only with the same tools. In the
+ * The tools stay the same, because some models accept their own reasoning only with unchanged tools. In the
  * last round, calls are forbidden (`tool_choice: none`) if all tools are gateway tools.
  */
 import { escapeNoticesInItems } from '../../../context/cleaning/escape-notices-in-items.ts'
@@ -37,8 +37,8 @@ export function prepareNextRound(
 }
 
 /**
- * Returns the tokens that the upstream reported for the round; null with a compaction, whose replaced items
- * they include.
+ * Returns the tokens that the upstream reported for the round. Null if the round has a compaction, because
+ * the reported tokens include the items that it replaces.
  */
 function countRoundTokens({ modelItems, usage }: ToolRound): number | null {
   return modelItems.some(isCompaction) ? null : (usage?.totalTokens ?? null)
@@ -53,7 +53,8 @@ function continuePrompt(
   const added = [...modelItems, ...outputs].map((item) => ({ ...item, origin }))
   const items = [...prepared.items, ...added]
   const addedPositions = added.map((_, index) => prepared.items.length + index)
-  // The client's next request applies the same transforms, so the provider can reuse its cache of this prompt.
+  // The client's next request applies the same transforms to these items, so the provider can use its cache
+  // of this prompt.
   const transformed = continueTransforms(
     {
       items: [...prompt.items, ...added],
@@ -81,8 +82,8 @@ function forbidGatewayTools(prepared: PreparedRequest): PreparedRequest {
 }
 
 /**
- * Returns the parameters with `tool_choice: none`; unchanged if the client has tools of its own or there
- * are none.
+ * Returns the parameters with `tool_choice: none`. Returns them unchanged if the client has tools of its
+ * own, or if there are no tools.
  */
 function forbidToolCalls({
   prompt: { params },

@@ -1,7 +1,7 @@
 /**
  * Plans the request of a tool round again, from the complete conversation and the rounds so far, as if the
- * client had run the gateway tools. This may drop items. Reasoning that is valid only after these items is
- * then dropped too.
+ * client had run the gateway tools. This may drop items. Reasoning after them is then dropped too if it is
+ * valid only with an unchanged prefix.
  */
 import { cachePerObject } from '../../../core/caching/cache-per-object.ts'
 import type { Origin } from '../../../core/item.ts'
@@ -20,8 +20,9 @@ import type { ToolRound, ToolRounds } from './tool-round.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 
 /**
- * Returns the planned request, with the client's original request and history. Throws a GatewayError if the
- * policy allows no cut, or if the request is still too large after it.
+ * Returns the planned request. Its `clientRequest` and `history` are the original ones. Throws a
+ * GatewayError if the request is too large and the policy allows no cut, or if it is too large even after a
+ * cut.
  */
 export function replanRound(
   rounds: ToolRounds,
@@ -31,7 +32,8 @@ export function replanRound(
   const { account, clientRequest, history, prompt } = first
   const { originalItems = clientRequest.items } = clientRequest
   const roundItems = rounds.flatMap((round) => buildRoundAnswer(round).items)
-  // `first.items` is used because it includes a compaction with which the answer starts.
+  // The items of the client come from `first.items`, because it also has the compaction with which an
+  // answer may start.
   const items = [...first.items.slice(history.items.length), ...roundItems]
   const target = { account, model: prompt.params.model }
   const request = {
@@ -39,7 +41,7 @@ export function replanRound(
     history: extendHistory(rounds, history),
   }
   const planned = fitToWindow(prepareRequest(target, request, ports), ports)
-  // Still omits parameters that the upstream rejected in an earlier round.
+  // Omits the parameters that the upstream rejected in earlier rounds.
   const rejections =
     rounds.at(-1)?.prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM) ?? []
   const encoded = dropPreviouslyRejectedParameters(planned.encoded, rejections)
@@ -48,8 +50,8 @@ export function replanRound(
 }
 
 /**
- * Builds the items of a round like a separate answer, with its own origin. The origin records the prompt
- * prefix of that round, to which the round's reasoning is bound.
+ * Builds the items of a round like those of a separate answer, with an `origin` of their own. It contains
+ * the hash of the prompt prefix of that round, because encrypted reasoning is valid only after this prefix.
  */
 const buildRoundAnswer = cachePerObject(({ prepared, modelItems, outputs }: ToolRound) => {
   const isBound = hasEncryptedOrSignedReasoning(modelItems)

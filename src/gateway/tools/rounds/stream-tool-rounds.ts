@@ -1,6 +1,6 @@
 /**
- * Streams the tool rounds of an answer as one event source. The rounds are read one after the other. To
- * pause, resume or end the source is to pause, resume or end the current round.
+ * Streams the tool rounds of an answer as one event source. The rounds are read one after the other. If the
+ * source is paused, resumed or ended, so is the current round.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import type { FunctionCallOutput } from '../../../core/item.ts'
@@ -16,8 +16,8 @@ export interface StreamedRound {
   /** Names of the gateway tools that the round may call. */
   readonly toolNames: readonly string[]
   /**
-   * Runs the calls, emits their outputs, and opens the next round. Resolves to null if the answer ends with
-   * this round.
+   * Runs the gateway calls of the round, emits their outputs, and opens the next round. Resolves to null if
+   * the answer ends with this round.
    */
   readonly openNextRound: (
     finished: FinishedRound,
@@ -44,7 +44,7 @@ export function streamToolRounds(options: RoundStreamOptions): AnswerEventSource
       if (events.length > 0) sink.chunk(events)
     }
     const fail = (failure: Failure): void => {
-      // After a disconnect the upstream was cancelled, so no failure event is written.
+      // After a disconnect, the failure is only the cancelled upstream, so no failure event is written.
       if (isDisconnected()) return sink.failed(failure)
       const closed = round.events.end().filter(({ type }) => !type.startsWith('answer-'))
       write([...merger.pushEvents(closed), ...merger.failAnswer(failure)])

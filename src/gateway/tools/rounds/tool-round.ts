@@ -1,6 +1,6 @@
 /**
  * Defines a finished tool round: one upstream request of an answer, the model's items, and the outputs of
- * its calls.
+ * the gateway calls.
  */
 import type { Transform } from '../../../context/transform-interface.ts'
 import type { Item } from '../../../core/item.ts'
@@ -12,9 +12,9 @@ export interface ToolRound extends Pick<FinishedRound, 'modelItems' | 'usage'> {
   /** The upstream request of the round. */
   readonly prepared: PreparedRequest
   readonly outputs: readonly Item[]
-  /** Transforms that fit media in the outputs to the upstream. */
+  /** Transforms that fit the media in the outputs to what the upstream accepts. */
   readonly mediaTransforms: readonly Transform[]
-  /** Media of the outputs that the gateway loaded; null if there are none. */
+  /** Media in the outputs that the gateway loaded for the upstream; null if there are none. */
   readonly loadedMedia: LoadedMedia | null
 }
 

@@ -34,7 +34,7 @@ function message(...events: readonly StreamEvent[]) {
 }
 
 describe('event filters of a streamed answer', () => {
-  test('a stream ends at the first filter that matches, unless the upstream has already ended it', () => {
+  test('a streamed answer ends where an event filter first matches, and is cut short unless the upstream has ended it too', () => {
     const createStream = () =>
       applyEventFilters(decoder(), [
         createStopSequenceFilter(['one']),
@@ -54,27 +54,27 @@ describe('event filters of a streamed answer', () => {
     expect(ended.isCutShort()).toBe(false)
   })
 
-  test('a stream in one message has the usage of its upstream even if a filter ends it', () => {
+  test('a streamed answer that a filter ends has the usage of the upstream if all its events came at once', () => {
     const stream = applyEventFilters(decoder(), [createStopSequenceFilter(['two'])])
     const events = stream.push(message(...createAnswer(['one two', 'three'])))
     expect(joinDeltas(events)).toBe('one ')
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
   })
 
-  test('a stream that a filter ends has the usage that the upstream reported earlier', () => {
+  test('a streamed answer that a filter ends has the usage that the upstream reported earlier', () => {
     const stream = applyEventFilters(decoder(), [createStopSequenceFilter(['two'])])
     const events = stream.push(message(STARTED, messageStarted(), textDelta('one two')))
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
   })
 
-  test('a stream that breaks off ends with the text that a filter held back', () => {
+  test('if a streamed answer breaks off, the text that a filter held back is passed on at its end', () => {
     const stream = applyEventFilters(decoder(), [createStopSequenceFilter(['two'])])
     stream.push(message(STARTED, messageStarted(), textDelta('one t')))
     expect(joinDeltas(stream.endBrokenAnswer(failure))).toBe('t')
     expect(stream.endBrokenAnswer(failure)).toEqual([])
   })
 
-  test('a stream without filters comes unchanged from the decoder', () => {
+  test('without event filters, the events of the decoder are passed on directly', () => {
     const plain = decoder()
     const stream = applyEventFilters(plain, [])
     expect(stream.push).toBe(plain.push)
@@ -85,14 +85,14 @@ describe('event filters of a streamed answer', () => {
 describe('event filters of a complete answer', () => {
   const answer = createAnswer(['one two three'])
 
-  test('a complete answer that a filter cuts has the complete usage', () => {
+  test('a complete answer that a filter ends early keeps its complete usage', () => {
     const events = filterEventList(answer, [createStopSequenceFilter(['two'])])
     expect(listFinalTexts(events)).toEqual(['one '])
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
     expect(findEventFaults(events)).toEqual([])
   })
 
-  test('a complete answer is the same object if no filter matches', () => {
+  test('a complete answer is unchanged if no event filter ends it early', () => {
     expect(filterEventList(answer, [])).toBe(answer)
     expect(filterEventList(answer, [createStopSequenceFilter(['four'])])).toEqual(answer)
     expect(filterEventList(answer, [createStopSequenceFilter(['four'])]).at(-1)).toEqual(ENDED)

@@ -34,7 +34,7 @@ function filterEvents(events: readonly StreamEvent[], ...stops: readonly string[
 }
 
 describe('text that the stop sequence filter passes on', () => {
-  test('the text ends before the first stop string, however it is split into deltas', () => {
+  test('an answer ends before its first stop string, however its text is split into deltas', () => {
     fc.assert(
       fc.property(splitText(fewLetters(40)), stops, (pieces, stops) => {
         const text = pieces.join('')
@@ -49,7 +49,7 @@ describe('text that the stop sequence filter passes on', () => {
     )
   })
 
-  test('text is held back only while it may be the start of a stop string', () => {
+  test('text of an answer is held back only while it may be the start of a stop string', () => {
     fc.assert(
       fc.property(splitText(fewLetters(30)), stops, (pieces, stops) => {
         const filter = createStopSequenceFilter(stops)
@@ -74,7 +74,7 @@ describe('text that the stop sequence filter passes on', () => {
     )
   })
 
-  test('deltas that cannot be the start of a stop string pass as the same events', () => {
+  test('text deltas that cannot start a stop string are passed on as the same objects', () => {
     const events = createAnswer(['Hello ', '', 'world'])
     const filtered = filterEvents(events, 'STOP', '\n\n')
     expect(filtered).toHaveLength(events.length)
@@ -88,7 +88,7 @@ describe('text that the stop sequence filter passes on', () => {
     expect(joinDeltas(filterEvents(createAnswer([...pieces, 'b']), stop))).toHaveLength(1_599_000)
   })
 
-  test('held text is released before any event that is not text', () => {
+  test('text that the filter holds back is passed on before the next event that is not text', () => {
     const call: StreamEvent = {
       type: 'item-started',
       index: 1,
@@ -115,7 +115,7 @@ describe('text that the stop sequence filter passes on', () => {
     }
   })
 
-  test('a filter without stop strings passes the answer unchanged', () => {
+  test('a stop sequence filter without stop strings passes an answer on unchanged', () => {
     const events = createAnswer(['a', 'b'])
     expect(filterEvents(events, '')).toEqual(events)
   })
@@ -181,7 +181,7 @@ describe('an answer that ends at a stop string', () => {
     expect(events.at(-1)).toEqual({ type: 'answer-ended', finish: 'stop', usage: USAGE })
   })
 
-  test('a message that starts with the stop string stays, empty and with the status completed', () => {
+  test('a message that starts with a stop string is sent empty, with the status completed', () => {
     const item = message('', { id: 'msg_1', status: 'in_progress' })
     const events = filterEvents(
       [STARTED, { type: 'item-started', index: 0, item }, textDelta('END')],
@@ -194,7 +194,7 @@ describe('an answer that ends at a stop string', () => {
     })
   })
 
-  test('open calls are completed at a stop string if their arguments are valid JSON, else incomplete', () => {
+  test('calls that are open at a stop string end as completed if their arguments are valid JSON, otherwise as incomplete', () => {
     const call = (index: number, text: string): StreamEvent[] => [
       {
         type: 'item-started',
@@ -222,7 +222,7 @@ describe('an answer that ends at a stop string', () => {
     expect(events.at(-4)).not.toHaveProperty('item.status')
   })
 
-  test('annotations before the stop string are kept, later ones are dropped', () => {
+  test('annotations of text before a stop string are passed on, later ones are dropped', () => {
     const note = (at: number): StreamEvent => ({
       type: 'annotation-added',
       index: 0,
@@ -249,7 +249,7 @@ describe('an answer that ends at a stop string', () => {
     })
   })
 
-  test('only complete tokens before the stop string keep their log probabilities', () => {
+  test('only tokens that end before a stop string keep their log probabilities', () => {
     const logprobs = ['One', ' EN', 'D'].map((token) => ({ token, logprob: -1 }))
     const delta: StreamEvent = { type: 'text-delta', index: 0, part: 0, text: 'One END', logprobs }
     const events = filterEvents([STARTED, messageStarted(), delta], 'END')

@@ -53,7 +53,7 @@ describe('lines that do not end an answer', () => {
     expect(filterText(text, 'Ada')).toBe(text)
   })
 
-  test('an answer continues after the label that it starts with if no own labels are configured', () => {
+  test('if no labels of the model are configured, the label at the start of an answer does not end it', () => {
     expect(filterText('\nAda: Hello\nAda: Hi\nBob: Ho')).toBe('\nAda: Hello\nAda: Hi\n')
     expect(filterText('Sure\nAda: Hello')).toBe('Sure\n')
     expect(filterText('Bob: Hello', 'Ada')).toBe('')
@@ -102,7 +102,7 @@ function cutLineByLine(text: string): string {
 }
 
 describe('an answer in any deltas', () => {
-  test('an answer ends before the same speaker, with valid events, however it is split into deltas', () => {
+  test('an answer ends before the same line of another speaker, with valid events, however it is split into deltas', () => {
     fc.assert(
       fc.property(splitText(lines), (pieces) => {
         const text = pieces.join('')
@@ -115,7 +115,7 @@ describe('an answer in any deltas', () => {
     )
   })
 
-  test('only the start of a line is held back until it is known whether it is a label', () => {
+  test('the speaker filter holds back only the start of a line, until it is known whether this is a label', () => {
     fc.assert(
       fc.property(splitText(lines), (pieces) => {
         const filter = createOtherSpeakerFilter(['Ada'])
@@ -136,7 +136,7 @@ describe('an answer in any deltas', () => {
   })
 })
 
-test('the start of a line is released before any event that is not text', () => {
+test('the speaker filter passes on the start of a line before the next event that is not text', () => {
   const filter = createOtherSpeakerFilter()
   const call: StreamEvent = {
     type: 'item-started',

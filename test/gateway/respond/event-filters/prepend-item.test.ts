@@ -37,7 +37,7 @@ test('a prepended item comes first and increases the index of the other items by
   ])
 })
 
-test('a prepended item is added to an answer that fails immediately', () => {
+test('a prepended item is sent even if the answer fails immediately', () => {
   const failure = createFailure('upstream_broken', 'no')
   expect(filterEvents([{ type: 'answer-failed', failure }]).map(({ type }) => type)).toEqual([
     'item-started',

@@ -24,12 +24,12 @@ function startDelay(isStored = false) {
   return { delay, later, finishStoring: resolve, waits: () => waits }
 }
 
-test('the first text is written immediately if there is nothing to wait for', () => {
+test('the first text of an answer is written immediately if nothing has to be stored before it', () => {
   const { delay } = startDelay(true)
   expect(ANSWER.flatMap(delay.push)).toEqual(ANSWER)
 })
 
-test('the first text is written with the events after it once the turn is stored', async () => {
+test('the first text of an answer is written, with the events after it, once the turn is stored', async () => {
   const { delay, later, finishStoring } = startDelay()
   const [before, after] = [ANSWER.slice(0, FIRST_TEXT), ANSWER.slice(FIRST_TEXT)]
   expect(ANSWER.flatMap(delay.push)).toEqual(before)
@@ -39,7 +39,7 @@ test('the first text is written with the events after it once the turn is stored
   expect(later).toEqual(after)
 })
 
-test('the first text is written at the end if the turn is not stored by then', async () => {
+test('the first text of an answer is written at its end if the turn is not stored by then', async () => {
   const { delay, later, finishStoring } = startDelay()
   const written = ANSWER.flatMap(delay.push)
   expect([...written, ...delay.release()]).toEqual(ANSWER)
@@ -48,7 +48,7 @@ test('the first text is written at the end if the turn is not stored by then', a
   expect(later).toEqual([])
 })
 
-test('later text is written immediately', () => {
+test('text after the first text of an answer is written without waiting for the store', () => {
   const { delay, waits } = startDelay()
   const [text] = ANSWER.slice(FIRST_TEXT)
   if (text === undefined) throw new Error('There is no text.')
@@ -58,7 +58,7 @@ test('later text is written immediately', () => {
   expect(waits()).toBe(1)
 })
 
-test('the first text is written after 50 ms even if the turn is not stored', async () => {
+test('the first text of an answer is written after 50 ms even if the turn is not stored', async () => {
   vi.useFakeTimers()
   const { delay, later } = startDelay()
   ANSWER.flatMap(delay.push)

@@ -18,7 +18,7 @@ test.each([
   '[ true, false]',
   '[1, null]',
   '[-1.5e3, 2000, 3000, 4000, 5000]',
-])('the text %s may be JSON', (text) => {
+])('a text that starts with %s counts as a JSON object or array', (text) => {
   expect(probe(text)).toBe(true)
 })
 
@@ -42,18 +42,18 @@ test.each([
   '[Eve](https://example.com)',
   '[01KQZ3V8M6T2X9R4B7C9]: #',
   '[01234567890123456789]: #',
-])('the text %s is not JSON', (text) => {
+])('a text that starts with %s does not count as a JSON object or array', (text) => {
   expect(probe(text)).toBe(false)
 })
 
 test.each(['[', '[ ', '[1', '[1]', '[1]\n', '[t', '[tru', '[1, n', '[[1]'])(
-  'the text %s may still become JSON or not',
+  'after the start %s, it is undecided whether the text is JSON',
   (text) => {
     expect(probe(text)).toBeNull()
   },
 )
 
-test('the start of a JSON object or array is never rejected', () => {
+test('no start of a JSON object or array counts as other text', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, space) => {
       fc.pre(typeof value === 'object' && value !== null)
@@ -66,7 +66,7 @@ test('the start of a JSON object or array is never rejected', () => {
   )
 })
 
-test('a decision about JSON does not change when more text follows', () => {
+test('the decision whether a text is JSON does not change when more of it follows', () => {
   const letters = fc.constantFrom('[', ']', '{', '"', '1', ',', ' ', 't', 'true', 'n', 'a', '(')
   fc.assert(
     fc.property(fc.array(letters, { maxLength: 30 }), (all) => {

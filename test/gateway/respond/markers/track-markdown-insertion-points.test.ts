@@ -16,7 +16,7 @@ function findPositions(pieces: readonly string[]): readonly number[] {
   return found
 }
 
-test('insertion points are after a blank line, at the top level, before a paragraph', () => {
+test('Markdown has insertion points after a blank line, at the top level, before a paragraph', () => {
   const text =
     'One\n\nTwo\n- a\n\n  b\n\nThree\n\n```\n\nFour\n```\n\nFive\n\n\nSix\r\n\r\nSeven\n \nEight'
   const positions = findPositions(text.split(''))
@@ -24,7 +24,7 @@ test('insertion points are after a blank line, at the top level, before a paragr
   expect(nextWords).toEqual(['Two', 'Three', 'Five', 'Seven'])
 })
 
-test('insertion points and the end are the same however the text is cut into pieces', () => {
+test('the insertion points of a Markdown text, and whether a line can be appended, do not depend on how it is cut into pieces', () => {
   const cutTexts = markdown.chain((text) => fc.tuple(fc.constant(text), cutIntoPieces(text)))
   fc.assert(
     fc.property(cutTexts, ([text, pieces]) => {
@@ -35,13 +35,13 @@ test('insertion points and the end are the same however the text is cut into pie
       const [complete, inPieces] = [trackMarkdownInsertionPoints(), trackMarkdownInsertionPoints()]
       expect(complete.findPosition(text)).toBe(all[0] ?? -1)
       for (const piece of pieces) inPieces.findPosition(piece)
-      expect(inPieces.canEnd()).toBe(complete.canEnd())
+      expect(inPieces.canAppend()).toBe(complete.canAppend())
     }),
     { numRuns: 500 },
   )
 })
 
-test('there is no insertion point in a text that parsers render differently', () => {
+test('a Markdown text has no insertion point where parsers render it differently', () => {
   for (const text of [
     '<div>\n```\n</div>\n\n',
     '- ```\nx\n\n',
@@ -53,12 +53,12 @@ test('there is no insertion point in a text that parsers render differently', ()
   }
 })
 
-test('insertion points of a long text are found in linear time', () => {
+test('the insertion points of a long Markdown text are found in linear time', () => {
   // A quadratic search would exceed the time limit of the test.
   for (const piece of ['a', '`', '> ', '\n\n', '- ', '<a', '<!--', '$$', '\\', '    ', '1. ']) {
     const points = trackMarkdownInsertionPoints()
     for (let count = 0; count < 100_000; count += 1) points.findPosition(piece)
     points.findPosition('\n\nServus')
-    expect(points.canEnd()).toBeTypeOf('boolean')
+    expect(points.canAppend()).toBeTypeOf('boolean')
   }
 })

@@ -77,7 +77,7 @@ describe('positions of the marker in an answer with text', () => {
     ])
   })
 
-  test('the marker is inserted inside a delta, which is split', () => {
+  test('if a blank line is inside a delta, the delta is split and the marker is inserted there', () => {
     const events = createMessageEvents(['One', '. Yes.\n\nTwo', '.'])
     expect(listTextPieces(insertMarker(events, 3))).toEqual([
       'One',
@@ -136,7 +136,7 @@ describe('positions of the marker in an answer with text', () => {
     ])
   })
 
-  test('the marker is inserted after white space at the start of the answer, which is not delayed', () => {
+  test('a delta of only white space at the start of the answer is not delayed, and the marker is inserted after it', () => {
     expect(listTextPieces(insertMarker(createMessageEvents(['\n\n', 'Servus.'])))).toEqual([
       '\n\n',
       MARKER_AFTER_TEXT,
@@ -159,7 +159,7 @@ describe('the marker of an answer without text', () => {
     ['reasoning', [reasoningEvents(0)]],
     ['a tool of the provider', [reasoningEvents(0), search]],
     ['white space', [reasoningEvents(0), messageEvents(1, [' \n', '\n'])]],
-  ])('an answer without text gets a message with only the marker after %s', (_, items) => {
+  ])('an answer that has only %s gets a message with only the marker', (_, items) => {
     for (const finish of ['stop', 'length'] as const) {
       const events = createAnswerEvents(items, finish)
       const result = insertMarker(events, events.length)
@@ -175,7 +175,7 @@ describe('the marker of an answer without text', () => {
     }
   })
 
-  test('a message with only the marker starts with a blank line if it continues a text, and is omitted in a code fence or JSON', () => {
+  test('a message with only the marker starts with a blank line if it continues a text, and is not sent if that text is JSON or an open code fence', () => {
     const events = createAnswerEvents([reasoningEvents(0)])
     const markAfter = (continued: string) =>
       listTextPieces(insertMarker(events, 0, { beginsWithBreak: true, continuedText: continued }))
@@ -209,7 +209,7 @@ describe('answers in which a marker would be visible', () => {
     ['in an open comment', ['x <b>y</b>\n\n<!-- a\n\n', 'Servus']],
     ['in an open formula', ['x\n\n$$\na\n\n', 'Servus']],
     ['in a formula in brackets', ['x\n\n\\[\na\n\n', 'Servus']],
-  ])('no marker is inserted %s', (_, pieceTexts) => {
+  ])('no marker is inserted %s, where it would be visible', (_, pieceTexts) => {
     // The turn is ready after the first delta, or only at the end.
     for (const readyAt of [3, 5])
       expect(listTextPieces(insertMarker(createMessageEvents(pieceTexts), readyAt))).toEqual(
@@ -222,18 +222,18 @@ describe('answers in which a marker would be visible', () => {
     ['a possible JSON array', ['[', '{"a":1}]']],
     ['open HTML', ['<div>\n\n', 'Servus']],
     ['open reasoning', ['<think>', 'Hm.\n\n', 'Servus']],
-  ])('no marker is inserted before %s', (_, pieceTexts) => {
+  ])('no marker is inserted at the start of an answer with %s', (_, pieceTexts) => {
     expect(listTextPieces(insertMarker(createMessageEvents(pieceTexts)))).toEqual(pieceTexts)
   })
 
-  test('no marker is inserted before anything but a paragraph', () => {
+  test('in the middle of a text, a marker is inserted only before a paragraph', () => {
     for (const next of ['- a', '2. b', '> c', '    d', '| e', '# f', '<b>', '$$', '"g"', '(h)']) {
       const pieceTexts = ['One.\n\n', next]
       expect(listTextPieces(insertMarker(createMessageEvents(pieceTexts), 3)).at(1)).toBe(next)
     }
   })
 
-  test('no marker is inserted without text if there is a call, whose id identifies the turn', () => {
+  test('an answer without text gets no marker if it has a call, because the id of the call identifies the turn', () => {
     for (const items of [[callEvents(0)], [reasoningEvents(0), callEvents(1)], []]) {
       const events = createAnswerEvents(items)
       expect(insertMarker(events).events).toEqual(events)
@@ -241,7 +241,7 @@ describe('answers in which a marker would be visible', () => {
     }
   })
 
-  test('no marker is inserted after a text that is followed by calls', () => {
+  test('no marker is appended to a text that is followed by calls', () => {
     const events = createAnswerEvents([messageEvents(0, ['Look:']), callEvents(1)])
     expect(insertMarker(events, 3).events).toEqual(events)
   })
@@ -256,7 +256,7 @@ describe('answers in which a marker would be visible', () => {
   })
 })
 
-test('a marker is inserted after a link or a text in brackets, which is no JSON', () => {
+test('an answer that starts with a link or a text in brackets gets a marker, because it is no JSON', () => {
   for (const pieceTexts of [
     ['[Servus](https://a.b)'],
     ['[', 'Servus](https://a.b)', '\n\n', 'x'],
@@ -285,7 +285,7 @@ describe('the marker of an answer that continues a text of the client', () => {
     ).toEqual(['\n\n', '<b>\n\n', MARKER_BEFORE_TEXT, 'Servus'])
   })
 
-  test('an answer that continues an open fence or JSON of the client has no marker', () => {
+  test('an answer that continues JSON or an open code fence of the client gets no marker', () => {
     for (const continued of ['```\ncode', '{"a":']) {
       const result = insertMarker(createMessageEvents(['Servus']), 0, {
         ...options,
@@ -295,7 +295,7 @@ describe('the marker of an answer that continues a text of the client', () => {
     }
   })
 
-  test('an answer that continues a text of the client has the blank line in its item as well', () => {
+  test('if an answer continues a text of the client, the blank line before it is also in its item', () => {
     const { events, outcome } = insertMarker(createMessageEvents(['Servus']), Infinity, options)
     expect(findEventFaults(events)).toEqual([])
     expect(joinVisibleText(outcome.items)).toBe('\n\nServus')
@@ -322,7 +322,7 @@ test('a non-streamed answer has its marker at the same position as a streamed on
   expect(addMarkerToOutcome(outcome, MARKER_TURN_ID)).toBe(outcome)
 })
 
-test('inserting a marker does not change the recorded outcome', () => {
+test('inserting a marker does not change the outcome that is stored', () => {
   const events = createMessageEvents(['Servus'])
   const outcome = collectOutcome(events)
   const before = structuredClone(outcome)
@@ -331,7 +331,7 @@ test('inserting a marker does not change the recorded outcome', () => {
   expect(outcome).toEqual(before)
 })
 
-test('annotations point to the same text after a marker is inserted', () => {
+test('annotations refer to the same text as before after a marker is inserted', () => {
   const annotation = { type: 'url_citation', start_index: 6, end_index: 9, url: 'https://a.b' }
   const [started, first, second, ended, over] = createMessageEvents(['One.\n\n', 'Two']).slice(1)
   if (ended?.type !== 'item-ended' || started === undefined || over === undefined) throw new Error()

@@ -184,7 +184,7 @@ describe.each(CASES)(
   'the fast path for text deltas in the dialect $name',
   ({ name, events, end }) => {
     test.each([false, true])(
-      'the fast path passes and decodes a stream as if each event were parsed (stored: %s)',
+      'the fast path for text deltas passes on and decodes a stream as if each event were parsed (stored: %s)',
       (isStored) => {
         fc.assert(
           fc.property(events, fc.boolean(), fc.nat({ max: 3 }), (list, isComplete, groupSize) => {
@@ -233,16 +233,19 @@ test.each([
       chatCase.createEvent(jsonText).replaceAll('я', String.raw`\u044f`),
     ),
   ],
-] as const)('the fast path handles %s as if each event were parsed', (_, { name }, events) => {
-  const pieces = events.map((event) => utf8.encode(event))
-  for (const isStored of [false, true]) {
-    const each = playStream(createWriter(name, isStored, decodeEachEvent), pieces)
-    expect(playStream(createWriter(name, isStored), pieces)).toEqual(each)
-  }
-})
+] as const)(
+  'the fast path for text deltas passes on and decodes %s as if each event were parsed',
+  (_, { name }, events) => {
+    const pieces = events.map((event) => utf8.encode(event))
+    for (const isStored of [false, true]) {
+      const each = playStream(createWriter(name, isStored, decodeEachEvent), pieces)
+      expect(playStream(createWriter(name, isStored), pieces)).toEqual(each)
+    }
+  },
+)
 
 test.each(CASES)(
-  'the fast path decodes a stream of $name with few calls of the decoder',
+  'the fast path decodes 50 text deltas of a stream in $name with fewer than 5 calls of the decoder',
   ({ name, createEvent }) => {
     const text = Array.from({ length: 50 }, (_, at) => createEvent(`word${at} "😀"`, at))
     let decoderCalls = 0

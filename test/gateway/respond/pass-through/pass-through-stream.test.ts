@@ -36,12 +36,12 @@ describe('passing through an answer that is not stored', () => {
     },
   )
 
-  test('a chunk of complete events is passed on as the same bytes', () => {
+  test('a chunk of complete events that need no change is passed on as the same object', () => {
     const chunk = utf8.encode(ANSWER[0])
     expect(createWriter('chat', false).push(chunk)).toBe(chunk)
   })
 
-  test('a passed event loses only the field with which Open WebUI would run a script', () => {
+  test('the field `event`, with which Open WebUI would run a script, is removed from a stream that passes through', () => {
     const { push } = createWriter('chat', false)
     const scriptEvent = `data: {"id":"x","event":{"type":"execute"},"choices":[]}\n\n`
     const sent = decodeText(push(utf8.encode(ANSWER[0] + scriptEvent + ANSWER[1])))
@@ -51,7 +51,7 @@ describe('passing through an answer that is not stored', () => {
     expect(sent.endsWith(ANSWER[1] ?? '')).toBe(true)
   })
 
-  test('a stream that breaks off inside an event ends with an error after its last complete event', () => {
+  test('if a stream that passes through breaks off inside an event, an error follows its last complete event', () => {
     const { push, endBody, renderEnd, getOutcome } = createWriter('chat', false)
     const complete = ANSWER.slice(0, 3).join('')
     let sent = decodeText(push(utf8.encode(`${complete}data: {"half`)))
@@ -81,7 +81,7 @@ describe.each([
     return sent + renderEnd(getOutcome())
   }
 
-  test('everything after the end of the answer is ignored', () => {
+  test('what an upstream sends after the end of an answer is not passed through', () => {
     const expected = passThrough(stream, [])
     fc.assert(
       fc.property(
@@ -96,7 +96,7 @@ describe.each([
 })
 
 describe('passing through an answer that is stored', () => {
-  test('a stored stream gets the id of the gateway, and its ending waits until the turn is stored', () => {
+  test("a stream that is stored has the gateway's response id, and its ending waits until the turn is stored", () => {
     fc.assert(
       fc.property(randomCuts, (cuts) => {
         const { push, endBody, renderEnd, getOutcome } = createWriter('chat', true)
@@ -113,7 +113,7 @@ describe('passing through an answer that is stored', () => {
     )
   })
 
-  test('a stream ends with an error if its turn could not be stored', () => {
+  test('a stream that passes through ends with an error if its turn could not be stored', () => {
     const { push, endBody, renderEnd, getOutcome } = createWriter('chat', true)
     push(utf8.encode(ANSWER.join('')))
     endBody(null)
@@ -123,7 +123,7 @@ describe('passing through an answer that is stored', () => {
     expect(last).not.toContain('"finish_reason":"length"')
   })
 
-  test('a stored stream ends with [DONE] even if the upstream does not send it', () => {
+  test('a stream that is stored ends with [DONE] even if the upstream does not send it', () => {
     const { push, endBody, renderEnd, getOutcome } = createWriter('chat', true)
     push(utf8.encode(ANSWER.slice(0, -1).join('')))
     endBody(null)

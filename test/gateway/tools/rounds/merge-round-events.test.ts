@@ -89,7 +89,7 @@ describe('merging the events of random tool rounds', () => {
     )
   })
 
-  test('each gateway call in merged rounds has an output, unless the answer failed', () => {
+  test('each gateway call in the merged tool rounds has an output, unless the answer failed', () => {
     fc.assert(
       fc.property(rounds, (list) => {
         const events = mergeRounds(list)
@@ -104,7 +104,7 @@ describe('merging the events of random tool rounds', () => {
     )
   })
 
-  test('merged rounds are rendered in Responses as one valid answer without gateway calls', () => {
+  test('merged tool rounds are rendered in Responses as one valid answer without gateway calls', () => {
     fc.assert(
       fc.property(rounds, (list) => {
         const messages = renderEvents(
@@ -117,7 +117,7 @@ describe('merging the events of random tool rounds', () => {
     )
   })
 
-  test('merged rounds are rendered in Chat Completions as one message without gateway calls', () => {
+  test('merged tool rounds are rendered in Chat Completions as one message without gateway calls', () => {
     fc.assert(
       fc.property(rounds, (list) => {
         const messages = renderEvents(
@@ -160,7 +160,7 @@ function listItems(events: readonly StreamEvent[]): readonly Item[] {
   return events.flatMap((event) => (event.type === 'item-ended' ? [event.item] : []))
 }
 
-test('the merged answer adds up the usage of its rounds, with the total of the latest as newestTokens', () => {
+test('the usage of an answer is the sum of its tool rounds, and newestTokens is the total of the latest round', () => {
   const events = mergeRounds([
     createRound([GATEWAY_CALL]),
     createRound([GATEWAY_CALL]),
@@ -185,7 +185,7 @@ test('the merged answer adds up the usage of its rounds, with the total of the l
   )
 })
 
-test('the merged answer renames a gateway call id that an earlier round used', () => {
+test('a gateway call gets a new call id if an earlier tool round has used its call id', () => {
   const items = listItems(
     mergeRounds([
       createRound([GATEWAY_CALL]),
@@ -197,21 +197,21 @@ test('the merged answer renames a gateway call id that an earlier round used', (
   expect(ids).toEqual(['call_0', 'call_0', 'call_0_2', 'call_0_2'])
 })
 
-test('the id of an item after hidden items is derived from its stored index', () => {
+test('an item without an id after hidden gateway items gets one that is derived from its stored index', () => {
   const [, , last] = listItems(
     mergeRounds([createRound([GATEWAY_CALL]), createRound([EMPTY_MESSAGE])]),
   )
   expect(last?.id).toBe(`msg_${TURN}2`)
 })
 
-test('an answer without gateway calls is merged unchanged', () => {
+test('the events of an answer without gateway calls are merged unchanged', () => {
   const events = createRound([EMPTY_MESSAGE])
   expect(mergeRounds([events]).slice(0, -1)).toEqual(events.slice(0, -1))
   for (const [at, event] of mergeRounds([events]).slice(0, -1).entries())
     expect(event).toBe(events[at])
 })
 
-test('the merged answer reports the usage of earlier rounds if a later round breaks off', () => {
+test('if a later tool round breaks off, the answer has the usage of the earlier rounds', () => {
   const merger = createRoundEventMerger(TURN, GATEWAY_TOOL_NAMES)
   merger.pushEvents(createRound([GATEWAY_CALL]))
   merger.addOutputs([createGatewayToolOutput('call_0', 'done')])

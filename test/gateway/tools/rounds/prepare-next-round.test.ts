@@ -230,7 +230,7 @@ describe('the upstream request of a tool round', () => {
     })
   })
 
-  test('the request of a tool round fits the window, or nothing but the latest question is left to cut', () => {
+  test('the request of a tool round fits the context window, unless all earlier turns are dropped and all outputs shortened', () => {
     checkEachRequest((now, _, { window }) => {
       const { items } = now.prompt
       const index = items.findLastIndex((item) => item.type === 'message')
@@ -271,7 +271,7 @@ describe('the upstream request of a tool round', () => {
     })
   })
 
-  test('the request of a tool round has a note for each item that is dropped or changed', () => {
+  test('each item that the request of a tool round drops or changes has a note', () => {
     checkEachRequest(({ items, prompt, originalPositions, notes }, { items: then }) => {
       expect(items.length).toBeGreaterThan(then.length)
       expect(originalPositions).toHaveLength(prompt.items.length)
@@ -290,7 +290,7 @@ describe('reasoning in tool rounds', () => {
   const reasoningIn = (items: readonly Item[]): readonly string[] =>
     items.flatMap((item) => (item.type === 'reasoning' ? (item.id ?? '') : []))
 
-  test('reasoning of a tool round is sent only after the prefix that it is bound to', () => {
+  test('reasoning of a tool round is sent only after the same prompt prefix as it was generated with', () => {
     fc.assert(
       fc.property(story, (example) => {
         const all = prepareAllRounds({ ...example, model: 'bound-1' })
@@ -324,7 +324,7 @@ describe('reasoning in tool rounds', () => {
     )
   })
 
-  test('reasoning is bound to the first prompt if each round extends that prompt', () => {
+  test('the stored prefix hash of an answer is that of its first prompt, exactly if each tool round extends that prompt', () => {
     const thought = { type: 'reasoning', summary: [], encrypted_content: 'gAAAA' } as const
     const rest = {
       finish: 'stop',
@@ -355,7 +355,7 @@ describe('reasoning in tool rounds', () => {
   })
 })
 
-test('a tool round that is planned again equals the request of a client that runs the tools itself', () => {
+test('if the request of a tool round is planned again, it equals that of a client that runs the tools itself', () => {
   const { dependencies } = gateway
   fc.assert(
     fc.property(story, (example) => {

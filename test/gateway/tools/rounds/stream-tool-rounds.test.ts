@@ -115,7 +115,7 @@ describe('streaming two tool rounds', () => {
     expect(items).toEqual(['function_call', 'function_call_output', 'message'])
   })
 
-  test('pausing and resuming an answer applies to its current tool round', async () => {
+  test('pausing or resuming an answer pauses or resumes its current tool round', async () => {
     const { emit, end, flow, flows } = startAnswer()
     flow.pause()
     flow.resume()
@@ -129,7 +129,7 @@ describe('streaming two tool rounds', () => {
 })
 
 describe('open items of an answer with tool rounds that ends early', () => {
-  test('open items are closed if the second tool round breaks off', async () => {
+  test('the open items of an answer are closed if its second tool round breaks off', async () => {
     const { emit, end, break: breakOff, events, ended } = startAnswer()
     emit(...CALL_EVENTS)
     await end()
@@ -140,7 +140,7 @@ describe('open items of an answer with tool rounds that ends early', () => {
     expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: { message: 'cut' } })
   })
 
-  test('open items are closed if the reader ends the answer early', async () => {
+  test('the open items of an answer with tool rounds are closed if the reader ends it early', async () => {
     const { emit, end, answer, events } = startAnswer()
     emit(...CALL_EVENTS)
     await end()
@@ -158,7 +158,7 @@ describe('open items of an answer with tool rounds that ends early', () => {
   })
 })
 
-test('a rejected second request ends the answer with a failure after the items of the first round', async () => {
+test('if the upstream rejects the second tool round, the answer ends with a failure after the items of the first', async () => {
   const { emit, end, events, ended } = startAnswer('rejected')
   emit(...CALL_EVENTS)
   await end()
@@ -167,7 +167,7 @@ test('a rejected second request ends the answer with a failure after the items o
   expect(events.at(-1)).toMatchObject({ type: 'answer-failed', failure: REJECTION.failure })
 })
 
-test('no failure event is written after the client disconnected', async () => {
+test('if the client disconnects during a tool round, no failure event is written', async () => {
   const { emit, break: breakOff, answer, events, ended } = startAnswer()
   emit(STARTED, messageStarted(), textDelta('a'))
   answer.cancel()

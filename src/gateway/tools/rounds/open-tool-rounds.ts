@@ -1,9 +1,10 @@
 /**
- * Runs the tool rounds of an answer. In each round, the gateway runs the calls of its tools, and sends the
- * upstream a request with the model's items and the outputs.
+ * Opens the tool rounds of an answer, one after the other, when the reader of the answer requests the next
+ * one. For a new round, the gateway runs the calls of its tools, and sends the upstream a request with the
+ * model's items and the outputs.
  *
- * If a round also calls tools of the client, the answer ends, so that the client can run them; its next
- * request continues with all outputs. The answer also ends after 8 further rounds.
+ * If a round also calls tools of the client, the answer ends with this round, so that the client can run
+ * them; the client's next request continues with all outputs. The answer also ends after 8 further rounds.
  */
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { FunctionCallOutput, FunctionCall } from '../../../core/item.ts'
@@ -30,15 +31,16 @@ import type { Ports, GatewayDependencies } from '../../dependencies-interface.ts
 /** Maximum number of upstream requests after the first one in an answer. */
 const MAX_ROUNDS = 8
 
-/** The caller and the turn to which an answer belongs. */
+/** The caller and the turn of an answer. */
 export interface AnswerOwner {
   readonly caller: Caller
   readonly turnId: string
-  /** Keeps the runtime alive until the work is done, even if the answer is complete before. */
+  /** Keeps the runtime alive until the work is done, even if the answer is complete before that. */
   readonly waitUntil: (work: Promise<unknown>) => void
 }
 
-export function runToolRounds(
+/** Returns the first round. Its `openNextRound` runs the tool calls and sends the request of the second round, etc. */
+export function openToolRounds(
   first: RawAnswer,
   options: SendOptions,
   owner: AnswerOwner,
@@ -82,7 +84,7 @@ export function runToolRounds(
       const round = { prepared, modelItems, usage, outputs, ...media }
       const rounds: ToolRounds = [...previous, round]
       const next = prepareNextRound(rounds, rounds.length === MAX_ROUNDS, ports)
-      // The request is listed before it is sent, so that a rejected request is listed too.
+      // Lists the request before it is sent, so that a request that the upstream rejects is listed too.
       sent.push(next)
       const targets = [{ account, model: prompt.params.model }]
       const answer = await sendWithFallback({ ...options, targets, prepare: () => next }, ports)
@@ -104,8 +106,8 @@ export function runToolRounds(
 }
 
 /**
- * Runs the calls of a round. `first`: first request of the answer; `latest`: request of the round with the
- * calls.
+ * Runs the gateway calls of a round. `first`: first request of the answer; `latest`: the request that was
+ * answered with these calls.
  */
 export function runRoundToolCalls(
   calls: readonly FunctionCall[],
