@@ -5,14 +5,15 @@ import type { Note } from '../core/note.ts'
 
 /**
  * The notes of a provider by code, e.g. `'empty-text': ['changed', 'The API rejects empty text.']`.
- * `dropped` means that the model does not get the content at all. With `UNSUPPORTED=reject`, the
- * gateway rejects a request with a `dropped` note.
+ * `dropped` means that the model does not get the content at all. With `UNSUPPORTED=reject`, such a
+ * note about a field, or about a new message or tool output of the client, makes the gateway reject
+ * the request.
  */
 export type NoteTable<Code extends string = string> = Readonly<
   Record<Code, readonly [did: Note['did'], sentence: string]>
 >
 
-/** Returns table entries that have the same `did`. */
+/** Returns a table entry for each code, all with the same `did`. */
 export function describeNotes<Code extends string>(
   did: Note['did'],
   sentences: Readonly<Record<Code, string>>,

@@ -1,8 +1,7 @@
 /**
  * The interface of a provider: the code for one upstream API. In the folder of a provider,
- * `api-types.ts` has the types of that API, `request/` encodes a prompt as a request, and
- * `response/` decodes the answer into events. Providers do no I/O; `src/upstream/transport/` sends
- * the requests.
+ * `request/` encodes a prompt as a request, and `response/` decodes the answer into events.
+ * Providers do no I/O; `src/upstream/transport/` sends the requests.
  */
 import type { Part } from '../core/item.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -47,7 +46,7 @@ export interface Provider {
    * names of tools.
    */
   readonly createDecoder: (account: Account, prompt?: Prompt) => Decoder
-  /** Decodes a non-streamed answer into the same events. */
+  /** Decodes a non-streamed answer into the events that its stream would have. */
   readonly decodeBody: (
     body: JsonObject,
     account: Account,
@@ -63,10 +62,10 @@ export interface Provider {
    */
   readonly bindsReasoningToPrefix?: (model: string) => boolean
   /**
-   * Returns the lowest number of tokens from which the upstream can compact a conversation on
-   * request, e.g. 50000; `null` if this account or model cannot.
+   * Returns the smallest threshold, e.g. 50000 tokens, at which the upstream can be asked to
+   * compact a conversation; `null` if this account or model cannot compact.
    */
-  readonly getCompactionThreshold?: (account: Account, model: string) => number | null
+  readonly getMinCompactionTokens?: (account: Account, model: string) => number | null
   /**
    * True if the upstream ignores the items before one of its own compactions, except the
    * instructions at the start.

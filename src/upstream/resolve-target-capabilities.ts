@@ -39,7 +39,7 @@ export const resolveTargetCapabilities = cachePerObject(
   (target: UpstreamTarget): TargetCapabilities => {
     const { account, model } = target
     const provider = PROVIDERS[account.wire]
-    const minCompactionTokens = provider.getCompactionThreshold?.(account, model) ?? null
+    const minCompactionTokens = provider.getMinCompactionTokens?.(account, model) ?? null
     return {
       account,
       model,

@@ -183,7 +183,7 @@ describe.each(CASES.map((testCase) => [describeCase(testCase), testCase] as cons
       )
     })
 
-    test('the added request to continue keeps its position in later requests and has a note', () => {
+    test('the added user message that asks a model to continue keeps its position in later requests and has a note', () => {
       const { items } = buildConversation(testCase, [['RT', ['RTCO', 'RT']]])
       const { pieces, notes } = encode(testCase, items)
       const line = JSON.stringify(testCase.line)
@@ -201,7 +201,7 @@ describe.each(CASES.map((testCase) => [describeCase(testCase), testCase] as cons
   },
 )
 
-test('requests with added continuation lines are valid for arbitrary answers', () => {
+test('requests with an added message that asks a model to continue are valid for arbitrary answers', () => {
   const anything = fc.stringMatching(/^[RT_]{0,3}(CO)?[RT_]{0,2}$/)
   const testCase = fc.constantFrom(...CASES)
   fc.assert(
@@ -213,7 +213,7 @@ test('requests with added continuation lines are valid for arbitrary answers', (
   )
 })
 
-test('a tool loop without thinking is continued without an added user message', () => {
+test('a tool loop that began without thinking is continued by a Claude model without an added user message', () => {
   const testCase: Case = {
     wire: 'anthropic',
     model: 'claude-sonnet-4-5',

@@ -56,7 +56,7 @@ describe.each(WIRES)('the system prompt with inserted texts, for $wire $model $q
     ['the removal of the relevant facts', [facts('found')], []],
     ['a policy text before the question', [note(1)], [note(1)]],
     ['a policy text deeper than the conversation', [note(3)], [note(3)]],
-    ['a policy text after a stable block', [note(1), STABLE], [note(1), STABLE]],
+    ['a policy text after a memory block', [note(1), STABLE], [note(1), STABLE]],
   ])('C36, C68: %s leaves the encoded system prompt unchanged', (_, first, second) => {
     const before = wire.head(encodeBody(wire, FIRST, first))
     expect(JSON.stringify(before)).toContain('be brief')
@@ -75,7 +75,7 @@ test('a text that a policy or a memory layer inserts is sent exactly once in eac
   }
 })
 
-test('a memory block of the stable band is part of the encoded system prompt', () => {
+test('a memory block that stays the same between requests is part of the encoded system prompt', () => {
   const { system } = encodeBody({ wire: 'anthropic', head: () => null }, FIRST, [
     facts('x'),
     STABLE,
@@ -83,7 +83,7 @@ test('a memory block of the stable band is part of the encoded system prompt', (
   expect(JSON.stringify(system)).toContain('noted')
 })
 
-test('arbitrary inserted texts leave the encoded system prompt as it is without them', () => {
+test('arbitrary inserted texts do not change the encoded system prompt', () => {
   const insertions = fc.array(fc.oneof(fc.nat(4).map(note), fc.constantFrom('a', 'b').map(facts)), {
     maxLength: 3,
   })

@@ -75,7 +75,7 @@ test.each([
   ['gemini', 'Request contains an invalid argument.'],
   ['chat', 'Missing `reasoning_content` field in the assistant message at index 1.'],
 ] as const)(
-  'an error of the wire %s about something other than reasoning is not taken for a rejection of reasoning: %s',
+  'an error of the wire %s with another cause is no rejection of reasoning: %s',
   (wire, message) => {
     expect(isRejection(wire, 400, createErrorBody(wire, message))).toBe(false)
   },

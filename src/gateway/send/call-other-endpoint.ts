@@ -3,7 +3,7 @@
  * request.
  */
 import type { JsonObject } from '../../core/json/json.ts'
-import { replaceRequestBody } from '../../providers/request/replace-body.ts'
+import { replaceRequestBody } from '../../providers/request/replace-encoded-body.ts'
 import { readJsonBody, readErrorReply } from '../../upstream/transport/read-complete-reply.ts'
 import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'

@@ -4,7 +4,7 @@
  */
 import type { Account, Provider, WireMediaSupport } from '../provider-interface.ts'
 import { NOTES } from './encoding-notes.ts'
-import { describeModel } from './model-traits.ts'
+import { getModelTraits } from './model-traits.ts'
 import { parseErrorResponse, isReasoningRejection } from './parse-errors.ts'
 import { QUIRKS } from './quirks.ts'
 import { encodeRequest } from './request/encode-request.ts'
@@ -18,8 +18,8 @@ export const anthropic: Provider = {
   decodeBody,
   parseErrorResponse,
   isReasoningRejection,
-  bindsReasoningToPrefix: (model) => describeModel(model, {}).bindsThinkingToPrefix,
-  getCompactionThreshold,
+  bindsReasoningToPrefix: (model) => getModelTraits(model, {}).bindsThinkingToPrefix,
+  getMinCompactionTokens,
   ignoresItemsBeforeCompaction: true,
   getMediaSupport: () => MEDIA_SUPPORT,
   notes: NOTES,
@@ -30,16 +30,17 @@ export const anthropic: Provider = {
   }),
 }
 
-export function getCompactionThreshold({ baseUrl, quirks }: Account, model: string): number | null {
+export function getMinCompactionTokens({ baseUrl, quirks }: Account, model: string): number | null {
   const { compact } = quirks
   const canCompact = typeof compact === 'boolean' ? compact : baseUrl.startsWith(ANTHROPIC_HOST)
-  return canCompact && describeModel(model, quirks).supportsCompaction
+  return canCompact && getModelTraits(model, quirks).supportsCompaction
     ? MIN_COMPACTION_TOKENS
     : null
 }
 
 const ANTHROPIC_HOST = 'https://api.anthropic.com/'
 
+/** The smallest threshold that Anthropic accepts. */
 const MIN_COMPACTION_TOKENS = 50_000
 
 export const MEDIA_SUPPORT: WireMediaSupport = {

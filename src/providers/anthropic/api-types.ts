@@ -23,9 +23,9 @@ export interface BlockEntry {
 }
 
 /**
- * A part of a conversation that ends where one request ended. If the model continued its own
- * answer, two requests ended within the conversation, so it has two sections: `[question, first
- * part of the answer]` and `[second part, next question]`.
+ * A section of a conversation; a new one begins where the model continued its own answer. For
+ * example, `[question, first half of the answer]` and `[second half, next question]`: an earlier
+ * request consisted of the first section.
  */
 export type RequestSection = readonly BlockEntry[]
 

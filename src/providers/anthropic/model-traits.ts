@@ -44,7 +44,7 @@ export interface ModelTraits {
   readonly cacheControl: JsonObject | null
 }
 
-export function describeModel(model: string, quirks: JsonObject): ModelTraits {
+export function getModelTraits(model: string, quirks: JsonObject): ModelTraits {
   const traits = findTraits(model)
   const { thinking, prefill, structuredOutput, maxTokens, strictTools, cacheControl } = quirks
   return {

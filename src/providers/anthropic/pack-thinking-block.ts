@@ -6,8 +6,8 @@
  *     anthropic:redacted_thinking:<data>
  *
  * `<hash>` is computed from the text. If a client edits the text, the hash differs, and the block
- * is left out, because the API would reject it. The other wires do not send strings that begin with
- * `anthropic:`.
+ * is not sent, because the API would reject it. The prefix `anthropic:` shows the encoders of the
+ * other wires that their upstreams cannot read the string, so they do not send it.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import { hashFnv1a } from '../short-hash.ts'
@@ -15,7 +15,7 @@ import { hashFnv1a } from '../short-hash.ts'
 const THINKING_PREFIX = 'anthropic:thinking:'
 const REDACTED_PREFIX = 'anthropic:redacted_thinking:'
 
-/** Packs a thinking block; returns `null` if it has no signature. */
+/** Packs a thinking block; returns `null` if it has no signature and no encrypted data. */
 export function packThinkingBlock(block: JsonObject): string | null {
   const { type, thinking, signature, data } = block
   if (type === 'redacted_thinking') return typeof data === 'string' ? REDACTED_PREFIX + data : null

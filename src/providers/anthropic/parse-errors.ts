@@ -75,8 +75,8 @@ function getErrorType(status: number): string {
 }
 
 /**
- * Returns the error code that OpenAI's clients check for, e.g. `context_length_exceeded`. Without a
- * corresponding code, returns Anthropic's error type.
+ * Returns the error code that OpenAI's clients check for, e.g. `context_length_exceeded`;
+ * Anthropic's error type if OpenAI has no such code.
  */
 function getErrorCode(type: string | null, message: string): string | null {
   if (message.startsWith('prompt is too long') || message.includes('exceed context limit')) {

@@ -12,7 +12,7 @@ export const QUIRKS: QuirkTable = {
   compact: flagQuirk(
     'Compacts conversations itself (`compact_20260112`), as Anthropic does with its newer models.',
   ),
-  maxTokens: countQuirk('Output limit of a request that sets none.'),
+  maxTokens: countQuirk('The `max_tokens` of requests without a limit. Default: by the model.'),
   prefill: flagQuirk('Continues an assistant message at the end of the conversation.'),
   strictTools: flagQuirk('Enforces the schema of tool arguments.'),
   structuredOutput: choiceQuirk(

@@ -1,9 +1,9 @@
 /**
  * Scripts the answers of the demo model. Equal prompts get equal answers.
  *
- * By default, the model thinks, and then calls the first offered tool, or reports the outputs of
- * its calls, or repeats the question. Tests direct it with lines of the last question that begin
- * with `/`:
+ * By default, the model thinks first. Then it reports the outputs of its tool calls; without
+ * outputs, it calls the first offered function; without functions, it repeats the question. Tests
+ * direct it with lines of the last question that begin with `/`:
  *
  * | line                      | what happens                                             |
  * |---------------------------|----------------------------------------------------------|

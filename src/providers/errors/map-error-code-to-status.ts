@@ -1,6 +1,6 @@
 /**
- * Maps the code or type of an error to an HTTP status, e.g. `rate_limit_exceeded` → 429. Serves
- * errors in an answer that began with status 200. Returns `null` for an unknown code.
+ * Maps the code or type of an error to an HTTP status, e.g. `rate_limit_exceeded` → 429, for errors
+ * in an answer that began with status 200. Returns `null` for an unknown code.
  */
 export function mapErrorCodeToStatus(code: string): number | null {
   if (/^[45]\d\d$/.test(code)) return Number(code)

@@ -49,7 +49,7 @@ export const NOTES = {
   }),
   ...describeNotes('moved', {
     'output-moved': 'Gemini requires the outputs directly after their calls.',
-    'media-moved': 'Media of an assistant message is sent with the next user message.',
+    'media-moved': 'Media of an assistant message are sent with the next user message.',
   }),
   ...describeNotes('added', {
     'first-turn-added': 'The user must speak first; a short line is added.',

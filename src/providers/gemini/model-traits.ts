@@ -28,7 +28,7 @@ export interface ModelTraits {
 /** The version of an alias such as `gemini-flash-latest`; higher than all real versions. */
 const LATEST_GENERATION = 99
 
-export function describeModel(name: string): ModelTraits {
+export function getModelTraits(name: string): ModelTraits {
   const bare = name.slice(name.lastIndexOf('/') + 1).toLowerCase()
   const generation = parseGeneration(bare)
   const tier = parseTier(bare)
@@ -45,11 +45,11 @@ export function describeModel(name: string): ModelTraits {
 
 /**
  * True if the model `reader` accepts thought signatures of the model `makerModel`: both have the
- * same major version and tier, e.g. 3 Pro and 3.1 Pro. The minor version is ignored, because a
- * request can name an alias while the answer names the actual model.
+ * same major version and tier, e.g. 3 Pro and 3.1 Pro. Ignores the minor version, because a client
+ * may request a model by an alias, while the answer, and so `makerModel`, names a version.
  */
 export function canReadSignatures(reader: ModelTraits, makerModel: string): boolean {
-  const maker = describeModel(makerModel)
+  const maker = getModelTraits(makerModel)
   if (reader.tier !== null && maker.tier !== null && reader.tier !== maker.tier) return false
   const [one, other] = [reader.generation, maker.generation]
   if (one === null || other === null || one === LATEST_GENERATION || other === LATEST_GENERATION)

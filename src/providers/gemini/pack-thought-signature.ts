@@ -1,14 +1,14 @@
 /**
  * Packs thought signatures for clients that store the conversation themselves. Gemini signs tool
- * calls and requires the signatures in later requests. OpenAI's format has no field for them in a
- * call, but `encrypted_content` in reasoning. So the gateway emits a reasoning item with this
- * `encrypted_content` before a signed call:
+ * calls and requires the signatures in later requests. In OpenAI's format, a call has no field for
+ * a signature, but reasoning has `encrypted_content`. So the gateway emits a reasoning item before
+ * a signed call, with this `encrypted_content`:
  *
  *     gemini:1:<model that made the signature>:<signature>
  *
- * The next request contains the signature at the first call after that item. The signature is not
- * encrypted, because it contains no readable text. The other wires do not send strings that begin
- * with `gemini:`.
+ * The encoder moves the signature from this item to the first call after it. The signature is not
+ * encrypted, because it contains no readable text. The prefix `gemini:` shows the encoders of the
+ * other wires that their upstreams cannot read the string, so they do not send it.
  */
 export interface ModelSignature {
   readonly model: string

@@ -4,7 +4,7 @@ import { countQuirk, flagQuirk, type QuirkTable } from '../quirks/quirk-value-ki
 
 export const QUIRKS: QuirkTable = {
   callIds: flagQuirk('Accepts ids of function calls; Vertex AI rejects them. Default: true.'),
-  inlineLimitBytes: countQuirk('Maximum base64 characters of a request. Default: 20 million.'),
+  inlineLimitBytes: countQuirk('Maximum base64 characters of all media. Default: 20 million.'),
   jsonSchema: flagQuirk('Accepts JSON Schema, so schemas are sent unchanged.'),
   prefill: flagQuirk(
     'Continues an assistant message at the end of the conversation. Default: by the model.',

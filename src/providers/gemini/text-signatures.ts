@@ -1,14 +1,14 @@
 /**
  * Stores which parts of a text Gemini has signed, so that later requests can contain the same
  * parts. Gemini signs the text of single chunks and requires each signature on exactly this text,
- * neither joined nor split (https://ai.google.dev/gemini-api/docs/thought-signatures). A client
- * however gets all chunks as one text. So an item contains the joined text, and its `native.gemini`
- * the signed spans:
+ * neither joined nor split (https://ai.google.dev/gemini-api/docs/thought-signatures). A client,
+ * however, receives all chunks as one text. So an item contains the joined text, and its
+ * `native.gemini` the signed spans:
  *
  *     { signatures: [{ start, end, thoughtSignature }], chars, after }
  *
- * `chars` is the length of the text; it differs if a client has edited the text. `after` lists the
- * signatures of empty parts after the item.
+ * `chars` is the length of the signed text: if the text of the item has another length, a client
+ * has edited it. `after` lists the signatures of empty parts after the item.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { GeminiPart } from './api-types.ts'
@@ -25,7 +25,10 @@ export interface TextSignatures {
   readonly trailing: readonly string[]
 }
 
-/** Returns the value of `native.gemini`; `null` if there are no signatures. */
+/**
+ * Returns what an item stores in `native.gemini` (see the top of the file); `null` if there are no
+ * signatures.
+ */
 export function serializeSignatures({
   spans,
   textLength,

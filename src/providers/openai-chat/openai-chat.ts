@@ -10,15 +10,15 @@ import { encodeRequest } from './request/encode-request.ts'
 import { listWrappedToolNames } from './request/encode-tools.ts'
 import { parseErrorResponse, isReasoningRejection } from './parse-errors.ts'
 import { NOTES } from './encoding-notes.ts'
-import { resolveChatOptions } from './request/encoding-context.ts'
+import { resolveChatEncodingOptions } from './request/encoding-context.ts'
 import { QUIRKS, readChatQuirks } from './quirks.ts'
 
 export const openaiChat: Provider = {
   wire: 'chat',
   getPassThroughDialect(prompt, account) {
     if (readChatQuirks(account).retell === true) return null
-    // An answer must be decoded, so it cannot be passed through, if think tags are removed from it
-    // or inputs of custom tools are unwrapped.
+    // If think tags are removed from an answer, or inputs of custom tools are unwrapped, the answer
+    // must be decoded, so it cannot be passed through.
     const { thinkTags, wrappedToolNames } = createDecodeOptions(account, prompt)
     return thinkTags !== undefined || wrappedToolNames.size > 0 ? null : 'chat'
   },
@@ -53,7 +53,7 @@ function createDecodeOptions(account: Account, prompt: Prompt | undefined): Deco
   if (prompt === undefined)
     return { thinkTags, wrappedToolNames: new Set(), reasoningMaker: null, promptItems: [] }
   const { params, items } = prompt
-  const { customTools } = resolveChatOptions(prompt, account)
+  const { customTools } = resolveChatEncodingOptions(prompt, account)
   return {
     thinkTags,
     wrappedToolNames: listWrappedToolNames(params.tools, customTools),
@@ -65,8 +65,8 @@ function createDecodeOptions(account: Account, prompt: Prompt | undefined): Deco
 }
 
 /**
- * True if the client sends reasoning back only as `encrypted_content`: it stores the conversation
- * itself (`store: false`), or requests encrypted reasoning.
+ * True if reasoning reaches the next request only as `encrypted_content`: the client stores the
+ * conversation itself (`store: false`), or requests encrypted reasoning.
  */
 function mustPackReasoning({ params, source }: Prompt): boolean {
   if (source.dialect !== 'responses') return false

@@ -1,12 +1,13 @@
 /**
  * Packs OpenRouter's `reasoning_details` into `encrypted_content`, for Responses clients that store
  * the conversation themselves. The packed string also contains the account and the model, because
- * only they accept the signatures:
+ * only these accept the signatures:
  *
  *     chat:1:openrouter:anthropic%2Fclaude-sonnet-4:[{"type":"reasoning.text","signature":"…"}]
  *
- * The string is not encrypted, because secret parts are already encrypted by the model's provider.
- * The other wires do not send strings that begin with `chat:`.
+ * The string is not encrypted, because its secret parts are already encrypted by the model's
+ * provider. The prefix `chat:` shows the encoders of the other wires that their upstreams cannot
+ * read the string, so they do not send it.
  */
 import { filterObjects } from '../../core/items/chat-only-fields.ts'
 import type { JsonObject } from '../../core/json/json.ts'

@@ -34,7 +34,7 @@ export const CHAT_QUIRKS = {
     'The header for the API key: `authorization: Bearer …` or `api-key: …`.',
   ),
   maxStops: countQuirk(
-    'The maximum number of stop sequences to send. The gateway ends the answer at the others itself.',
+    'The maximum number of stop sequences of a request. The gateway itself ends the answer at the others.',
   ),
   maxTokensField: choiceQuirk(
     ['max_completion_tokens', 'max_tokens'],
@@ -46,7 +46,7 @@ export const CHAT_QUIRKS = {
   ),
   query: textQuirk('The query string of every request, such as `api-version=2024-10-21`.'),
   reasoningDemanded: flagQuirk(
-    'Rejects tool calls without the reasoning that led to them. Unknown reasoning is sent as an empty string.',
+    'Rejects tool calls without the reasoning that led to them. If the gateway does not know the reasoning, it sends an empty string.',
   ),
   reasoningField: choiceQuirk(
     ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part', 'none'],
@@ -58,7 +58,7 @@ export const CHAT_QUIRKS = {
   ),
   refuses: listQuirk('a list of field names', 'Request fields that it rejects; they are left out.'),
   retell: flagQuirk(
-    "Decodes and rewrites its answers even for Chat Completions clients, because it sends what OpenAI's SDKs cannot read, such as calls without an index.",
+    "The gateway decodes and rewrites its answers even for Chat Completions clients, because OpenAI's SDKs cannot read them, e.g. calls without an index.",
   ),
   strictAlternation: flagQuirk(
     'Requires user and assistant messages to alternate, user first, with system messages only at the start.',

@@ -9,14 +9,14 @@ export const NOTES = {
     'reasoning-not-sealed':
       'Reasoning without `encrypted_content` was left out: this upstream cannot read it without.',
     'reasoning-made-elsewhere':
-      'Reasoning made by another upstream or account was left out: only its maker can read it.',
-    'item-of-another-wire': 'An item that only the upstream that made it can read was left out.',
+      'Reasoning of another upstream or account is left out, because only its maker can read it.',
+    'item-of-another-wire': 'An item that only the upstream that made it can read is left out.',
     'media-of-assistant':
-      'Media were left out of an assistant message, which can hold only text and refusals.',
+      'Media are left out of an assistant message, which can hold only text and refusals.',
     'part-without-word':
-      'A message part that this API does not have was left out. A notice replaces it, except in assistant messages.',
+      'A message part that this API does not have is left out. A notice replaces it, except in assistant messages.',
     'tool-without-word': 'A tool was left out, because this API has no tools of its type.',
-    'tool-choice-without-tools': '`tool_choice` was left out, because there are no tools.',
+    'tool-choice-without-tools': '`tool_choice` is left out, because there are no tools.',
     'parameter-without-word': 'A parameter was left out, because this API does not have it.',
   }),
   ...describeNotes('changed', {
@@ -25,9 +25,9 @@ export const NOTES = {
     'call-id-shortened':
       'A `call_id` of more than 64 characters was shortened, in the call and in its output.',
     'part-renamed':
-      'The type of a text part was changed to the one for its role: `output_text` for an assistant, `input_text` for all others.',
+      'The type of a text part is changed to the one for its role: `output_text` for an assistant, `input_text` for all others.',
     'stop-enforced': 'This API has no stop sequences; the gateway ends the answer at them.',
-    'parameter-moved': 'A parameter was sent under the name that this API uses.',
+    'parameter-moved': 'A parameter is sent under the name that this API uses.',
     'below-minimum': '`max_output_tokens` was raised to the minimum that this upstream accepts.',
   }),
   ...describeNotes('added', {

@@ -19,7 +19,7 @@ export const openaiResponses: Provider = {
   parseErrorResponse,
   isReasoningRejection,
   bindsReasoningToPrefix: bindsReasoning,
-  getCompactionThreshold: (account) =>
+  getMinCompactionTokens: (account) =>
     hasResponsesEndpoint(account, 'compact') ? MIN_COMPACTION_THRESHOLD_TOKENS : null,
   notes: NOTES,
   quirks: QUIRKS,
@@ -30,9 +30,10 @@ export const openaiResponses: Provider = {
 const MIN_COMPACTION_THRESHOLD_TOKENS = 1000
 
 /**
- * True for models from gpt-5.6 on. If an item before their reasoning was edited, the API drops the
- * reasoning without an error, but charges for it. Older models still use it. (OpenAI's guide names
- * no models, but describes `reasoning.context`, which exists from gpt-5.6 on.)
+ * True for models from gpt-5.6 on. If an item before their reasoning was edited, the API ignores
+ * the reasoning without an error, but charges for it. Older models use the reasoning in spite of
+ * the edit. (OpenAI's guide names no models, but describes `reasoning.context`, which exists from
+ * gpt-5.6 on.)
  *
  * https://developers.openai.com/api/docs/guides/preserved-reasoning
  */

@@ -6,16 +6,16 @@ export const QUIRKS: QuirkTable = {
     'Compacts conversations itself, with `context_management` and `/responses/compact`, as OpenAI does.',
   ),
   inputTokens: flagQuirk('Has the endpoint `/responses/input_tokens`, as OpenAI does.'),
-  minOutputTokens: countQuirk('The smallest `max_output_tokens` that it accepts; 16 by default.'),
+  minOutputTokens: countQuirk('The smallest `max_output_tokens` that it accepts. Default: 16.'),
   passes: listQuirk(
     'a list of field names',
     "Request fields that it accepts beyond OpenAI's, such as `seed` and `stop`.",
   ),
   rawReasoning: flagQuirk('Accepts earlier reasoning as plain text, also of other models.'),
   retell: flagQuirk(
-    'Decodes and rewrites its answers even for Responses clients, because its streams deviate from the API.',
+    'The gateway decodes and rewrites its answers even for Responses clients, because its streams deviate from the API.',
   ),
   sealedReasoning: flagQuirk(
-    'Whether `include` requests `reasoning.encrypted_content`. By default, unless the model is known not to reason.',
+    'The gateway requests `reasoning.encrypted_content` in `include`. Default: true, unless the model is known not to reason.',
   ),
 }

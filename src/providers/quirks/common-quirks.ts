@@ -17,7 +17,7 @@ const contextWindow: Quirk = {
     return sizes.every((size) => typeof size === 'number' && size > 0) ? value : undefined
   },
   description:
-    'Context window of its models in tokens. By model as in `{"qwen*": 32768, "*": 8192}`; the first matching pattern applies.',
+    'The context window of its models, in tokens. Sizes by model: `{"qwen*": 32768, "*": 8192}`; the first matching pattern applies.',
 }
 
 const sees: Quirk = {
@@ -40,7 +40,7 @@ const speakerGuard: Quirk = {
   acceptedValues: 'true, false or a list of labels',
   parse: (value) => (typeof value === 'boolean' || isStringList(value) ? value : undefined),
   description:
-    "Ends an answer before a line in which another speaker begins, e.g. `User: …`. A list contains the model's own labels. Overrides `SPEAKER_GUARD`.",
+    "The gateway ends an answer before a line in which another speaker begins, e.g. `User: …`. A list contains the model's own labels, which do not end it. Overrides `SPEAKER_GUARD`.",
 }
 
 export const COMMON_QUIRKS: QuirkTable = {
@@ -49,21 +49,21 @@ export const COMMON_QUIRKS: QuirkTable = {
     'The gateway repeats a request without an optional parameter that this upstream rejects, up to 3 times.',
   ),
   imageLimitBytes: countQuirk(
-    'Maximum base64 characters of one image. A notice replaces a larger image of an earlier message; in the last question it is an error.',
+    'The maximum number of base64 characters of one image. A notice replaces a larger image of an earlier message; a larger image in or after the latest user message is an error.',
   ),
   mediaLimitBytes: countQuirk(
-    'Maximum base64 characters of all media of a request; notices replace the oldest.',
+    'The maximum number of base64 characters of all media of a request; notices replace the oldest. If the media in and after the latest user message alone exceed it, the request is rejected.',
   ),
   mediaUrls: flagQuirk(
-    'Loads media from URLs itself; otherwise the gateway loads them and sends them in the request.',
+    'Loads media from URLs itself; otherwise the gateway loads them and sends them in the request. Default: true, except with the profile `ollama`; on the Gemini wire `remoteUrls` also decides.',
   ),
   prefixCheck: flagQuirk(
-    'Accepts reasoning only after the prefix that it was generated on. Default: by the model.',
+    'Accepts reasoning only after the same items that preceded it when it was generated. Default: by the model.',
   ),
   sees,
   speakerGuard,
   stop: listQuirk(
-    'a list of stop strings',
-    'Added to every request, e.g. control tokens that its models leak.',
+    'a list of stop sequences',
+    'The gateway adds these stop sequences to every request, e.g. control tokens that its models write by mistake.',
   ),
 }

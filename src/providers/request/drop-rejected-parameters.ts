@@ -7,7 +7,7 @@ import type { Failure } from '../../core/stream-event.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
 import type { EncodedRequest } from '../provider-interface.ts'
-import { replaceRequestBody } from './replace-body.ts'
+import { replaceRequestBody } from './replace-encoded-body.ts'
 
 const OPTIONAL_PARAMETERS =
   `stream_options parallel_tool_calls prompt_cache_key prompt_cache_retention safety_identifier

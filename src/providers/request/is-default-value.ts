@@ -1,6 +1,6 @@
 /**
- * True if a field has its default value, e.g. `n: 1`. Leaving it out changes nothing, so that needs
- * no note.
+ * True if a field has its default value, e.g. `n: 1`. An encoder that leaves it out changes nothing
+ * and needs no note.
  */
 import type { Json } from '../../core/json/json.ts'
 

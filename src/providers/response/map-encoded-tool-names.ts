@@ -1,6 +1,7 @@
 /**
- * Returns the client's tools by the names under which they were sent, for upstreams that reject
- * some names and have no custom tools. Contains only custom tools and renamed tools.
+ * Maps the names under which tools were sent to the client's tools, for upstreams that reject some
+ * names and have no custom tools. Contains only custom tools and renamed tools, because the others
+ * keep their names.
  */
 import type { Prompt } from '../../core/prompt.ts'
 import type { ToolCall } from '../../core/item.ts'

@@ -75,9 +75,9 @@ describe('compaction requests to the Anthropic API', () => {
     ['https://other.example.com/v1', 'glm-5', { compact: true }, 50_000],
     ['https://claude.example.com/v1', 'claude-3-5-haiku', { compact: true }, null],
   ])(
-    'the compaction threshold at %s of the model %s with the quirks %j is %s',
+    'the minimum compaction threshold at %s of the model %s with the quirks %j is %s',
     (baseUrl, model, quirks, threshold) => {
-      expect(anthropic.getCompactionThreshold?.({ ...accountOf(quirks), baseUrl }, model)).toBe(
+      expect(anthropic.getMinCompactionTokens?.({ ...accountOf(quirks), baseUrl }, model)).toBe(
         threshold,
       )
     },
@@ -157,7 +157,7 @@ describe('Anthropic compaction blocks', () => {
 })
 
 test.each(['anthropic:compaction:%%', 'anthropic:compaction:e30=', 'gAAAAA'])(
-  'a compaction with the encrypted content %s is not sent to Anthropic',
+  'a compaction with the encrypted content %s, which is no Anthropic block, is not sent to Anthropic',
   (encrypted_content) => {
     const item: Item = { type: 'opaque', raw: { type: 'compaction', encrypted_content } }
     const { body, codes } = encode([user('Hi'), item])

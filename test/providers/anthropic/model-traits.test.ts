@@ -1,6 +1,6 @@
 /** Tests model names with dates and prefixes, and with the version before or after the family. */
 import { expect, test } from 'vitest'
-import { describeModel } from '../../../src/providers/anthropic/model-traits.ts'
+import { getModelTraits } from '../../../src/providers/anthropic/model-traits.ts'
 
 test.each([
   ['claude-3-opus-20240229', 'none', 4096],
@@ -20,11 +20,11 @@ test.each([
 ])(
   'the model %s has the thinking mode "%s" and an output limit of %s tokens',
   (model, thinkingMode, maxTokens) => {
-    expect(describeModel(model, {})).toMatchObject({ thinkingMode, outputLimit: maxTokens })
+    expect(getModelTraits(model, {})).toMatchObject({ thinkingMode, outputLimit: maxTokens })
   },
 )
 
 test('Anthropic quirks with invalid values do not change the traits of a model', () => {
   const quirks = { thinking: 'hard', prefill: 'yes', maxTokens: '1', structuredOutput: null }
-  expect(describeModel('claude-sonnet-5', quirks)).toEqual(describeModel('claude-sonnet-5', {}))
+  expect(getModelTraits('claude-sonnet-5', quirks)).toEqual(getModelTraits('claude-sonnet-5', {}))
 })

@@ -67,7 +67,7 @@ describe.each([chat, responses])(
     })
 
     test.each([{}, { length: 3 }])(
-      'the error %j within an answer explains nothing and gets the status 502',
+      'the error %j within an answer, which explains nothing, gets the status 502',
       (error) => {
         expect(decodeError(error, 'failed')).toMatchObject({
           type: 'answer-failed',

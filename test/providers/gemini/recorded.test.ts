@@ -55,7 +55,7 @@ describe.skipIf(!sharedExists)('decoding of recorded Gemini answers', () => {
   )
 
   test.each(FILES)(
-    'the calls of the recorded Gemini answer %s keep their signatures without the stored native fields',
+    'the calls of the recorded Gemini answer %s are sent back signed even if a client omits their `native` field',
     (file) => {
       const calls = (parts: readonly WirePart[]) =>
         parts.filter(({ functionCall }) => functionCall !== undefined)

@@ -53,7 +53,7 @@ test.each(Object.values(PROVIDERS).map(({ wire }) => wire))(
     ).toEqual([
       'quirks.contextWindow must be a number of tokens, or such numbers by model.',
       'quirks.speakerGuard must be true, false or a list of labels.',
-      'quirks.stop must be a list of stop strings.',
+      'quirks.stop must be a list of stop sequences.',
     ])
   },
 )

@@ -133,7 +133,7 @@ function restoreThinkingBlock({ native, origin, summary, encrypted_content: pack
   return unpackThinkingBlock(packed, summary.map(({ text }) => text).join('')) ?? 'thinking-changed'
 }
 
-/** The types of blocks of Anthropic's own tools, other than those that end in `_tool_result`. */
+/** The types of blocks of Anthropic's own tools that do not end in `_tool_result`. */
 const SERVER_TOOL_TYPES: ReadonlySet<string> = new Set(
   'server_tool_use mcp_tool_use container_upload'.split(' '),
 )
@@ -163,8 +163,9 @@ function isServerBlock(item: OpaqueItem): boolean {
 }
 
 /**
- * Returns the original block of one of Anthropic's own tools. Removes the `id` that the gateway
- * added for the client, but not the id of a call, which Anthropic assigned.
+ * Returns the original block of one of Anthropic's own tools. Removes an `id` that the gateway
+ * added for its client. Calls and blocks with `native.anthropic` are returned unchanged, because
+ * their ids are Anthropic's.
  */
 function restoreServerBlock({ raw, native }: OpaqueItem): ContentBlock {
   if (native?.['anthropic'] !== undefined || isServerToolCall(raw)) return raw

@@ -38,8 +38,9 @@ const COMPACTION_BETA = 'compact-2026-01-12'
 const BETA_HEADER = 'anthropic-beta'
 
 /**
- * Adds the compaction beta to the account's own betas, e.g. `mcp-client` →
- * `mcp-client,compact-2026-01-12`. Returns no header if the account already has it.
+ * Returns the beta header with the compaction beta added to the account's own betas, e.g.
+ * `mcp-client` → `mcp-client,compact-2026-01-12`. Returns no header if the account already has the
+ * compaction beta.
  */
 function addBetaHeader({ headers }: Account): Readonly<Record<string, string>> {
   const headerName = Object.keys(headers).find((name) => name.toLowerCase() === BETA_HEADER)

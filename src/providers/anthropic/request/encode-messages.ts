@@ -1,10 +1,10 @@
 /**
- * Encodes the items of a conversation as a list of content blocks, each with the role of its
- * message. Later, adjacent blocks of one role become one message, so that roles alternate.
+ * Encodes the items of a conversation as content blocks, each with the role of its message. Later,
+ * adjacent blocks of one role become one message, because roles must alternate.
  *
- * The API requires the `tool_result` of each `tool_use` at the beginning of the next message. It
- * rejects other requests: "`tool_use` ids were found without `tool_result` blocks immediately
- * after".
+ * The API requires the `tool_result` of each `tool_use` at the beginning of the next message.
+ * Otherwise it rejects the request: "`tool_use` ids were found without `tool_result` blocks
+ * immediately after".
  */
 import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { isToolCall, isToolOutput, type Item, type ToolOutput } from '../../../core/item.ts'
@@ -12,7 +12,7 @@ import { encodeAssistantItem } from './encode-assistant-message.ts'
 import { encodeParts, createTextBlock } from './encode-parts.ts'
 import type { AnthropicNotes } from '../encoding-notes.ts'
 import type { EncodingContext } from './encoding-context.ts'
-import { pairToolCalls, type ToolCallPairs } from './pair-tool-calls.ts'
+import { pairToolCallsAndChooseIds, type ToolCallPairs } from './pair-tool-calls-and-choose-ids.ts'
 import {
   isThinking,
   type ContentBlock,
@@ -21,19 +21,20 @@ import {
 } from '../api-types.ts'
 
 /**
- * Encodes the items from index `start` on. Earlier items are instructions for the system prompt.
+ * Encodes the items from `startIndex` on. Earlier items are instructions, which become the system
+ * prompt.
  */
 export function encodeMessages(
   items: readonly Item[],
-  start: number,
+  startIndex: number,
   context: EncodingContext,
 ): readonly RequestSection[] {
   const { notes } = context
-  const pairs = pairToolCalls(items, notes)
+  const pairs = pairToolCallsAndChooseIds(items, notes)
   const sectionStarts = new Set(findConsecutiveAnswers(items))
   let entries: BlockEntry[] = []
   const sections = [entries]
-  let itemIndex = start
+  let itemIndex = startIndex
   while (itemIndex < items.length) {
     const item = items[itemIndex]
     if (item === undefined) break
@@ -114,7 +115,7 @@ function encodeSegment(segment: AssistantSegment): readonly BlockEntry[] {
       }
       results.push(encodeResult(segment, itemIndex))
     }
-    const id = pairs.sentIdByCall.get(itemIndex) ?? ''
+    const id = pairs.sentIdByCallIndex.get(itemIndex) ?? ''
     for (const entry of encodeAssistantItem(item, { itemIndex, callId: id, traits, notes })) {
       ;(entry.role === 'assistant' ? modelEntries : mediaEntries).push(entry)
     }
@@ -123,9 +124,9 @@ function encodeSegment(segment: AssistantSegment): readonly BlockEntry[] {
 }
 
 /**
- * Moves tool calls after the text, where the model itself writes them: `[call, text]` → `[text,
- * call]`. If one of the blocks is thinking, all blocks stay in their order, because thinking is
- * valid only in the original order.
+ * Moves tool calls after the text, as the model itself writes them: `[call, text]` → `[text,
+ * call]`. Does not move them if one of the blocks is thinking, because thinking is valid only in
+ * the original order.
  */
 function moveCallsLast(entries: readonly BlockEntry[]): readonly BlockEntry[] {
   const isBound = entries.some(({ block }) => isThinking(block))
@@ -139,15 +140,15 @@ function isToolUse({ block }: BlockEntry): boolean {
 }
 
 function encodeResult({ items, end, pairs, notes }: AssistantSegment, call: number): BlockEntry {
-  const result = { type: 'tool_result', tool_use_id: pairs.sentIdByCall.get(call) ?? '' }
-  const itemIndex = pairs.outputIndexByCall.get(call)
+  const result = { type: 'tool_result', tool_use_id: pairs.sentIdByCallIndex.get(call) ?? '' }
+  const itemIndex = pairs.outputIndexByCallIndex.get(call)
   const output = itemIndex === undefined ? undefined : items[itemIndex]
   if (itemIndex === undefined || output === undefined || !isToolOutput(output)) {
     notes.write('output-missing', { itemIndex: call })
     const content = 'There is no result: the call was not completed.'
     return { role: 'user', itemIndex: call, block: { ...result, content, is_error: true } }
   }
-  if (pairs.areSeparated(end, itemIndex)) notes.write('output-moved', { itemIndex })
+  if (pairs.hasOtherItemsBetween(end, itemIndex)) notes.write('output-moved', { itemIndex })
   const content = encodeOutputContent(output, itemIndex, notes)
   const errorFlag = isErrorOutput(output) ? { is_error: true } : {}
   return { role: 'user', itemIndex, block: { ...result, ...content, ...errorFlag } }

@@ -97,7 +97,8 @@ function encodeServiceTier(
 }
 
 /**
- * Values of `include` that need no parameter, because the API always returns encrypted reasoning.
+ * Values of `include` that need no parameter and no note, because the API always returns encrypted
+ * reasoning.
  */
 const ALWAYS_INCLUDED: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
 

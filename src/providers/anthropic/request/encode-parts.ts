@@ -107,7 +107,8 @@ function createNotice(
 function guessMediaType(filename = ''): string {
   const extension = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase()
   if (['txt', 'md', 'csv', 'json'].includes(extension)) return 'text/plain'
-  // Base64 without a media type counts as a PDF, because clients that send it mean a PDF.
+  // A file with neither a media type nor a file name counts as a PDF, because clients that send it
+  // mean a PDF.
   return extension === 'pdf' || extension === '' ? 'application/pdf' : ''
 }
 

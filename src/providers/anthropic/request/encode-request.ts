@@ -1,7 +1,7 @@
 /**
- * Encodes a prompt as a request to `POST /messages`. The request is valid for any items. When the
- * conversation continues, the earlier messages stay the same except for cache breakpoints, so the
- * API can reuse its cache.
+ * Encodes a prompt as a request to `POST /messages`. The request is valid for any list of items.
+ * When the conversation continues, the earlier messages stay the same except for cache breakpoints,
+ * so that the API can reuse its cache.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import { countLeadingInstructions } from '../../../core/items/leading-instructions.ts'
@@ -10,16 +10,16 @@ import type { Prompt } from '../../../core/prompt.ts'
 import type { Account, EncodedRequest } from '../../provider-interface.ts'
 import { addCacheBreakpoints } from './cache-breakpoints.ts'
 import { encodeContextManagement } from './encode-context-management.ts'
-import { fixFirstAndLastMessage, fixSectionEnds } from './fix-first-and-last-message.ts'
+import { fixFirstAndLastMessage, fixEndsAndJoinSections } from './fix-first-and-last-message.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { encodeParts, createTextBlock } from './encode-parts.ts'
-import { encodeTools, addStubTools } from './encode-tools.ts'
+import { encodeTools, addStubsIfNoTools } from './encode-tools.ts'
 import { NOTES, type AnthropicNotes } from '../encoding-notes.ts'
 import { encodeParameters, planStopSequences } from './encode-parameters.ts'
 import { groupByRole, removeRejectedBlocks } from './remove-rejected-blocks.ts'
 import { encodeStructuredOutput } from './encode-structured-output.ts'
 import { planThinking } from './plan-thinking.ts'
-import { describeModel } from '../model-traits.ts'
+import { getModelTraits } from '../model-traits.ts'
 import {
   isBlankText,
   type ContentBlock,
@@ -30,7 +30,7 @@ import { createNoteCollector } from '../../note-collector.ts'
 
 export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
   const { items, params, stream } = prompt
-  const traits = describeModel(params.model, account.quirks)
+  const traits = getModelTraits(params.model, account.quirks)
   const notes = createNoteCollector('anthropic', NOTES)
   const context = { traits, notes }
   const output = encodeStructuredOutput(params, context)
@@ -38,14 +38,16 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
   const start = countLeadingInstructions(items)
   const sections = removeRejectedBlocks(encodeMessages(items, start, context), notes)
   const hasFormat = output.format !== null
-  // The plan for thinking depends on the messages, so this encodes them as if thinking were on.
+  // The plan for thinking depends on the messages, and their ends depend on the plan. So the plan
+  // is made from the messages as they are with thinking, and the notes about these messages are
+  // discarded.
   const unusedNotes = createNoteCollector('anthropic', NOTES)
   const thinkingOptions = { isThinkingOn: true, hasFormat, traits }
-  const thinkingEntries = fixSectionEnds(sections, thinkingOptions, unusedNotes)
+  const thinkingEntries = fixEndsAndJoinSections(sections, thinkingOptions, unusedNotes)
   const plan = planThinking(params, requested.choice, thinkingEntries, context)
   const { isOn: isThinkingOn, thinking, effort, maxTokens } = plan
   const entries = fixFirstAndLastMessage(sections, { isThinkingOn, hasFormat, traits }, notes)
-  const offered = addStubTools({ tools: requested.tools, choice: plan.toolChoice }, entries, notes)
+  const offered = addStubsIfNoTools({ ...requested, choice: plan.toolChoice }, entries, notes)
   const { tools, system, messages } = addCacheBreakpoints(
     {
       tools: offered.tools,

@@ -1,16 +1,17 @@
 /**
  * Encodes the requested format of the answer. Newer models accept a JSON schema. Older models are
- * forced to call a tool with that schema; the decoder converts the call to text, so clients get the
- * same answer.
+ * forced to call a tool with that schema; the decoder converts the call to text, so that the client
+ * receives the JSON as text in both cases.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
 import type { EncodingContext } from './encoding-context.ts'
-import { simplifyOutputSchema, simplifyToolSchema } from './simplify-json-schema.ts'
+import { mergeRootAlternatives } from './merge-root-alternatives.ts'
+import { simplifyOutputSchema } from './simplify-json-schema.ts'
 
 export const ANSWER_TOOL = 'backstory_json_answer'
 
-/** The means by which a request makes the model answer with JSON. At most one field is set. */
+/** The three ways to make a model answer with JSON. At most one of the fields is set. */
 export interface StructuredOutput {
   /** The value of `output_config.format`, for a model that accepts a schema. */
   readonly format: JsonObject | null
@@ -51,6 +52,6 @@ function createAnswerTool(schema: JsonObject, description: string | null): JsonO
   return {
     name: ANSWER_TOOL,
     description: `Gives the final answer. ${description ?? ''}`.trim(),
-    input_schema: simplifyToolSchema(schema),
+    input_schema: mergeRootAlternatives(schema),
   }
 }

@@ -8,11 +8,12 @@ import type {
   Tool,
   ToolChoice,
 } from '../../../core/prompt.ts'
-import type { AnthropicNotes } from '../encoding-notes.ts'
-import type { EncodingContext } from './encoding-context.ts'
-import { simplifyOutputSchema, simplifyToolSchema } from './simplify-json-schema.ts'
-import { encodeToolName } from '../tool-names.ts'
 import type { BlockEntry } from '../api-types.ts'
+import type { AnthropicNotes } from '../encoding-notes.ts'
+import { encodeToolName } from '../tool-names.ts'
+import type { EncodingContext } from './encoding-context.ts'
+import { mergeRootAlternatives } from './merge-root-alternatives.ts'
+import { simplifyOutputSchema } from './simplify-json-schema.ts'
 
 export interface EncodedTools {
   readonly tools: readonly JsonObject[]
@@ -26,8 +27,8 @@ export interface EncodedToolChoice {
 }
 
 /**
- * Encodes the tools and the tool choice. `answerTool` is the tool for structured output
- * (`encode-structured-output.ts`). If it is not `null`, the model must call a tool.
+ * Encodes the tools and the tool choice. If `answerTool`, the tool for structured output
+ * (`encode-structured-output.ts`), is not `null`, the model is forced to call a tool.
  */
 export function encodeTools(
   params: PromptParameters,
@@ -85,7 +86,7 @@ function encodeFunctionTool(
   { traits, notes }: EncodingContext,
 ): JsonObject {
   const isStrict = traits.enforcesToolSchemas && tool.strict
-  const schema = simplifyToolSchema(tool.parameters)
+  const schema = mergeRootAlternatives(tool.parameters)
   if (tool.parameters !== null && schema !== tool.parameters) {
     notes.write('tool-schema-changed', { field, detail: tool.name })
   }
@@ -173,11 +174,11 @@ function mapToolChoice(choice: ToolChoice | null, notes: AnthropicNotes): Encode
 }
 
 /**
- * Adds definitions of the tools that were called earlier, if a request offers no tools, e.g. a
- * request for a title. The API rejects tool calls without definitions. The tool choice `none`
- * forbids new calls.
+ * Defines the tools of earlier calls if a request offers no tools, e.g. a request for a title,
+ * because the API rejects tool calls without definitions. The tool choice `none` prevents new
+ * calls.
  */
-export function addStubTools(
+export function addStubsIfNoTools(
   { tools, choice }: EncodedTools,
   entries: readonly BlockEntry[],
   notes: AnthropicNotes,

@@ -2,9 +2,9 @@
  * Makes the beginning and the end of a request valid. A request must begin with a user message. It
  * must also end with one, unless the model can continue an assistant message (prefill).
  *
- * If the model continued its own answer, an earlier request ended within this conversation. The end
- * of that request is encoded again in the same way, because the model generated the continuation
- * after it.
+ * If the model continued its own answer, an earlier request ended in the middle of this
+ * conversation. That position gets the same end as in the earlier request, because the model
+ * generated the continuation after this end.
  */
 import { textOrEmpty } from '../../../core/json/json.ts'
 import { createTextBlock } from './encode-parts.ts'
@@ -17,8 +17,8 @@ import { isServerToolCall, isThinking, type BlockEntry, type RequestSection } fr
 export interface MessageEndOptions {
   readonly isThinkingOn: boolean
   /**
-   * True if the client requests a JSON schema. The request cannot end with an assistant message
-   * then.
+   * True if the client requests a JSON schema. Then the request must not end with an assistant
+   * message.
    */
   readonly hasFormat: boolean
   readonly traits: ModelTraits
@@ -29,7 +29,7 @@ export function fixFirstAndLastMessage(
   options: MessageEndOptions,
   notes: AnthropicNotes,
 ): readonly BlockEntry[] {
-  const entries = fixSectionEnds(sections, options, notes)
+  const entries = fixEndsAndJoinSections(sections, options, notes)
   const allowed = options.isThinkingOn
     ? entries
     : removeOpenThinking(entries, options.traits, notes)
@@ -37,10 +37,10 @@ export function fixFirstAndLastMessage(
 }
 
 /**
- * Joins the sections of a request. Each section but the last ends as the earlier request ended,
- * e.g. with a user message that asks the model to continue.
+ * Ends each section but the last in the same way as the earlier request that ended there, e.g. with
+ * a user message that asks the model to continue. Then joins the sections.
  */
-export function fixSectionEnds(
+export function fixEndsAndJoinSections(
   sections: readonly RequestSection[],
   options: MessageEndOptions,
   notes: AnthropicNotes,
@@ -59,9 +59,9 @@ export function fixSectionEnds(
 }
 
 /**
- * Removes the thinking of an open tool loop, which the API rejects while thinking is off. If the
- * model's traits have no thinking, nothing is removed: the model belongs to another service, which
- * may require the thinking.
+ * Removes the thinking of an open tool loop (`findOpenToolLoop`), which the API rejects while
+ * thinking is off. Removes nothing if `thinkingMode` is `none`, because other services than
+ * Anthropic's may require the thinking of earlier answers.
  */
 function removeOpenThinking(
   entries: readonly BlockEntry[],

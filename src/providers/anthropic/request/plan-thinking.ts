@@ -96,9 +96,10 @@ function findObstacle(
 }
 
 /**
- * Returns the entries of the open tool loop: all entries after the user's last message, if the last
- * message contains tool results or is the assistant's. If thinking has a token budget, the API
- * requires that this loop begins with thinking, or that thinking is off.
+ * Returns the entries of the open tool loop, i.e. of an answer that is not finished: all entries
+ * after the user's last message, if the last message is the assistant's or contains tool results.
+ * If thinking has a token budget, the API requires that the loop begins with thinking, or that
+ * thinking is off.
  */
 export function findOpenToolLoop(entries: readonly BlockEntry[]): readonly BlockEntry[] {
   const groups = groupByRole(entries)
@@ -127,9 +128,9 @@ const MAX_BUDGET = 24_576
 const MIN_BUDGET = 1024
 
 /**
- * Computes the thinking budget and `max_tokens`, which must be higher. If the client's limit is
- * higher than the budget, the budget is part of it, as with OpenAI. Otherwise the budget is added
- * to it.
+ * Computes the thinking budget, and a `max_tokens` that is higher than it. If the client's limit is
+ * higher than the budget, `max_tokens` is this limit and includes the thinking, as with OpenAI.
+ * Otherwise `max_tokens` is the sum of both, but at most the model's output limit.
  */
 function planBudget(
   effort: string | null,

@@ -1,7 +1,6 @@
 /**
- * Removes blocks that the API rejects: empty text, thinking at the end of a message, and a call of
- * one of Anthropic's own tools without a result. The same applies to the end of each section, where
- * an earlier request ended.
+ * Removes blocks that the API rejects: empty text, thinking at the end of an assistant message, and
+ * calls of Anthropic's own tools without a result, unless the API can still add the result.
  */
 import type { AnthropicNotes } from '../encoding-notes.ts'
 import {
@@ -36,8 +35,8 @@ function cleanSection(
   return groups.flatMap((group, index) => {
     const cleaned = removeBlankText(group, notes)
     if (group[0]?.role === 'user') return cleaned
-    // The last message may end with a call of one of Anthropic's own tools that has no result: the
-    // API then continues the paused answer.
+    // A call of Anthropic's own tool may have no result at the end of the last message, and before
+    // tool outputs of the client: the API then continues the paused answer.
     const next = groups[index + 1]?.[0]
     const isWaiting = next === undefined ? isLast : next.block['type'] === 'tool_result'
     const allowed = isWaiting ? cleaned : removeUnansweredCalls(cleaned, isAnswered, notes)
@@ -57,7 +56,8 @@ export function groupByRole(entries: readonly BlockEntry[]): readonly (readonly 
 }
 
 /**
- * Removes empty text blocks. Also removes blocks of white space, if the message has no other text.
+ * Removes empty text blocks. If the message has no other text, removes its blocks of white space
+ * too.
  */
 function removeBlankText(
   group: readonly BlockEntry[],

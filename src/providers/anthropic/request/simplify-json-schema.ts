@@ -1,35 +1,10 @@
 /**
- * Converts JSON schemas to what the API accepts. A tool's schema must be an object without
- * alternatives such as `anyOf` at its root. A schema for structured output may contain only
- * keywords that the API can enforce, e.g. no `minLength`.
+ * Removes the keywords from a schema that the API cannot enforce, e.g. `minLength`. The API rejects
+ * them in a schema for structured output and in the schema of a strict tool.
  *
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 import { isObject, listOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
-
-/** Returns a valid schema for a tool: the same object if it is valid, otherwise a copy. */
-export function simplifyToolSchema(schema: JsonObject | null): JsonObject {
-  if (schema === null) return { type: 'object', properties: {} }
-  const { anyOf, oneOf, allOf, ...rest } = schema
-  const alternatives = [anyOf, oneOf, allOf].filter((list) => list !== undefined)
-  if (alternatives.length === 0)
-    return schema['type'] === 'object' ? schema : { ...rest, type: 'object' }
-  // Lists the properties of all alternatives. Does not require them, because the arguments may
-  // match any alternative.
-  const branches = alternatives.flatMap(listOrEmpty).filter(isObject)
-  const all = listOrEmpty(allOf).filter(isObject)
-  const required = [schema, ...all].flatMap((branch) => listOrEmpty(branch['required']))
-  return {
-    ...rest,
-    type: 'object',
-    properties: Object.assign({}, ...[...branches, schema].map(readProperties)) as JsonObject,
-    ...(required.length === 0 ? {} : { required }),
-  }
-}
-
-function readProperties({ properties }: JsonObject): JsonObject {
-  return isObject(properties) ? properties : {}
-}
 
 export interface SimplifiedSchema {
   readonly schema: JsonObject

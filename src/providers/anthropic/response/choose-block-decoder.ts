@@ -16,8 +16,8 @@ export function startBlock(answer: AnswerState, start: ContentBlock): StartedBlo
   if (type === 'text') return startTextBlock(answer, start)
   if (type === 'tool_use' && name === ANSWER_TOOL) return startAnswerToolBlock(answer, start)
   const endEvents = endMessage(answer, true)
-  const { events, block } = (ITEM_DECODERS.get(type) ?? startOpaqueBlock)(answer, start)
-  return endEvents.length === 0 ? { events, block } : { events: [...endEvents, ...events], block }
+  const { events, builder } = (ITEM_DECODERS.get(type) ?? startOpaqueBlock)(answer, start)
+  return { events: [...endEvents, ...events], builder }
 }
 
 /** The decoders by block type. A block of any other type becomes an opaque item. */

@@ -1,6 +1,7 @@
 /**
- * Decodes a compaction block into an item. Emits the item only when the block is complete: a client
- * replaces all earlier messages by a compaction, so a failed one would lose them.
+ * Decodes a compaction block into an item. Emits the item only when the block is complete, because
+ * a client replaces all earlier messages by a compaction: if the compaction failed, these messages
+ * would be lost.
  */
 import type { Json } from '../../../core/json/json.ts'
 import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
@@ -12,7 +13,7 @@ export function startCompactionBlock(answer: AnswerState, start: ContentBlock): 
   let block: ContentBlock = start
   return {
     events: [],
-    block: {
+    builder: {
       addDelta({ type: _type, content, ...fields }) {
         block = { ...block, ...fields, content: appendContent(block['content'], content) }
         return NO_OUTPUT

@@ -24,7 +24,7 @@ export function startOpaqueBlock(answer: AnswerState, start: ContentBlock): Star
   const createItem = (): Item => ({ type: 'opaque', raw: { ...block }, native: { anthropic: {} } })
   return {
     events: [{ type: 'item-started', index, item: createItem() }],
-    block: {
+    builder: {
       addDelta({ type, ...fields }) {
         if (type === 'input_json_delta') inputJson += textOrEmpty(fields['partial_json'])
         else if (type === 'citations_delta')

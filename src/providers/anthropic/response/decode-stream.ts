@@ -76,7 +76,7 @@ function createState(prompt: Prompt | undefined): DecoderState {
   const toolNames = mapEncodedToolNames(prompt, encodeToolName)
   const chooseCallId = createCallIdGenerator(() => state.upstreamId, prompt?.items ?? [])
   const state: DecoderState = {
-    answer: { nextIndex: 0, message: null, toolNames, createCallId: chooseCallId },
+    answer: { nextIndex: 0, openMessage: null, toolNames, createCallId: chooseCallId },
     open: new Map(),
     isStarted: false,
     isOver: false,
@@ -117,8 +117,8 @@ const HANDLERS = {
   content_block_start(state, { index: blockIndex, content_block }) {
     const index = numberOrZero(blockIndex)
     const earlierEvents = [...startAnswer(state), ...(state.open.get(index)?.end(true) ?? [])]
-    const { events, block } = startBlock(state.answer, objectOrEmpty(content_block))
-    state.open.set(index, block)
+    const { events, builder } = startBlock(state.answer, objectOrEmpty(content_block))
+    state.open.set(index, builder)
     return earlierEvents.length === 0 ? events : [...earlierEvents, ...events]
   },
 
@@ -179,7 +179,7 @@ function startAnswer(
 
 function decodeCompleteBlock(state: DecoderState, block: Json): readonly StreamEvent[] {
   const started = startBlock(state.answer, objectOrEmpty(block))
-  return [...started.events, ...started.block.end(true)]
+  return [...started.events, ...started.builder.end(true)]
 }
 
 /**

@@ -15,7 +15,7 @@ import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import type { ContentBlock } from '../api-types.ts'
 import {
   markIfIncomplete,
-  encodeStartInput,
+  readStartEventInput,
   type AnswerState,
   type StartedBlock,
   type OpenMessageState,
@@ -25,7 +25,7 @@ export function startTextBlock(answer: AnswerState, start: ContentBlock): Starte
   const writer = createPartWriter(answer, listOrEmpty(start['citations']))
   return {
     events: writer.append(textOrEmpty(start['text'])),
-    block: {
+    builder: {
       addDelta(delta) {
         if (delta['type'] !== 'citations_delta') return writer.append(textOrEmpty(delta['text']))
         if (isObject(delta['citation'])) writer.cite(delta['citation'])
@@ -45,13 +45,13 @@ export function startAnswerToolBlock(answer: AnswerState, start: ContentBlock): 
   let hasInput = false
   return {
     events: NO_OUTPUT,
-    block: {
+    builder: {
       addDelta(delta) {
         const json = textOrEmpty(delta['partial_json'])
         hasInput ||= json !== ''
         return writer.append(json)
       },
-      end: () => [...writer.append(hasInput ? '' : encodeStartInput(start)), ...writer.end()],
+      end: () => [...writer.append(hasInput ? '' : readStartEventInput(start)), ...writer.end()],
     },
   }
 }
@@ -64,8 +64,8 @@ interface PartWriter {
 
 /**
  * Creates a writer for one text part of the open message. Creates the part with its first
- * character, because the API also sends empty text blocks. If the open message has ended, the
- * writer starts a new message.
+ * character, because the API also sends empty text blocks, which must not become parts. Starts a
+ * new message if none is open.
  */
 function createPartWriter(answer: AnswerState, initialCitations: readonly Json[]): PartWriter {
   const citations = [...initialCitations]
@@ -75,7 +75,7 @@ function createPartWriter(answer: AnswerState, initialCitations: readonly Json[]
     append(text) {
       if (text === '') return NO_OUTPUT
       const openPart = message?.parts[part]
-      if (openPart !== undefined && message !== null && message === answer.message) {
+      if (openPart !== undefined && message !== null && message === answer.openMessage) {
         openPart.text += text
         return [{ type: 'text-delta', index: message.index, part, text }]
       }
@@ -86,7 +86,7 @@ function createPartWriter(answer: AnswerState, initialCitations: readonly Json[]
     },
     cite: (citation) => citations.push(citation),
     end: () =>
-      message === null || message !== answer.message ? NO_OUTPUT : endPart(message, part),
+      message === null || message !== answer.openMessage ? NO_OUTPUT : endPart(message, part),
   }
 }
 
@@ -94,11 +94,11 @@ function ensureOpenMessage(answer: AnswerState): {
   readonly message: OpenMessageState
   readonly events: readonly StreamEvent[]
 } {
-  if (answer.message !== null) return { message: answer.message, events: NO_OUTPUT }
+  if (answer.openMessage !== null) return { message: answer.openMessage, events: NO_OUTPUT }
   const index = answer.nextIndex++
-  answer.message = { index, parts: [] }
+  answer.openMessage = { index, parts: [] }
   const item: Message = { type: 'message', role: 'assistant', content: [] }
-  return { message: answer.message, events: [{ type: 'item-started', index, item }] }
+  return { message: answer.openMessage, events: [{ type: 'item-started', index, item }] }
 }
 
 /** Ends a part. Emits its citations only now, because each citation covers the complete text. */
@@ -118,11 +118,11 @@ function convertCitations(citations: readonly Json[], text: string): readonly Js
 }
 
 export function endMessage(answer: AnswerState, isComplete: boolean): readonly StreamEvent[] {
-  const { message } = answer
-  if (message === null) return NO_OUTPUT
-  answer.message = null
-  const { index, parts } = message
-  const annotationEvents = parts.flatMap((_, part) => endPart(message, part))
+  const { openMessage } = answer
+  if (openMessage === null) return NO_OUTPUT
+  answer.openMessage = null
+  const { index, parts } = openMessage
+  const annotationEvents = parts.flatMap((_, part) => endPart(openMessage, part))
   const citations = parts.map(({ citations }) => (citations.length === 0 ? null : citations))
   const item: Message = {
     type: 'message',
@@ -145,16 +145,16 @@ function createTextPart({ text, citations }: OpenMessageState['parts'][number]):
  * Returns an annotation that covers the complete text block of `length` characters. Returns `null`
  * for citations that the Responses API cannot represent.
  */
-export function convertCitation(citation: JsonObject, length: number): JsonObject | null {
+export function convertCitation(citation: JsonObject, textLength: number): JsonObject | null {
   switch (citation['type']) {
     case 'web_search_result_location':
-      return createUrlCitation(textOrEmpty(citation['url']), citation, length)
+      return createUrlCitation(textOrEmpty(citation['url']), citation, textLength)
     case 'search_result_location':
-      return createUrlCitation(textOrEmpty(citation['source']), citation, length)
+      return createUrlCitation(textOrEmpty(citation['source']), citation, textLength)
     case 'char_location':
     case 'page_location':
     case 'content_block_location':
-      return createFileCitation(citation, length)
+      return createFileCitation(citation, textLength)
     default:
       return null
   }

@@ -24,7 +24,7 @@ export function startThinkingBlock(answer: AnswerState, start: ContentBlock): St
       { type: 'item-started', index, item: { type: 'reasoning', summary: [] } },
       ...appendThinking(textOrEmpty(start['thinking'])),
     ],
-    block: {
+    builder: {
       addDelta(delta) {
         if (delta['type'] === 'signature_delta') {
           signature += textOrEmpty(delta['signature'])
@@ -45,7 +45,7 @@ export function startRedactedThinkingBlock(answer: AnswerState, start: ContentBl
   const item = createReasoning(start, '')
   return {
     events: [{ type: 'item-started', index, item: { type: 'reasoning', summary: [] } }],
-    block: {
+    builder: {
       addDelta: () => NO_OUTPUT,
       end: (isComplete) => [
         { type: 'item-ended', index, item: markIfIncomplete(item, isComplete) },

@@ -1,11 +1,11 @@
-/** Decodes a call of a tool that the client offers. */
+/** Decodes a call of a tool of the client, in contrast to Anthropic's own tools. */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import { textOrEmpty } from '../../../core/json/json.ts'
 import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import {
   markIfIncomplete,
-  encodeStartInput,
+  readStartEventInput,
   type AnswerState,
   type StartedBlock,
 } from './decoding-state.ts'
@@ -25,7 +25,7 @@ export function startToolUseBlock(answer: AnswerState, start: ContentBlock): Sta
   let json = ''
   return {
     events: [{ type: 'item-started', index, item: createItem('') }],
-    block: {
+    builder: {
       addDelta(delta) {
         const text = textOrEmpty(delta['partial_json'])
         json += text
@@ -34,7 +34,7 @@ export function startToolUseBlock(answer: AnswerState, start: ContentBlock): Sta
         return text === '' || isCustom ? NO_OUTPUT : [{ type: 'arguments-delta', index, text }]
       },
       end(isComplete) {
-        const startInput = json === '' && isComplete ? encodeStartInput(start) : ''
+        const startInput = json === '' && isComplete ? readStartEventInput(start) : ''
         const text = isCustom ? unwrapInput(json + startInput) : json + startInput
         const remainingText = isCustom ? text : startInput
         const end: StreamEvent = {

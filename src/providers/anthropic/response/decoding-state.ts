@@ -7,8 +7,8 @@ import type { ContentBlock } from '../api-types.ts'
 
 export interface AnswerState {
   nextIndex: number
-  /** The open message, to which the next text block is added; `null` if there is none. */
-  message: OpenMessageState | null
+  /** The message to which the next text block is added; `null` if no message is open. */
+  openMessage: OpenMessageState | null
   readonly toolNames: ReadonlyMap<string, OriginalTool>
   /** Returns the upstream's call id, or a generated id if the upstream's is empty or repeated. */
   readonly createCallId: (upstreamId: string) => string
@@ -30,7 +30,7 @@ export type BlockDecoder = (answer: AnswerState, start: ContentBlock) => Started
 
 export interface StartedBlock {
   readonly events: readonly StreamEvent[]
-  readonly block: BlockBuilder
+  readonly builder: BlockBuilder
 }
 
 export interface BlockBuilder {
@@ -44,9 +44,9 @@ export function markIfIncomplete<Kind extends Item>(item: Kind, isComplete: bool
 }
 
 /**
- * Returns the input of a tool call as JSON, from the start event of its block. The start event has
- * the complete input if no deltas follow, otherwise usually `{}`.
+ * Returns the input of a tool call as JSON, from the start event of its block. If deltas with the
+ * input follow, it is usually `{}` there.
  */
-export function encodeStartInput({ input }: ContentBlock): string {
+export function readStartEventInput({ input }: ContentBlock): string {
   return isObject(input) ? JSON.stringify(input) : '{}'
 }

@@ -1,6 +1,6 @@
 /**
- * Builds `contents`, the list of turns in a Gemini request. A turn is one message of the user or of
- * the model. The encoders of items share this builder.
+ * Builds `contents`, the list of turns in a Gemini request. A turn, in the words of Gemini, is one
+ * message of the user or of the model. The encoders of items share this builder.
  */
 import type { Item, Reasoning } from '../../../core/item.ts'
 import { findToolCallPairs } from '../../../core/items/tool-call-pairs.ts'
@@ -12,14 +12,15 @@ export interface ContentsBuilder {
   readonly items: readonly Item[]
   readonly context: EncodingContext
   /**
-   * Maps the index of each tool call to that of its output, and vice versa (`findToolCallPairs`).
+   * Maps the index of each tool call to the index of its output, and vice versa; `UNPAIRED` for all
+   * other items (`findToolCallPairs`).
    */
   readonly pairedIndexes: Int32Array
   readonly encodeMedia: MediaEncoder
   readonly contents: readonly GeminiContent[]
   /**
-   * Returns the parts of the last turn, to which the caller adds. If the last turn is the user's,
-   * starts a model turn; the caller must then add at least one part.
+   * Returns the parts of the last turn, so that the caller can add to them. If the last turn is the
+   * user's, starts a model turn; the caller must then add at least one part.
    */
   readonly getModelParts: () => GeminiPart[]
   readonly getUserParts: () => GeminiPart[]

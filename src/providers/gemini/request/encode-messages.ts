@@ -1,10 +1,12 @@
 /**
- * Encodes items as Gemini's list of turns. Gemini requires that user and model turns alternate,
- * that the first turn is the user's, that the turn after function calls has one response for each
- * call, that the first function call of a turn has a signature (from Gemini 3 on), and that no part
- * is empty.
+ * Encodes items as Gemini's list of turns (messages). Gemini requires that
  *
- * When the conversation continues, the earlier turns stay the same, so Gemini can reuse its cache.
+ * - user and model turns alternate, and the first turn is the user's,
+ * - the turn after function calls has one response for each call,
+ * - the first function call of a turn has a signature (from Gemini 3 on), and no part is empty.
+ *
+ * When the conversation continues, the earlier turns stay the same, so that Gemini can reuse its
+ * cache.
  */
 import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { formatNotice } from '../../../core/text/gateway-notice.ts'
@@ -12,7 +14,7 @@ import type { Item, Message, OpaqueItem, Reasoning } from '../../../core/item.ts
 import { isTextOrRefusal, textOf, textOfPart } from '../../../core/item.ts'
 import { isObject } from '../../../core/json/json.ts'
 import { UNPAIRED } from '../../../core/items/tool-call-pairs.ts'
-import { encodeToolCall, encodeToolResponse } from './encode-tool-call.ts'
+import { encodeToolCall, encodeResponseOfCall } from './encode-tool-call.ts'
 import { createMediaEncoder } from './media/encode-media.ts'
 import type { EncodingContext } from './encoding-context.ts'
 import { createContentsBuilder, type ContentsBuilder } from './contents-builder.ts'
@@ -21,15 +23,15 @@ import { unpackSignature } from '../pack-thought-signature.ts'
 import { createSignatureParts, splitTextBySignature } from '../text-signatures.ts'
 import type { GeminiContent, GeminiPart } from '../api-types.ts'
 
-/** Encodes the items from index `start` on. Earlier items are part of the system instruction. */
+/** Encodes the items from `startIndex` on. Earlier items are part of the system instruction. */
 export function encodeMessages(
   items: readonly Item[],
-  start: number,
+  startIndex: number,
   context: EncodingContext,
 ): readonly GeminiContent[] {
   const builder = createContentsBuilder(items, context, createMediaEncoder(items, context))
   const sectionStarts = new Set(findConsecutiveAnswers(items))
-  for (let itemIndex = start; itemIndex < items.length; itemIndex++) {
+  for (let itemIndex = startIndex; itemIndex < items.length; itemIndex++) {
     const item = items[itemIndex]
     if (sectionStarts.has(itemIndex)) endEarlierRequest(builder, itemIndex)
     if (item !== undefined) encodeItem(item, itemIndex, builder)
@@ -39,8 +41,8 @@ export function encodeMessages(
 }
 
 /**
- * Ends the list of turns as an earlier request ended, e.g. with the user turn `Continue.` The
- * caller uses this where the model continued its own answer.
+ * Ends the list of turns where the model continued its own answer, in the way in which the earlier
+ * request ended, e.g. with the user turn `Continue.`
  */
 function endEarlierRequest(builder: ContentsBuilder, itemIndex: number): void {
   builder.reasoningBefore = null
@@ -77,15 +79,15 @@ function encodeItem(item: Item, itemIndex: number, builder: ContentsBuilder): vo
 }
 
 /**
- * Adds a user turn with the responses to all tool calls of the last turn. Writes a note for an
- * output that is moved here, i.e. whose index is `until` or higher.
+ * Adds a user turn with the responses to all tool calls of the last turn. Writes a note for each
+ * output that this moves forward, i.e. whose index is `until` or higher.
  */
 function answerCalls(builder: ContentsBuilder, until: number): void {
   if (builder.unansweredCalls.length === 0) return
   const parts = builder.getUserParts()
   const partsAfter: GeminiPart[] = []
   for (const call of builder.unansweredCalls) {
-    const result = encodeToolResponse(call, builder)
+    const result = encodeResponseOfCall(call, builder)
     parts.push(result.part)
     partsAfter.push(...result.partsAfter)
     const output = builder.pairedIndexes[call] ?? UNPAIRED
@@ -115,8 +117,8 @@ function encodeInputMessage(item: Message, itemIndex: number, builder: ContentsB
 }
 
 /**
- * Encodes an assistant message. Its media are sent in the next user turn, because a model turn
- * takes only text.
+ * Encodes an assistant message. Its media are sent in the next user turn, because Gemini accepts
+ * only text of the model here.
  */
 function encodeAssistantMessage(item: Message, itemIndex: number, builder: ContentsBuilder): void {
   builder.reasoningBefore = null
@@ -200,7 +202,10 @@ function encodeOpaqueItem(item: OpaqueItem, itemIndex: number, builder: Contents
   builder.getModelParts().push(isSigned ? { ...part, thoughtSignature: signature } : part)
 }
 
-/** Adds a short user turn at the beginning or at the end, if a model turn is there. */
+/**
+ * Adds a short user turn at the beginning, unless the first turn is the user's, and at the end,
+ * unless the last turn is the user's or the model supports prefill.
+ */
 function completeEnds(builder: ContentsBuilder): readonly GeminiContent[] {
   const { contents, context } = builder
   flushPendingMedia(builder)

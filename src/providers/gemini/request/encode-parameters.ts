@@ -57,7 +57,7 @@ function noteUnsupportedParameters(params: PromptParameters, { notes }: Encoding
 
 /**
  * Values of `include` that need no note, because every answer contains the data, or because another
- * parameter requests them.
+ * parameter already requests it.
  */
 const ALWAYS_INCLUDED = new Set(['reasoning.encrypted_content', LOGPROBS])
 
@@ -107,8 +107,8 @@ function encodeThinking(effort: string | null, { model, notes }: EncodingContext
 }
 
 /**
- * Encodes `service_tier`, and fields that OpenAI does not define, e.g. `top_k`. Writes a note for
- * those that Gemini does not have.
+ * Encodes `service_tier`, and fields of the client that OpenAI does not define, e.g. `top_k`.
+ * Writes a note for each field that Gemini does not have.
  */
 function encodeExtraParameters(
   { extra, serviceTier }: PromptParameters,

@@ -11,8 +11,8 @@ import { encodeToolOutput } from './encode-tool-output.ts'
 import type { GeminiPart } from '../api-types.ts'
 
 /**
- * A text that Google accepts instead of a signature, for a tool call of another model or without a
- * signature. https://ai.google.dev/gemini-api/docs/thought-signatures
+ * A text that Google accepts instead of a signature, for calls that another model made or that have
+ * no signature. https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 const SIGNATURE_STAND_IN = 'skip_thought_signature_validator'
 
@@ -37,24 +37,23 @@ export function encodeToolCall(
     ? createSignatureParts(parseTrailingSignatures(call.native?.['gemini']))
     : []
   if (signature !== null) return [{ functionCall, thoughtSignature: signature }, ...after]
-  // Models before Gemini 3 require no signature. Gemini 3 requires one on the first of parallel
-  // calls.
+  // Gemini 3 requires a signature on the first of parallel calls; older models require none.
   if (!context.model.isGeneration3OrLater || builder.unansweredCalls.length > 0)
     return [{ functionCall }, ...after]
   context.notes.write('signature-stand-in', { itemIndex })
   return [{ functionCall, thoughtSignature: SIGNATURE_STAND_IN }]
 }
 
-export function encodeToolResponse(
-  itemIndex: number,
+export function encodeResponseOfCall(
+  callIndex: number,
   builder: ContentsBuilder,
 ): { readonly part: GeminiPart; readonly partsAfter: readonly GeminiPart[] } {
-  const call = builder.items[itemIndex] as ToolCall
-  const outputIndex = builder.pairedIndexes[itemIndex] ?? UNPAIRED
+  const call = builder.items[callIndex] as ToolCall
+  const outputIndex = builder.pairedIndexes[callIndex] ?? UNPAIRED
   const output = builder.items[outputIndex]
   const head = { ...encodeId(call, builder), name: encodeToolName(call.name) }
   if (output?.type !== 'function_call_output' && output?.type !== 'custom_tool_call_output') {
-    builder.context.notes.write('call-without-output', { itemIndex })
+    builder.context.notes.write('call-without-output', { itemIndex: callIndex })
     const response = { error: 'There is no output of this call.' }
     return { part: { functionResponse: { ...head, response } }, partsAfter: [] }
   }
@@ -75,8 +74,8 @@ function createOriginNotice(tool: string): GeminiPart {
 }
 
 /**
- * Returns the field `id` of a call to which Gemini itself gave an id. An id that the gateway
- * generated means nothing to Gemini.
+ * Returns the field `id` if Gemini itself gave the call an id. Gemini does not need ids that the
+ * gateway generated, so they are not sent.
  */
 function encodeId(call: ToolCall, builder: ContentsBuilder): { readonly id?: string } {
   const id = call.native?.['gemini']?.['id']

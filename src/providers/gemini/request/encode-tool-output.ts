@@ -18,8 +18,8 @@ export interface EncodedToolOutput {
 }
 
 /**
- * Encodes an output. `encodeMedia` returns the encoded medium or its notice, and `null` for a part
- * that is no medium.
+ * Encodes an output. `encodeMedia` returns the encoded medium or its notice; `null` for text and
+ * refusals.
  */
 export function encodeToolOutput(
   output: string | readonly Part[],

@@ -3,7 +3,7 @@
  * the model, the quirks, and the collector of notes.
  */
 import type { Account } from '../../provider-interface.ts'
-import { describeModel, type ModelTraits } from '../model-traits.ts'
+import { getModelTraits, type ModelTraits } from '../model-traits.ts'
 import { createNoteCollector } from '../../note-collector.ts'
 import { NOTES, type GeminiNotes } from '../encoding-notes.ts'
 import { readGeminiQuirks, type GeminiQuirks } from '../quirks.ts'
@@ -18,7 +18,7 @@ export interface EncodingContext {
 export function createEncodingContext(model: string, account: Account): EncodingContext {
   return {
     account,
-    model: describeModel(model),
+    model: getModelTraits(model),
     quirks: readGeminiQuirks(account.quirks),
     notes: createNoteCollector('gemini', NOTES),
   }

@@ -1,7 +1,7 @@
 /**
  * Maps `reasoning.effort` to Gemini's thinking parameters: a token budget for Gemini 2.5, a level
- * for later models, e.g. `low` → `LOW`. The nearest supported effort replaces one that the model
- * does not support. Requests thought summaries, unless thinking is off.
+ * for later models, e.g. `low` → `LOW`. If the model does not support an effort, the nearest
+ * supported one replaces it. Requests thought summaries, unless thinking is off.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { ModelTraits } from '../model-traits.ts'

@@ -30,8 +30,8 @@ export function selectTextSignatures(
 }
 
 /**
- * Returns the signature of a tool call, or the signature that is packed in the reasoning item
- * before the call.
+ * Returns the signature of a tool call: its own, or the one that is packed in the reasoning item
+ * before it. Returns `null` if there is none, or if the model cannot read it.
  */
 export function selectCallSignature(
   call: ToolCall,
@@ -53,8 +53,8 @@ export function selectCallSignature(
 }
 
 /**
- * True if this account and model made the item or can read its signatures. Also true for an item
- * without a recorded origin.
+ * True if this account's model can read the signatures in the item, e.g. because it made the item.
+ * Also true for an item without a recorded origin.
  */
 export function hasReadableOrigin({ origin }: Item, { account, model }: EncodingContext): boolean {
   if (origin === undefined) return true

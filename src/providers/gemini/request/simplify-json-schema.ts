@@ -8,20 +8,20 @@ import { resolveReference, mergeAllOf } from './resolve-json-schema-references.t
 
 export interface SimplifiedSchema {
   readonly schema: JsonObject
-  /** The keywords that were left out, without duplicates. */
+  /** The unsupported keywords that were left out, without duplicates. */
   readonly droppedKeywords: readonly string[]
 }
 
-/** Simplifies a schema. `ordered` makes the model write properties in the order of the schema. */
-export function simplifySchema(schema: JsonObject, ordered = false): SimplifiedSchema {
-  const state: Conversion = { root: schema, ordered, dropped: new Set(), nodesLeft: MAX_NODES }
+/** Simplifies a schema. `keepsOrder` makes the model write properties in the order of the schema. */
+export function simplifySchema(schema: JsonObject, keepsOrder = false): SimplifiedSchema {
+  const state: Conversion = { root: schema, keepsOrder, dropped: new Set(), nodesLeft: MAX_NODES }
   const simple = convert(schema, state, [])
   return { schema: simple, droppedKeywords: [...state.dropped].toSorted() }
 }
 
 interface Conversion {
   readonly root: JsonObject
-  readonly ordered: boolean
+  readonly keepsOrder: boolean
   readonly dropped: Set<string>
   nodesLeft: number
 }
@@ -34,7 +34,10 @@ type Trail = readonly string[]
 
 type MutableObject = Record<string, Json | undefined>
 
-/** The maximum size of the result. Nested references can double the size at every level. */
+/**
+ * The maximum number of schemas within the result. Without it, nested references could double the
+ * result at every level.
+ */
 const MAX_NODES = 5000
 const MAX_DEPTH = 40
 
@@ -49,7 +52,10 @@ const COPIED_KEYWORDS = `title minItems maxItems minLength maxLength pattern min
 
 const FORMATS = new Set(['enum', 'date-time', 'float', 'double', 'int32', 'int64'])
 
-/** Keywords that are converted or mean nothing to a model, so they are not listed as left out. */
+/**
+ * Keywords that are converted, or that carry no information for a model. `droppedKeywords` does not
+ * list them.
+ */
 const HANDLED_KEYWORDS = new Set([
   ...COPIED_KEYWORDS,
   ...`$schema $id $defs $ref $comment definitions type description properties required items
@@ -166,7 +172,7 @@ function convertProperties(node: JsonObject, state: Conversion, trail: Trail): J
   return {
     properties: fields,
     ...(required.length === 0 ? {} : { required }),
-    ...(state.ordered ? { propertyOrdering: names } : {}),
+    ...(state.keepsOrder ? { propertyOrdering: names } : {}),
   }
 }
 

@@ -9,8 +9,8 @@ import type { UsageMetadata, GeminiChunk, GeminiCandidate } from '../api-types.t
 export type AnswerEnding = { readonly finish: AnswerFinishReason } | { readonly failure: Failure }
 
 /**
- * Returns how the answer ends, if this chunk shows it. An answer to a blocked prompt has no
- * candidate, but `promptFeedback`.
+ * Returns how the answer ends; `null` if this chunk does not show it. If Google blocks the prompt,
+ * the answer has `promptFeedback` instead of a candidate.
  */
 export function findAnswerEnding(
   { promptFeedback }: GeminiChunk,
@@ -62,19 +62,19 @@ function parseFinishReason(reason: string, message: string | null): AnswerEnding
  * Converts token counts to OpenAI's terms: thoughts count as output, and prompts of Google's own
  * tools as input. Returns `null` without a count of the prompt, as in early chunks of a stream.
  */
-export function parseUsage(wire: UsageMetadata): TokenUsage | null {
-  const prompt = readCount(wire.promptTokenCount)
+export function parseUsage(usage: UsageMetadata): TokenUsage | null {
+  const prompt = readCount(usage.promptTokenCount)
   if (prompt === null) return null
-  const thoughts = readCount(wire.thoughtsTokenCount)
-  const inputTokens = prompt + (readCount(wire.toolUsePromptTokenCount) ?? 0)
-  const outputTokens = (readCount(wire.candidatesTokenCount) ?? 0) + (thoughts ?? 0)
+  const thoughts = readCount(usage.thoughtsTokenCount)
+  const inputTokens = prompt + (readCount(usage.toolUsePromptTokenCount) ?? 0)
+  const outputTokens = (readCount(usage.candidatesTokenCount) ?? 0) + (thoughts ?? 0)
   return {
     inputTokens,
-    cachedTokens: readCount(wire.cachedContentTokenCount),
+    cachedTokens: readCount(usage.cachedContentTokenCount),
     cacheWriteTokens: null,
     outputTokens,
     reasoningTokens: thoughts,
-    totalTokens: readCount(wire.totalTokenCount) ?? inputTokens + outputTokens,
+    totalTokens: readCount(usage.totalTokenCount) ?? inputTokens + outputTokens,
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * Decodes a Gemini answer, streamed or not, into events: a chunk of a stream has the format of a
- * complete answer. Emits the terminal event at the end of the stream, because token counts may come
- * after the finish reason.
+ * Decodes a Gemini answer, streamed or not, into events. Both forms have one decoder, because a
+ * chunk of a stream has the format of a complete answer. Emits the terminal event at the end of the
+ * stream, because token counts may come after the finish reason.
  */
 import { createFailure } from '../../../core/errors/gateway-error.ts'
 import { isObject, type JsonObject, type Json } from '../../../core/json/json.ts'
@@ -19,7 +19,7 @@ import type {
 } from '../api-types.ts'
 import { findError, parseError } from '../parse-errors.ts'
 import { encodeToolName } from '../tool-names.ts'
-import { createAnswerEventEmitter, type AnswerEventEmitter } from './answer-event-emitter.ts'
+import { createGeminiPartsDecoder, type GeminiPartsDecoder } from './gemini-parts-decoder.ts'
 import { type AnswerEnding, parseUsage, findAnswerEnding } from './decide-answer-end.ts'
 import { createEventBuffer } from '../../response/event-buffer.ts'
 
@@ -57,7 +57,7 @@ interface ChunkReader {
 
 function createChunkReader(prompt: Prompt | undefined): ChunkReader {
   const { emit, takeEvents } = createEventBuffer()
-  const answer = createAnswerEventEmitter(emit, mapEncodedToolNames(prompt, encodeToolName))
+  const answer = createGeminiPartsDecoder(emit, mapEncodedToolNames(prompt, encodeToolName))
   let lastUsage: UsageMetadata | null = null
   let ending: AnswerEnding | null = null
   let isOver = false
@@ -118,7 +118,7 @@ function findCandidate({ candidates }: GeminiChunk): GeminiCandidate | null {
  * Adds the parts of a candidate to the answer. Returns an error message if a part is invalid,
  * otherwise `null`.
  */
-function addCandidate(candidate: GeminiCandidate, answer: AnswerEventEmitter): string | null {
+function addCandidate(candidate: GeminiCandidate, answer: GeminiPartsDecoder): string | null {
   const parts: unknown = candidate.content?.parts
   if (Array.isArray(parts)) {
     const logprobs = convertLogprobs(candidate.logprobsResult)

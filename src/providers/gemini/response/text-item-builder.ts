@@ -21,9 +21,9 @@ export interface TextItemBuilder {
   ) => void
   /** Stores a signature from an empty part after a thought. */
   readonly addTrailingSignature: (signature: string) => void
-  /** Stores the sources of the open message; later metadata replace earlier ones. */
+  /** Stores the sources of the open message. If Gemini sends them again, the later ones apply. */
   readonly setGrounding: (grounding: GroundingMetadata) => void
-  /** Ends the open item. `encryptedContent` becomes the `encrypted_content` of a thought. */
+  /** Ends the open item. If it is a thought, `encryptedContent` becomes its `encrypted_content`. */
   readonly end: (isComplete?: boolean, encryptedContent?: string | null) => void
 }
 

@@ -1,10 +1,11 @@
 /**
  * Builds the function calls of an answer. Each call is complete in one part, but its signature may
- * come later. So the last call stays open, and while no call of several parallel calls is signed,
- * all of them do (https://ai.google.dev/gemini-api/docs/thought-signatures).
+ * come later, in an empty part. Therefore a call stays open after its part. Parallel calls share
+ * one signature, so while none of them is signed, all of them stay open
+ * (https://ai.google.dev/gemini-api/docs/thought-signatures).
  *
- * If Gemini sends no call id, one is derived from the id of the answer, e.g. `call_<answer id>_0`.
- * It differs between answers, and stays the same if an answer is decoded again.
+ * If Gemini sends no call id, the id is derived from the id of the answer, e.g. `call_<answer
+ * id>_0`, so that it differs between answers, and is the same if an answer is decoded again.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { ToolCall } from '../../../core/item.ts'
@@ -17,8 +18,11 @@ export interface ToolCallsBuilder {
   /** Sets the id of the answer, from which call ids are derived. */
   readonly setAnswerId: (answerId: string) => void
   readonly add: (call: GeminiFunctionCall, signature: string | null, index: number) => void
-  readonly areOpen: () => boolean
-  /** Stores a signature from an empty part after the calls. */
+  readonly hasOpenCalls: () => boolean
+  /**
+   * Stores a signature that Gemini sends in an empty part after the calls: as the signature of the
+   * first open call or, if the calls are already signed, in `after` of the last one.
+   */
   readonly addLateSignature: (signature: string) => void
   readonly end: () => void
 }
@@ -70,7 +74,7 @@ export function createToolCallsBuilder(
         },
       })
     },
-    areOpen: () => openCalls.length > 0,
+    hasOpenCalls: () => openCalls.length > 0,
     addLateSignature(signature) {
       const [first] = openCalls
       const last = openCalls.at(-1)

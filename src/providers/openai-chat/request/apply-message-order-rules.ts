@@ -1,6 +1,6 @@
 /**
- * Applies rules about the order of messages that some services have. A rule applies only if a quirk
- * of the account requires it.
+ * Applies the rules of some services about the order and the roles of messages. Each rule applies
+ * only with a quirk of the account, e.g. `strictAlternation`.
  */
 import { isObject, textOrEmpty, type Json } from '../../../core/json/json.ts'
 import type { ChatNotes } from '../encoding-notes.ts'
@@ -10,9 +10,9 @@ import type { ChatMessage } from '../api-types.ts'
 type OrderRule = (messages: readonly ChatMessage[], notes: ChatNotes) => readonly ChatMessage[]
 
 /**
- * Applies the rules of the account. `insertedInstructions` are system messages that the gateway has
- * put into the conversation. `strictAlternation` sends them as user messages, even if only system
- * messages precede them.
+ * Applies the rules that the quirks of the account name. `insertedInstructions` are system messages
+ * that the gateway has put into the conversation: `strictAlternation` sends them as user messages
+ * even at the start.
  */
 export function applyMessageOrderRules(
   messages: readonly ChatMessage[],
@@ -40,9 +40,10 @@ const replaceSystemRole: OrderRule = (messages, notes) =>
   })
 
 /**
- * Makes user and assistant messages alternate: merges consecutive messages of one role, and sends
- * system messages after the first messages as user messages. If the first message after the
- * instructions is the assistant's, adds a user message before it.
+ * Makes user and assistant messages alternate: merges consecutive messages of one role. System
+ * messages stay only at the start; later ones, and instructions that the gateway inserted, are sent
+ * as user messages. If the first message that is no system message is not the user's, adds a user
+ * message before it.
  */
 function alternateRoles(insertedInstructions: ReadonlySet<ChatMessage>): OrderRule {
   return (messages, notes) => {
@@ -79,8 +80,8 @@ function markPrefix({ reasoningField }: ChatQuirks): OrderRule {
     const last = findTrailingAssistantText(messages)
     if (last === null) return messages
     notes.write('prefix-marked')
-    // A service with the field `reasoning_content` requires it in a message to continue, even if it
-    // is empty.
+    // A service with the field `reasoning_content` requires it, even if empty, in the message that
+    // the model is to continue.
     const reasoning =
       reasoningField === 'reasoning_content' && last['reasoning_content'] === undefined
         ? { reasoning_content: '' }
@@ -90,8 +91,8 @@ function markPrefix({ reasoningField }: ChatQuirks): OrderRule {
 }
 
 /**
- * Returns a user message that asks the model to continue, if `prefixCompletion` is false and the
- * last message is an assistant text; otherwise no message.
+ * Returns a user message that asks the model to continue, if the quirk `prefixCompletion` is false
+ * and the last message is an assistant text; otherwise an empty list.
  */
 export function createContinuationRequest(
   messages: readonly ChatMessage[],

@@ -57,7 +57,7 @@ function encodeMessage(
   encoding: EncodingContext,
 ): ChatMessage {
   const firstCall = calls[0]?.item
-  const { fields, part } = encodeReasoning(reasoning, calls[0]?.itemIndex ?? null, encoding)
+  const { fields, contentPart } = encodeReasoning(reasoning, calls[0]?.itemIndex ?? null, encoding)
   const callFields =
     firstCall === undefined || isFromOtherUpstream(firstCall, encoding.options)
       ? undefined
@@ -67,14 +67,14 @@ function encodeMessage(
     filterObjects(source?.['reasoning_details']),
   )
   const { content, refusal } = encodeText(message, encoding)
+  const textContent = calls.length > 0 ? content || null : content
   return {
     role: 'assistant',
     ...callFields,
     ...messageFields,
     ...fields,
     ...(details.length > 0 ? { reasoning_details: details } : {}),
-    content:
-      part !== null ? prependThinking(part, content) : calls.length > 0 ? content || null : content,
+    content: contentPart === null ? textContent : prependThinking(contentPart, content),
     ...(refusal === '' ? {} : { refusal }),
     ...encodeCalls(calls, ids, encoding),
   }

@@ -1,7 +1,7 @@
 /**
  * Encodes a conversation as chat messages, beginning with the instructions. If the model continued
- * its own answer, both parts stay separate messages, with the request to continue between them, as
- * the upstream received them before.
+ * its own answer, both parts of the answer stay separate messages, with the message that asked it
+ * to continue between them, because the upstream received them in this form before.
  */
 import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { isInsertedInstruction } from '../../../core/items/leading-instructions.ts'
@@ -23,8 +23,8 @@ export function encodeMessages(
   const messages: ChatMessage[] = []
   const insertedInstructions = new Set<ChatMessage>()
   if (instructions !== null) messages.push({ role: 'system', content: instructions })
-  // With `prefixCompletion`, the upstream itself continued the message, so both parts are one
-  // message.
+  // With `prefixCompletion`, the upstream itself continued the message, so both parts of the answer
+  // are one message.
   const continuations = quirks.prefixCompletion === true ? [] : findConsecutiveAnswers(items)
   for (const group of groupItemsIntoMessages(items, new Set(continuations), notes)) {
     if (group.type === 'input') {

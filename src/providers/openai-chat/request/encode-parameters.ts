@@ -8,7 +8,7 @@ import type { OutputFormat, PromptParameters } from '../../../core/prompt.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
 import { splitStopSequences, type SplitStopSequences } from '../../request/split-stop-sequences.ts'
-import type { ChatOptions, EncodingContext } from './encoding-context.ts'
+import type { ChatEncodingOptions, EncodingContext } from './encoding-context.ts'
 
 type ParameterEncoder = (params: PromptParameters, encoding: EncodingContext) => JsonObject
 
@@ -86,14 +86,14 @@ export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: Pa
 }
 
 /**
- * OpenAI's maximum number of stop sequences. Not applied to requests of Chat Completions clients,
- * because the upstream itself rejects a list that is too long.
+ * OpenAI's maximum number of stop sequences. It does not apply to requests of Chat Completions
+ * clients, because they learn from the upstream's error that their list is too long.
  */
 const MAX_STOP_SEQUENCES = 4
 
 export function planStopSequences(
   { stop, extra }: PromptParameters,
-  { quirks, isChatClient }: ChatOptions,
+  { quirks, isChatClient }: ChatEncodingOptions,
 ): SplitStopSequences {
   // With several choices (`n: 2`), all sequences are sent, because the gateway can end only a
   // single choice.

@@ -11,14 +11,15 @@ export interface PartEncodingContext {
   readonly itemIndex: number
   readonly notes: ChatNotes
   /**
-   * The fields that only Chat Completions has, for each part. If they are set, text parts are not
-   * joined.
+   * For each part, the fields that only Chat Completions has. If they are set, text parts are not
+   * joined, because joined text could not have them.
    */
   readonly partFields?: readonly (JsonObject | null)[] | undefined
 }
 
 export function encodeContent(parts: readonly Part[], context: PartEncodingContext): Json {
-  // `partFields` belong to the original parts. They are ignored if the number of parts has changed.
+  // `partFields` belong to the client's parts by index, so they are ignored if the number of parts
+  // has changed.
   const partFields = context.partFields?.length === parts.length ? context.partFields : undefined
   if (partFields === undefined && parts.every(isTextOrRefusal)) return joinText(parts, context)
   return parts.map((part, index) => ({ ...encodePart(part, context), ...partFields?.[index] }))

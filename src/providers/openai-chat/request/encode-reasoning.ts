@@ -6,14 +6,14 @@
 import { readChatOnlyFields, filterObjects } from '../../../core/items/chat-only-fields.ts'
 import type { Reasoning } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import type { ChatOptions, EncodingContext } from './encoding-context.ts'
+import type { ChatEncodingOptions, EncodingContext } from './encoding-context.ts'
 import { unpackReasoningDetails, type ReasoningMaker } from '../pack-reasoning-details.ts'
 import type { PositionedItem } from './group-items-into-messages.ts'
 
 export interface EncodedReasoning {
   readonly fields: JsonObject
-  /** For Mistral only: a part of type `thinking`, which precedes the content. */
-  readonly part: JsonObject | null
+  /** For Mistral only: a part of type `thinking` for the beginning of the content. */
+  readonly contentPart: JsonObject | null
 }
 
 /**
@@ -55,8 +55,8 @@ function encodeReasoningItems(
     const itemDetails = recorded.length > 0 ? recorded : (packed?.details ?? [])
     const sendsDetails = itemDetails.length > 0 && reasoningField !== 'none'
     if (sendsDetails) details.push(...itemDetails)
-    // The text is also part of `reasoning_details`. It is sent a second time only if the client did
-    // so.
+    // `reasoning_details` contain the text too. It is sent in a second field only if the client
+    // sent it there.
     if (sendsDetails && chatFields.$field === undefined) continue
     const text = readText(item)
     const field = chooseTextField(reasoningField, chatFields.$field)
@@ -73,22 +73,23 @@ function buildReasoning(
   details: readonly JsonObject[],
 ): EncodedReasoning {
   const fields: Record<string, Json> = {}
-  let part: JsonObject | null = null
+  let contentPart: JsonObject | null = null
   for (const [field, text] of texts) {
     if (field === 'thinking-part') {
-      part = { type: 'thinking', thinking: [{ type: 'text', text }] }
+      contentPart = { type: 'thinking', thinking: [{ type: 'text', text }] }
     } else fields[field] = text
   }
   if (details.length > 0) fields['reasoning_details'] = details
-  return { fields, part }
+  return { fields, contentPart }
 }
 
 /**
- * Returns the field in which reasoning text is sent: the one that the quirk names, or `reasoning`
- * beside `reasoning_details`.
+ * Returns the field in which reasoning text is sent: the one that the quirk `reasoningField` names
+ * (`reasoning` if it is `reasoning_details`); without the quirk, the field in which the client sent
+ * the text, otherwise `none`.
  */
 function chooseTextField(
-  quirk: ChatOptions['quirks']['reasoningField'],
+  quirk: ChatEncodingOptions['quirks']['reasoningField'],
   clientField: string | undefined,
 ): string {
   if (quirk === undefined) return clientField ?? 'none'
@@ -106,11 +107,11 @@ function readText({ summary, content = [] }: Reasoning): string {
  */
 export function isFromOtherUpstream(
   { origin }: Pick<Reasoning, 'origin'>,
-  options: ChatOptions,
+  options: ChatEncodingOptions,
 ): boolean {
   return origin !== undefined && isOtherMaker(origin, options)
 }
 
-function isOtherMaker(maker: ReasoningMaker, { account, model }: ChatOptions): boolean {
+function isOtherMaker(maker: ReasoningMaker, { account, model }: ChatEncodingOptions): boolean {
   return maker.account !== account.name || maker.model !== model
 }

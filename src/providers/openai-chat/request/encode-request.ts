@@ -11,12 +11,12 @@ import { PARAMETER_ENCODERS, planStopSequences } from './encode-parameters.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
 import { NOTES } from '../encoding-notes.ts'
 import { createNoteCollector } from '../../note-collector.ts'
-import { resolveChatOptions, type EncodingContext } from './encoding-context.ts'
+import { resolveChatEncodingOptions, type EncodingContext } from './encoding-context.ts'
 import { mustRewriteMessages } from './must-rewrite-messages.ts'
 import { removeJsonField } from './remove-json-field.ts'
 
 export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
-  const options = resolveChatOptions(prompt, account)
+  const options = resolveChatEncodingOptions(prompt, account)
   const collector = createNoteCollector('chat', NOTES)
   const encoding: EncodingContext = { options, notes: collector }
   const encoded = options.isChatClient
@@ -38,8 +38,8 @@ function buildBody({ params, stream, items }: Prompt, encoding: EncodingContext)
   const usageField = takesStreamOptions ? { stream_options: { include_usage: true } } : {}
   const streamFields = stream ? { stream, ...usageField } : {}
   const messages = encodeMessages(items, params.instructions, encoding)
-  // `messages` is the last field. So the next request of a conversation begins with the same bytes,
-  // and the upstream can reuse its cache.
+  // `messages` is the last field, so that the next request of a conversation begins with the same
+  // bytes, and the upstream can reuse its cache.
   return { ...removeUnsendableFields({ ...fields, ...streamFields }, encoding), messages }
 }
 
@@ -118,7 +118,8 @@ function clearFields(fields: JsonObject): JsonObject {
 
 /**
  * Returns the fields that the gateway controls: removes `store`, because the gateway stores the
- * answer, and sets the fields for streaming.
+ * answer, removes the `metadata` of an answer that the client wants stored, and sets the fields for
+ * streaming.
  */
 function overrideGatewayFields({
   stream,
@@ -140,16 +141,16 @@ function overrideGatewayFields({
   return fields
 }
 
-/** Encodes the messages. Returns no field if the client's own messages can be sent. */
+/**
+ * Returns the field `messages`: the encoded messages, or the client's own messages after added
+ * instructions. Returns no field if the client's own messages are sent unchanged.
+ */
 function replaceMessages(prompt: Prompt, encoding: EncodingContext): JsonObject {
   const { items, params, source } = prompt
   const { instructions } = params
-  if (
-    items !== source.items ||
-    mustRewriteMessages(items, source.body['messages'], encoding.options)
-  ) {
-    return { messages: encodeMessages(items, instructions, encoding) }
-  }
+  const mustEncode =
+    items !== source.items || mustRewriteMessages(items, source.body['messages'], encoding.options)
+  if (mustEncode) return { messages: encodeMessages(items, instructions, encoding) }
   if (instructions === source.params.instructions || instructions === null) return {}
   const messages = source.body['messages'] as readonly Json[]
   return { messages: [{ role: 'system', content: instructions }, ...messages] }

@@ -9,9 +9,9 @@ import type { ChatNotes } from '../encoding-notes.ts'
 import { readChatQuirks } from '../quirks.ts'
 import type { ChatQuirks } from '../quirk-table.ts'
 
-export interface ChatOptions {
+export interface ChatEncodingOptions {
   readonly account: Account
-  /** The quirks as configured. Some encoders treat a missing quirk differently from `false`. */
+  /** The configured quirks. Some encoders treat a missing quirk differently from `false`. */
   readonly quirks: ChatQuirks
   /** True if the client uses the Chat Completions API. */
   readonly isChatClient: boolean
@@ -25,7 +25,7 @@ export interface ChatOptions {
 }
 
 export interface EncodingContext {
-  readonly options: ChatOptions
+  readonly options: ChatEncodingOptions
   readonly notes: ChatNotes
 }
 
@@ -35,7 +35,7 @@ export interface EncodingContext {
  */
 const DEFAULT_CALL_ID_PATTERN = /^.{1,40}$/s
 
-export function resolveChatOptions(prompt: Prompt, account: Account): ChatOptions {
+export function resolveChatEncodingOptions(prompt: Prompt, account: Account): ChatEncodingOptions {
   const quirks = readChatQuirks(account)
   const isChatClient = prompt.source.dialect === 'chat'
   return {

@@ -1,7 +1,8 @@
 /**
- * Groups items by the message that they become. An assistant message contains its reasoning, its
- * tool calls and their outputs; each other message is a group of its own. Writes a note for items
- * that Chat Completions does not have.
+ * Groups items for encoding. A group is either one message that is not the assistant's, or an
+ * assistant message with its reasoning and its tool calls, each with its output, which becomes a
+ * `tool` message. Marks where the model continued its own answer. Writes a note for items that Chat
+ * Completions does not have.
  */
 import {
   type Item,
@@ -44,8 +45,8 @@ interface OpenGroup {
 }
 
 /**
- * Groups the items. `continuations` lists the index of the first item of each answer that continues
- * the answer before it.
+ * Groups the items. `continuations` contains the index of the first item of each answer that
+ * continues the answer before it.
  */
 export function groupItemsIntoMessages(
   items: readonly Item[],
@@ -110,9 +111,9 @@ function closeGroup(group: OpenGroup, groups: MessageGroup[], notes: ChatNotes):
 }
 
 /**
- * True if the reasoning at `itemIndex` begins a new assistant message: the open group has a
- * message, and the next item after the reasoning is another one. Reasoning before tool calls
- * belongs to the open group.
+ * True if the reasoning at `itemIndex` begins a new assistant message: the open group already has
+ * its message, and the next item after the reasoning is an assistant message. Reasoning before a
+ * tool call belongs to the open group.
  */
 function startsNextMessage(
   openGroup: OpenGroup | null,

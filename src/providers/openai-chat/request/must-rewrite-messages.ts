@@ -1,13 +1,13 @@
 /**
- * Detects messages of a Chat Completions client that the upstream does not accept. They are then
- * encoded again instead of being sent as the client wrote them.
+ * Detects messages of a Chat Completions client that the upstream does not accept. The caller then
+ * encodes all messages again, instead of sending them as the client wrote them.
  */
 import { filterObjects } from '../../../core/items/chat-only-fields.ts'
 import { isToolOutput, type Item } from '../../../core/item.ts'
 import type { Json } from '../../../core/json/json.ts'
 import { isAcceptedCallId } from './normalize-call-ids.ts'
 import { isMediaPart } from './encode-parts.ts'
-import type { ChatOptions } from './encoding-context.ts'
+import type { ChatEncodingOptions } from './encoding-context.ts'
 import type { ChatQuirks } from '../quirk-table.ts'
 
 /**
@@ -17,7 +17,7 @@ import type { ChatQuirks } from '../quirk-table.ts'
 export function mustRewriteMessages(
   items: readonly Item[],
   messages: Json | undefined,
-  options: ChatOptions,
+  options: ChatEncodingOptions,
 ): boolean {
   const { strictAlternation, userAfterTool, prefixCompletion, reasoningDemanded } = options.quirks
   if (strictAlternation === true) return true
@@ -45,7 +45,7 @@ function isToolOutputBeforeUser(item: Item, index: number, items: readonly Item[
   return isToolOutput(item) && next?.type === 'message' && next.role === 'user'
 }
 
-function isUnsupportedItem(item: Item, options: ChatOptions): boolean {
+function isUnsupportedItem(item: Item, options: ChatEncodingOptions): boolean {
   const { customTools, callIdPattern, toolMedia, developerRole, quirks } = options
   switch (item.type) {
     case 'message':

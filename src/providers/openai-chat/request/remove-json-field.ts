@@ -3,8 +3,8 @@
  * For a long history, this is several times faster than serializing the object again.
  *
  * Finds the field only near the start or the end of the bytes, and only if all fields between it
- * and that end have simple values (no objects, lists or escapes). So the field of a nested object
- * is never removed instead. Returns null if the field is not found.
+ * and that end have simple values (no objects, lists or escapes), so that it cannot mistake a field
+ * of a nested object for it. Returns null if the field is not found.
  */
 export function removeJsonField(bytes: Uint8Array, name: string): Uint8Array | null {
   const { atHead, atTail } = getPatterns(name)

@@ -8,7 +8,7 @@ import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core
 import { createFailure } from '../../../core/errors/gateway-error.ts'
 import { createCallIdGenerator } from '../../response/generate-call-ids.ts'
 import { parseError } from '../parse-errors.ts'
-import { createAnswerEventEmitter } from './answer-event-emitter.ts'
+import { createDeltaFieldsDecoder } from './delta-fields-decoder.ts'
 import { createAnswerEndTracker } from './decide-answer-end.ts'
 import { readDelta } from './read-delta.ts'
 import type { ReasoningMaker } from '../pack-reasoning-details.ts'
@@ -54,7 +54,7 @@ export function createChunkReader({
   const endTracker = createAnswerEndTracker()
   const createCallId = createCallIdGenerator(starter.getIdentity, promptItems)
   const answer = extractThinkTags(
-    createAnswerEventEmitter({ emit, createCallId, wrappedToolNames, reasoningMaker }),
+    createDeltaFieldsDecoder({ emit, createCallId, wrappedToolNames, reasoningMaker }),
     thinkTags,
   )
 

@@ -39,8 +39,8 @@ export function createAnswerEndTracker(): AnswerEndTracker {
       const chunkUsage = parseUsage(chunk.usage ?? readGroqUsage(chunk))
       if (chunkUsage !== null) usage = chunkUsage
       if (choice !== null) reason = textOrEmpty(choice.finish_reason) || reason
-      // OpenAI's last chunk has usage and no choice, so such a chunk means that the answer is
-      // complete.
+      // In OpenAI's streams, only the last chunk has usage and no choice, so such a chunk means
+      // that the answer is complete.
       else if (chunkUsage !== null) hasFinalUsage = true
     },
     getUsage: () => usage,

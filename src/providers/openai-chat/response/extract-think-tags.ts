@@ -1,18 +1,18 @@
 /**
  * Moves `<think>…</think>` from the beginning of an answer's text to a reasoning item, for servers
- * that send reasoning within the text. Chunks may split a tag. Tags further on in the text stay,
- * because the model means them as text.
+ * that send reasoning within the text. Recognizes a tag that is split between chunks. Does not move
+ * tags further on in the text, because the model means them as text.
  */
-import type { AnswerEventEmitter } from './answer-event-emitter.ts'
+import type { DeltaFieldsDecoder } from './delta-fields-decoder.ts'
 
 /**
- * Returns an emitter that moves the tags before it passes text on to `answer`. Returns `answer`
- * itself without the quirk `thinkTags`.
+ * Returns a decoder that moves the tags before it passes text on to `answer`; without the quirk
+ * `thinkTags`, returns `answer` itself.
  */
 export function extractThinkTags(
-  answer: AnswerEventEmitter,
+  answer: DeltaFieldsDecoder,
   thinkTags: true | 'unopened' | undefined,
-): AnswerEventEmitter {
+): DeltaFieldsDecoder {
   if (thinkTags === undefined) return answer
   const parser = createTagParser(thinkTags, answer.addText, (text) =>
     answer.addReasoning(text, 'content'),

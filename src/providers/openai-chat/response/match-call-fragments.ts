@@ -66,7 +66,7 @@ function startsNewCall(
   call: ToolCallBuilder,
   { id, name, inputText }: ParsedCallFragment,
 ): boolean {
-  // A name does not mean that a call begins, because some services repeat it in every fragment.
+  // Does not compare names, because some services repeat the name in every fragment of a call.
   if (name === '' || call.name() === '') return false
   if (id !== '' && call.upstreamId !== '') return id !== call.upstreamId
   return inputText.startsWith('{') && tryParseJsonObject(call.inputText()) !== null

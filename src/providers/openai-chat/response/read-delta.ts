@@ -1,17 +1,17 @@
 /**
- * Reads the fields of a delta and passes them to the emitter, in the order in which a model writes
- * them: reasoning, text, tool calls.
+ * Reads the fields of a delta and passes them to the `DeltaFieldsDecoder`, in the order in which a
+ * model writes them: reasoning, text, tool calls.
  */
 import { filterObjects } from '../../../core/items/chat-only-fields.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
-import type { AnswerEventEmitter } from './answer-event-emitter.ts'
+import type { DeltaFieldsDecoder } from './delta-fields-decoder.ts'
 import { isSummaryDetail, readDetailText } from './merge-reasoning-details.ts'
 import type { ChatDelta } from '../api-types.ts'
 
 export function readDelta(
   delta: ChatDelta,
   logprobs: Json | undefined,
-  answer: AnswerEventEmitter,
+  answer: DeltaFieldsDecoder,
 ): void {
   readReasoning(delta, answer)
   readContent(delta.content, logprobs, answer)
@@ -36,7 +36,7 @@ export function readDelta(
  * Reads reasoning from one of four fields. If a server sends the same text in two of them, it is
  * read once.
  */
-function readReasoning(delta: ChatDelta, answer: AnswerEventEmitter): void {
+function readReasoning(delta: ChatDelta, answer: DeltaFieldsDecoder): void {
   const details =
     delta.reasoning_details === undefined ? [] : filterObjects(delta.reasoning_details)
   const text =
@@ -55,7 +55,7 @@ function readReasoning(delta: ChatDelta, answer: AnswerEventEmitter): void {
 function readContent(
   content: Json | undefined,
   logprobs: Json | undefined,
-  answer: AnswerEventEmitter,
+  answer: DeltaFieldsDecoder,
 ): void {
   if (typeof content === 'string') {
     if (content === '') return
@@ -68,7 +68,7 @@ function readContent(
 }
 
 /** Reads a part in Mistral's format, e.g. `{ type: 'thinking', thinking: [{ text: '…' }] }`. */
-function readPart(part: JsonObject, answer: AnswerEventEmitter): void {
+function readPart(part: JsonObject, answer: DeltaFieldsDecoder): void {
   const { type, thinking } = part
   if (type === 'text' || type === 'output_text') {
     const text = textOrEmpty(part['text'])
@@ -86,7 +86,7 @@ function readPart(part: JsonObject, answer: AnswerEventEmitter): void {
  * Passes annotations on in the flat form of the Responses API: `{ type, url_citation: { url } }` →
  * `{ type, url }`.
  */
-function readAnnotations(list: Json, answer: AnswerEventEmitter): void {
+function readAnnotations(list: Json, answer: DeltaFieldsDecoder): void {
   for (const annotation of filterObjects(list)) {
     const nested = annotation['url_citation']
     const flat = isObject(nested) ? { type: 'url_citation', ...nested } : annotation

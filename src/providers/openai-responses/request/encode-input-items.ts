@@ -1,14 +1,15 @@
 /**
- * Encodes the items of a prompt as `input`. An item that does not change stays the same object;
- * each change gets a note.
+ * Encodes the items of a prompt as `input`. An item without changes stays the same object; each
+ * change gets a note.
  *
- * The upstream stores nothing (`store: false`), so it rejects a reasoning item with an id (404), an
- * id that the gateway or another provider generated (400), and an item whose id belongs to missing
- * reasoning. Therefore all ids are removed. A client that itself sends `store: false` sends valid
- * ids, which stay, unless some of its reasoning is dropped.
+ * The upstream stores nothing (`store: false`). Therefore it rejects a reasoning item with an id
+ * (404), an id that the gateway or another provider generated (400), and an item whose id belongs
+ * to reasoning that the request does not contain. So the ids of all items are removed, except
+ * from opaque items of types that need one. A client that itself sends `store: false` sends valid
+ * ids; they stay, unless some of its reasoning is dropped.
  *
  * The upstream can read reasoning only from `encrypted_content` of the same account, or as plain
- * text if the quirk `rawReasoning` allows it.
+ * text if the quirk `rawReasoning` allows it or this account made it.
  */
 import { patchObject } from '../../../core/json/patch-object.ts'
 import {
@@ -115,7 +116,10 @@ function explainReasoningDrop(item: Reasoning, target: ItemTarget): NoteCode | n
   return isReadable ? null : 'reasoning-not-sealed'
 }
 
-/** The item types that may be sent without an id. The API requires an id on other opaque items. */
+/**
+ * The opaque item types that may be sent without an id. The API requires an id on items of other
+ * opaque types.
+ */
 const TYPES_WITHOUT_ID: ReadonlySet<Json | undefined> = new Set(
   `compaction web_search_call shell_call shell_call_output apply_patch_call
   apply_patch_call_output tool_search_call tool_search_output`.split(/\s+/),

@@ -1,7 +1,7 @@
 /**
  * Encodes the parameters of a prompt as fields of a request. Starts from the body of a Responses
- * client and replaces only fields that the gateway changed or that the API names differently. Other
- * fields stay, because the upstream may support them.
+ * client and replaces only fields that a transform changed, or that the API names differently.
+ * Other fields stay, because the upstream may support them.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import { patchObject } from '../../../core/json/patch-object.ts'
@@ -10,7 +10,7 @@ import { hasResponsesEndpoint } from '../../has-responses-endpoint.ts'
 import type { Account } from '../../provider-interface.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
 import type { ResponsesNotes } from '../encoding-notes.ts'
-import { acceptsExtraField, PARAMETER_ENCODERS, type BodyFields } from './parameter-encoders.ts'
+import { acceptsExtraField, PARAMETER_ENCODERS, type BodyChanges } from './parameter-encoders.ts'
 
 export function encodeParameters(
   prompt: Prompt,
@@ -27,7 +27,7 @@ export function encodeParameters(
       ? clearUnsupportedFields(body, isAccepted, notes)
       : encodeExtraParameters(prompt, isAccepted, notes),
     encodeContextManagement(prompt, account, body, notes),
-  ) as BodyFields
+  ) as BodyChanges
   return patchObject(body, fields)
 }
 
@@ -40,7 +40,7 @@ function encodeContextManagement(
   account: Account,
   { context_management: clientSetting = null }: JsonObject,
   notes: ResponsesNotes,
-): BodyFields {
+): BodyChanges {
   if (!hasResponsesEndpoint(account, 'compact')) return { context_management: undefined }
   if (compactAbove === undefined || clientSetting !== null) return {}
   notes.write('compaction-asked', { field: 'context_management' })
@@ -52,7 +52,7 @@ function clearUnsupportedFields(
   body: JsonObject,
   isAccepted: (field: string) => boolean,
   notes: ResponsesNotes,
-): BodyFields {
+): BodyChanges {
   const unsupported = CHAT_FIELDS.filter((field) => field in body && !isAccepted(field))
   for (const field of unsupported) {
     if (!isDefaultValue(field, body[field])) notes.write('parameter-without-word', { field })
@@ -71,7 +71,7 @@ function encodeExtraParameters(
   { params }: Prompt,
   isAccepted: (field: string) => boolean,
   notes: ResponsesNotes,
-): BodyFields {
+): BodyChanges {
   const { seed, presencePenalty, frequencyPenalty, extra } = params
   const fields = Object.entries({
     seed,

@@ -1,7 +1,7 @@
 /**
- * Encodes a prompt as a request to `POST /responses`. Sends the client's own bytes if nothing
- * changes. Otherwise the request has `store: false`, because the gateway stores the conversation,
- * and `include` requests encrypted reasoning, which later requests contain.
+ * Encodes a prompt as a request to `POST /responses`. If nothing changes, sends the client's own
+ * bytes. Otherwise sends `store: false`, because the gateway stores the conversation, and requests
+ * encrypted reasoning by `include`, because later requests must contain it.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { Prompt } from '../../../core/prompt.ts'

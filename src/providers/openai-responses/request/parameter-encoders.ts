@@ -10,8 +10,8 @@ import { type SplitStopSequences, splitStopSequences } from '../../request/split
 import type { ResponsesNotes } from '../encoding-notes.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
 
-/** Fields to set in the body. The value undefined removes a field. */
-export type BodyFields = Readonly<Record<string, Json | undefined>>
+/** Changes to the body by field: the new value, or undefined to remove the field. */
+export type BodyChanges = Readonly<Record<string, Json | undefined>>
 
 export interface ParameterContext {
   readonly account: Account
@@ -20,7 +20,7 @@ export interface ParameterContext {
   readonly notes: ResponsesNotes
 }
 
-type ParameterEncoder = (prompt: Prompt, context: ParameterContext) => BodyFields
+type ParameterEncoder = (prompt: Prompt, context: ParameterContext) => BodyChanges
 
 export const PARAMETER_ENCODERS: readonly ParameterEncoder[] = [
   encodePlain('model', 'model'),
@@ -43,7 +43,7 @@ export const PARAMETER_ENCODERS: readonly ParameterEncoder[] = [
   encodeStreamOptions,
 ]
 
-const NO_FIELDS: BodyFields = {}
+const NO_CHANGES: BodyChanges = {}
 
 /** True if the client uses the Responses API and no transform changed the parameters `names`. */
 function isUnchanged(
@@ -64,29 +64,32 @@ type PlainParameter = {
 
 function encodePlain(name: PlainParameter, field: string): ParameterEncoder {
   return (prompt) =>
-    isUnchanged(prompt, name) ? NO_FIELDS : { [field]: prompt.params[name] ?? undefined }
+    isUnchanged(prompt, name) ? NO_CHANGES : { [field]: prompt.params[name] ?? undefined }
 }
 
-/** Replaces instructions that the client sent as a list, because they were parsed into items. */
-function encodeInstructions(prompt: Prompt, { body }: ParameterContext): BodyFields {
-  if (isUnchanged(prompt, 'instructions') && !Array.isArray(body['instructions'])) return NO_FIELDS
+/**
+ * Replaces instructions that the client sent as a list: they were parsed into items, which are part
+ * of `input`.
+ */
+function encodeInstructions(prompt: Prompt, { body }: ParameterContext): BodyChanges {
+  if (isUnchanged(prompt, 'instructions') && !Array.isArray(body['instructions'])) return NO_CHANGES
   return { instructions: prompt.params.instructions ?? undefined }
 }
 
-function encodeToolList(prompt: Prompt, { notes }: ParameterContext): BodyFields {
-  if (isUnchanged(prompt, 'tools')) return NO_FIELDS
+function encodeToolList(prompt: Prompt, { notes }: ParameterContext): BodyChanges {
+  if (isUnchanged(prompt, 'tools')) return NO_CHANGES
   const encoded = encodeTools(prompt, notes)
   return { tools: encoded.length === 0 ? undefined : encoded }
 }
 
-function encodeChoice(prompt: Prompt, { body, notes }: ParameterContext): BodyFields {
+function encodeChoice(prompt: Prompt, { body, notes }: ParameterContext): BodyChanges {
   // A choice in the nested form of Chat Completions, `{ function: { name } }`, must be encoded
   // again.
   const clientChoice = body['tool_choice']
   const isNested =
     isObject(clientChoice) &&
     ['function', 'custom', 'allowed_tools'].some((name) => isObject(clientChoice[name]))
-  if (isUnchanged(prompt, 'toolChoice', 'tools') && !isNested) return NO_FIELDS
+  if (isUnchanged(prompt, 'toolChoice', 'tools') && !isNested) return NO_CHANGES
   const { params, source } = prompt
   return {
     tool_choice: encodeToolChoice(params, source.dialect, notes),
@@ -99,7 +102,7 @@ const MIN_OUTPUT_TOKENS = 16
  * Encodes the output limit. Raises it to OpenAI's minimum of 16, because clients test models with
  * `max_output_tokens: 1`.
  */
-function encodeMaxOutputTokens(prompt: Prompt, { account, notes }: ParameterContext): BodyFields {
+function encodeMaxOutputTokens(prompt: Prompt, { account, notes }: ParameterContext): BodyChanges {
   const requested = prompt.params.maxOutputTokens
   const { minOutputTokens } = account.quirks
   const minimum = typeof minOutputTokens === 'number' ? minOutputTokens : MIN_OUTPUT_TOKENS
@@ -108,34 +111,34 @@ function encodeMaxOutputTokens(prompt: Prompt, { account, notes }: ParameterCont
     return { max_output_tokens: minimum }
   }
   return isUnchanged(prompt, 'maxOutputTokens')
-    ? NO_FIELDS
+    ? NO_CHANGES
     : { max_output_tokens: requested ?? undefined }
 }
 
-function encodeStop(prompt: Prompt, { account, body, notes }: ParameterContext): BodyFields {
+function encodeStop(prompt: Prompt, { account, body, notes }: ParameterContext): BodyChanges {
   const { sent, unsent } = planStopSequences(prompt, account)
   if (unsent.length > 0) notes.write('stop-enforced', { field: 'stop' })
   if (isUnchanged(prompt, 'stop') && (acceptsExtraField('stop', account) || !('stop' in body)))
-    return NO_FIELDS
+    return NO_CHANGES
   return { stop: sent.length === 0 ? undefined : sent }
 }
 
-function encodeText(prompt: Prompt, { body, notes }: ParameterContext): BodyFields {
+function encodeText(prompt: Prompt, { body, notes }: ParameterContext): BodyChanges {
   const isMisplaced = 'verbosity' in body
-  if (isUnchanged(prompt, 'format', 'verbosity') && !isMisplaced) return NO_FIELDS
+  if (isUnchanged(prompt, 'format', 'verbosity') && !isMisplaced) return NO_CHANGES
   if (isMisplaced && body['verbosity'] !== null)
     notes.write('parameter-moved', { field: 'verbosity' })
   const { format, verbosity } = prompt.params
-  const fields: BodyFields = {
+  const fields: BodyChanges = {
     verbosity: verbosity ?? undefined,
     ...(isUnchanged(prompt, 'format') ? {} : { format: encodeFormat(format) }),
   }
   return { verbosity: undefined, text: patchNestedFields(body['text'], fields) }
 }
 
-function encodeReasoning(prompt: Prompt, { body, notes }: ParameterContext): BodyFields {
+function encodeReasoning(prompt: Prompt, { body, notes }: ParameterContext): BodyChanges {
   const isMisplaced = 'reasoning_effort' in body
-  if (isUnchanged(prompt, 'effort', 'reasoningSummary') && !isMisplaced) return NO_FIELDS
+  if (isUnchanged(prompt, 'effort', 'reasoningSummary') && !isMisplaced) return NO_CHANGES
   if (isMisplaced && body['reasoning_effort'] !== null)
     notes.write('parameter-moved', { field: 'reasoning_effort' })
   const { effort, reasoningSummary } = prompt.params
@@ -144,10 +147,10 @@ function encodeReasoning(prompt: Prompt, { body, notes }: ParameterContext): Bod
 }
 
 /** Encodes `include` without `reasoning.raw`, a value that only the gateway supports. */
-function encodeInclude(prompt: Prompt, { body }: ParameterContext): BodyFields {
+function encodeInclude(prompt: Prompt, { body }: ParameterContext): BodyChanges {
   const { include, topLogprobs } = prompt.params
   const sent = include.filter((name) => name !== 'reasoning.raw')
-  if (isUnchanged(prompt, 'include') && sent.length === include.length) return NO_FIELDS
+  if (isUnchanged(prompt, 'include') && sent.length === include.length) return NO_CHANGES
   // `top_logprobs` alone suffices in Chat Completions. The Responses API also needs a value of
   // `include`.
   if (prompt.source.dialect === 'chat' && topLogprobs !== null && !sent.includes(LOGPROBS)) {
@@ -161,15 +164,15 @@ const LOGPROBS = 'message.output_text.logprobs'
 /**
  * Removes `include_usage`, which only Chat Completions has. The Responses API always sends usage.
  */
-function encodeStreamOptions(_prompt: Prompt, { body }: ParameterContext): BodyFields {
+function encodeStreamOptions(_prompt: Prompt, { body }: ParameterContext): BodyChanges {
   const options = body['stream_options']
-  if (!isObject(options) || !('include_usage' in options)) return NO_FIELDS
+  if (!isObject(options) || !('include_usage' in options)) return NO_CHANGES
   return { stream_options: patchNestedFields(options, { include_usage: undefined }) }
 }
 
-/** Returns `original` with `fields` set; undefined if the result has no fields. */
-function patchNestedFields(original: Json | undefined, fields: BodyFields): JsonObject | undefined {
-  const object = patchObject(isObject(original) ? original : {}, fields)
+/** Returns `base` with `fields` set; undefined if the result has no fields. */
+function patchNestedFields(base: Json | undefined, fields: BodyChanges): JsonObject | undefined {
+  const object = patchObject(isObject(base) ? base : {}, fields)
   return Object.keys(object).length === 0 ? undefined : object
 }
 

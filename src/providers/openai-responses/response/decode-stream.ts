@@ -1,9 +1,10 @@
 /**
  * Decodes a Responses answer, streamed or not, into events.
  *
- * Items are identified by `output_index`, because their ids may differ between events. A finished
- * item replaces what its deltas contained. An `error` event and the `response.failed` event after
- * it are one failure. A stream without a final event is a failure too.
+ * Items are identified by `output_index`, because their ids may differ between events. When an item
+ * is finished, its final form replaces the content of its deltas. An `error` event and the
+ * `response.failed` event after it are one failure. A stream without a final event is a failure
+ * too.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import {
@@ -15,13 +16,13 @@ import {
 import { createFailure } from '../../../core/errors/gateway-error.ts'
 import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 import type { Decoder } from '../../provider-interface.ts'
-import { createAnswerEventEmitter, type AnswerEventEmitter } from './answer-event-emitter.ts'
+import { createOutputItemsDecoder, type OutputItemsDecoder } from './output-items-decoder.ts'
 import { parseError } from '../parse-errors.ts'
 import type { DeltaChannel, ItemBuilder } from './item-builder.ts'
-import type { ResponsesEventHandlers } from '../api-types.ts'
+import type { ResponsesEventHandlers } from '../stream-event-names.ts'
 
 export function decodeStream(): Decoder {
-  const answer = createAnswerEventEmitter()
+  const answer = createOutputItemsDecoder()
   return {
     push({ event: name, data }) {
       if (answer.isOver() || data === '[DONE]') return NO_OUTPUT
@@ -43,7 +44,7 @@ export function decodeStream(): Decoder {
  * event.
  */
 export function decodeBody(body: JsonObject): readonly StreamEvent[] {
-  const answer = createAnswerEventEmitter()
+  const answer = createOutputItemsDecoder()
   if (Array.isArray(body['output']) || isObject(body['error'])) answer.finishAnswer(body)
   else answer.failAnswer(NO_RESPONSE)
   return answer.takeEvents()
@@ -63,9 +64,9 @@ const CUT_OFF = createFailure(
   'The upstream broke off before its answer was over.',
 )
 
-type Handler = (answer: AnswerEventEmitter, event: JsonObject) => void
+type Handler = (answer: OutputItemsDecoder, event: JsonObject) => void
 
-const HANDLERS: ResponsesEventHandlers<AnswerEventEmitter> = {
+const HANDLERS: ResponsesEventHandlers<OutputItemsDecoder> = {
   'response.created': handleStart,
   'response.queued': handleStart,
   'response.in_progress': handleStart,
@@ -111,13 +112,14 @@ const HANDLERS: ResponsesEventHandlers<AnswerEventEmitter> = {
 /** Handlers by event name. Events without a handler are ignored. */
 const HANDLERS_BY_NAME: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
 
-function handleStart(answer: AnswerEventEmitter, event: JsonObject): void {
+function handleStart(answer: OutputItemsDecoder, event: JsonObject): void {
   answer.startAnswer(event['response'])
 }
 
 /**
- * Returns the handler of a final event. `response.completed` may still contain a failed response,
- * whose `status` then applies.
+ * Returns the handler of a final event. `response.completed` may contain a failed response, so the
+ * `status` in its response takes precedence; the names of the other events determine the status
+ * themselves.
  */
 function handleEnd(status: 'completed' | 'incomplete' | 'failed'): Handler {
   return (answer, { response }) => {
@@ -187,7 +189,7 @@ const CHANNEL_BY_PART_TYPE: ReadonlyMap<unknown, DeltaChannel> = new Map<unknown
   ['summary_text', 'summary'],
 ])
 
-function handlePartDone(answer: AnswerEventEmitter, event: JsonObject): void {
+function handlePartDone(answer: OutputItemsDecoder, event: JsonObject): void {
   const { part } = event
   if (!isObject(part)) return
   const channel = CHANNEL_BY_PART_TYPE.get(part['type'])
@@ -196,7 +198,7 @@ function handlePartDone(answer: AnswerEventEmitter, event: JsonObject): void {
 }
 
 function findOrOpenItem(
-  answer: AnswerEventEmitter,
+  answer: OutputItemsDecoder,
   event: JsonObject,
   emptyItem: JsonObject | null,
 ): ItemBuilder | null {
@@ -204,7 +206,7 @@ function findOrOpenItem(
   return answer.getItem(index) ?? (emptyItem === null ? null : answer.openItem(index, emptyItem))
 }
 
-function readOutputIndex(answer: AnswerEventEmitter, { output_index: index }: JsonObject): number {
+function readOutputIndex(answer: OutputItemsDecoder, { output_index: index }: JsonObject): number {
   return typeof index === 'number' ? index : answer.getLatestIndex()
 }
 

@@ -78,7 +78,7 @@ describe('tool calls in Anthropic requests', () => {
     expect(codes).toEqual(['call-id-changed'])
   })
 
-  test('a repeated call id gets another id in an Anthropic request', () => {
+  test('a call with the id of an earlier call gets another id in an Anthropic request', () => {
     const again = [call('0'), output('0'), call('0'), output('0')]
     const { body } = encode([user('go'), ...again])
     const second = contentAt(body, 3) as readonly { id: string }[]

@@ -74,7 +74,7 @@ describe('limits, stop sequences and other parameters in Anthropic requests', ()
     expect(fields({ serviceTier: 'auto' }, 'service_tier')).toEqual([undefined, []])
   })
 
-  test('the quirks of an Anthropic account override the traits of a model', () => {
+  test("the quirks of an Anthropic account override the defaults for a model's name", () => {
     const quirks = {
       thinking: 'budget',
       maxTokens: 3000,

@@ -28,7 +28,7 @@ describe('images in Anthropic requests', () => {
     { image_url: 'data:image/png,AAAA' },
     { image_url: 'blob:1' },
     {},
-  ])('the image %j, which Anthropic cannot read, becomes a notice', (image) => {
+  ])('the image %j, which Anthropic cannot read, becomes a notice in the request', (image) => {
     const { block, why } = encodeUserPart({ type: 'input_image', ...image })
     expect(block).toMatchObject({
       type: 'text',
@@ -70,42 +70,42 @@ describe('images in Anthropic requests', () => {
 describe('files in Anthropic requests', () => {
   test.each<readonly [string, Part, object]>([
     [
-      'a PDF',
+      'a PDF file',
       { type: 'input_file', file_data: 'data:application/pdf;base64,JVBE', filename: 'a.pdf' },
       { source: { type: 'base64', media_type: 'application/pdf', data: 'JVBE' }, title: 'a.pdf' },
     ],
     [
-      'bare base64',
+      'a file of base64 without a media type',
       { type: 'input_file', file_data: 'JVBE' },
       { source: { type: 'base64', media_type: 'application/pdf', data: 'JVBE' } },
     ],
     [
-      'text',
+      'a text file',
       { type: 'input_file', file_data: base64('grüezi'), filename: 'a.txt' },
       { source: { type: 'text', media_type: 'text/plain', data: 'grüezi' }, title: 'a.txt' },
     ],
     [
-      'an address',
+      'a file with a URL',
       { type: 'input_file', file_url: 'https://example.com/a.pdf' },
       { source: { type: 'url', url: 'https://example.com/a.pdf' } },
     ],
-  ])('a file with %s is sent to Anthropic as a document', (_, part, document) => {
+  ])('%s is sent to Anthropic as a document', (_, part, document) => {
     expect(encodeUserPart(part)).toEqual({ block: { type: 'document', ...document }, why: [] })
   })
 
   test.each<readonly [string, Part, string]>([
     [
-      'not text',
+      'that is no valid UTF-8 text',
       { type: 'input_file', file_data: 'data:text/plain;base64,/w==' },
       'media-unsupported',
     ],
     [
-      'not readable',
+      'of an unreadable type',
       { type: 'input_file', file_data: 'AAAA', filename: 'a.docx' },
       'media-unsupported',
     ],
-    ['elsewhere', { type: 'input_file', file_id: 'file-1' }, 'file-of-another-provider'],
-  ])('a file with %s becomes a notice in an Anthropic request', (_, part, code) => {
+    ['of another service', { type: 'input_file', file_id: 'file-1' }, 'file-of-another-provider'],
+  ])('a file %s becomes a notice in an Anthropic request', (_, part, code) => {
     expect(encodeUserPart(part)).toMatchObject({ block: { type: 'text' }, why: [code] })
   })
 })

@@ -117,7 +117,7 @@ describe('roles of messages in Anthropic requests', () => {
     expect(codes).toEqual(['first-user-line-added'])
   })
 
-  test('a system message within the conversation is sent to Anthropic as tagged user text in the same position', () => {
+  test('a system message within the conversation is sent to Anthropic in the same position as user text in <system> tags', () => {
     const { body, codes } = encode([user('a'), assistant('b'), system('Be kind.'), user('c')])
     expect(contentAt(body, 2)).toEqual([text('<system>\nBe kind.\n</system>'), text('c')])
     expect(codes).toEqual(['system-in-place'])
@@ -140,10 +140,10 @@ describe('assistant messages at the end of Anthropic requests', () => {
   })
 
   test.each<readonly [string, readonly Item[], Partial<PromptParameters>]>([
-    ['cannot do that', items, { model: 'claude-opus-4-6' }],
+    ['cannot continue an assistant message', items, { model: 'claude-opus-4-6' }],
     ['thinks', [user('Yes or no?'), thought('so'), assistant('My answer is ')], { effort: 'low' }],
   ])(
-    'a final assistant message is followed by a request to continue if the Claude model %s',
+    'a user message that asks to continue follows a final assistant message if the Claude model %s',
     (_, items, params) => {
       const { body, codes } = encode(items, params)
       expect(body['messages']).toMatchObject([

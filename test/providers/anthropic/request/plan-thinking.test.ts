@@ -76,7 +76,7 @@ describe('thinking parameters of Claude models', () => {
     expect(encode(loop, { ...params, model: 'claude-opus-4-6' }).codes).toEqual([])
   })
 
-  test('with thinking off, an Anthropic request omits the thinking of the open tool loop but keeps that of earlier answers', () => {
+  test('with thinking off, an Anthropic request omits thinking after the last user message but keeps that of earlier answers', () => {
     const loop = [thought('so'), call('a'), output('a')]
     const params = { tools: [look()] }
     expect(encode([...QUESTION, ...loop], params).codes).toEqual(['thinking-off'])

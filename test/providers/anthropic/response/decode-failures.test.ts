@@ -77,7 +77,7 @@ describe('failures in Anthropic answers', () => {
   })
 
   test.each(['{"type":', 'null', '"text"', '<html>'])(
-    'an Anthropic stream with the data %s emits one failure',
+    'an Anthropic stream with the invalid data %s gives one failure',
     (data) => {
       const events = decodeSse([{ data }, { data }, { data: '{"type":"message_stop"}' }])
       expectOrdered(events)

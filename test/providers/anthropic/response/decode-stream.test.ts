@@ -21,7 +21,7 @@ function lastEvent(events: readonly StreamEvent[]): StreamEvent | undefined {
 }
 
 describe('decoded Anthropic answers', () => {
-  test("text in an Anthropic stream is emitted in the upstream's deltas", () => {
+  test('the text deltas of an Anthropic stream are emitted one by one', () => {
     expect(decode(createAnswer(HI))).toEqual([
       { type: 'answer-started', upstreamId: 'msg_1', model: 'claude-sonnet-4-5' },
       { type: 'item-started', index: 0, item: { type: 'message', role: 'assistant', content: [] } },
@@ -91,7 +91,7 @@ describe('decoded Anthropic answers', () => {
     ])
   })
 
-  test("tool call arguments in an Anthropic stream are emitted in the upstream's deltas", () => {
+  test('the argument deltas of a tool call in an Anthropic stream are emitted one by one', () => {
     const use = block(
       { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
       { type: 'input_json_delta', partial_json: '' },
@@ -114,7 +114,7 @@ describe('decoded Anthropic answers', () => {
     expect(itemsOf(events)).toMatchObject([{ arguments: '{}' }])
   })
 
-  test("an Anthropic answer's tool calls get the client's tool names, and custom tool calls their text", () => {
+  test("tool calls in an Anthropic answer get the client's tool names, and calls of custom tools get plain text as input", () => {
     const tools = [
       { type: 'custom', name: 'grep', description: null, format: null } as const,
       look('files.read'),
@@ -198,7 +198,7 @@ describe('decoded Anthropic answers', () => {
     ])
   })
 
-  test("blocks of Anthropic's server tools become opaque items with all their deltas", () => {
+  test("a block of Anthropic's server tools becomes an opaque item with the content of all its deltas", () => {
     const search = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }
     const found = { type: 'web_search_tool_result', tool_use_id: 's', content: [{ url: 'u' }] }
     const events = decode(

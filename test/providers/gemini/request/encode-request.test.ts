@@ -28,7 +28,7 @@ describe('roles of turns in Gemini requests', () => {
     expect(notes).toEqual([])
   })
 
-  test('a system message within the conversation is sent to Gemini as tagged user text in the same position', () => {
+  test('a system message within the conversation is sent to Gemini in the same position as user text in <system_message> tags', () => {
     const items = [
       hi,
       message('assistant', 'Hello'),
@@ -290,7 +290,7 @@ describe('thought signatures in Gemini requests', () => {
     return { signatures, codes: codes }
   }
 
-  test('the first of parallel calls of another model gets the documented stand-in signature for Gemini 3 (C98)', () => {
+  test('the first of parallel calls of another model gets the text that Gemini 3 accepts instead of a signature (C98)', () => {
     const items = [
       hi,
       call('a', 'f', {}),

@@ -54,7 +54,7 @@ test('a changed parameter of a Chat Completions client is encoded, and its messa
   expect(body['messages']).toBe(BODY['messages'])
 })
 
-test('extra fields that a transform removed or changed are sent in their new form to a chat upstream', () => {
+test('extra fields of a Chat Completions client are sent as a transform changed them, and not if it removed them', () => {
   const prompt = parseChatPrompt(BODY)
   const params = { ...prompt.params, extra: { top_k: 4 } }
   const { x_gateway: _x, ...rest } = BODY
@@ -105,7 +105,7 @@ test('reasoning of a Chat Completions client is sent in the field in which the c
 })
 
 describe('account quirks for requests of Chat Completions clients', () => {
-  test('for a Chat Completions client, fields in `refuses` are left out', () => {
+  test("a Chat Completions client's fields that the quirk `refuses` lists are not sent", () => {
     const { body, notes } = encodePrompt(parseChatPrompt(BODY), { refuses: ['top_k', 'seed'] })
     const { top_k: _top, ...rest } = BODY
     expect(body).toEqual(rest)
@@ -114,7 +114,7 @@ describe('account quirks for requests of Chat Completions clients', () => {
     ])
   })
 
-  test('for a Chat Completions client, the token limit is sent in `maxTokensField`', () => {
+  test("a Chat Completions client's token limit is sent in the field that the quirk `maxTokensField` names", () => {
     const prompt = parseChatPrompt({ ...BODY, max_completion_tokens: 5 })
     expect(encode(prompt, { maxTokensField: 'max_tokens' })).toEqual({
       ...BODY,
@@ -124,7 +124,7 @@ describe('account quirks for requests of Chat Completions clients', () => {
     expect(encode(prompt, { maxTokensField: 'max_completion_tokens' })).toBe(prompt.source.bytes())
   })
 
-  test('for a Chat Completions client, `developerRole: false` sends developer messages as system messages', () => {
+  test("a Chat Completions client's developer messages are sent as system messages with the quirk `developerRole: false`", () => {
     const prompt = parseChatPrompt(BODY)
     expect(encodePrompt(prompt, { developerRole: false }).messages).toMatchObject([
       { role: 'system' },
@@ -132,7 +132,7 @@ describe('account quirks for requests of Chat Completions clients', () => {
     ])
   })
 
-  test('for a Chat Completions client, call ids are changed only if they do not match `callIdPattern`', () => {
+  test("a Chat Completions client's call ids are changed only if they do not match the quirk `callIdPattern`", () => {
     const createPrompt = (id: string) =>
       parseChatPrompt({
         model: 'm',
@@ -156,7 +156,7 @@ describe('account quirks for requests of Chat Completions clients', () => {
     expect(codes).toEqual(['call-id-changed'])
   })
 
-  test('for a Chat Completions client, `customTools: false` sends custom tools as functions', () => {
+  test("a Chat Completions client's custom tools are sent as functions with the quirk `customTools: false`", () => {
     const tool = { type: 'custom', custom: { name: 'sh', description: 'Runs it.' } }
     const prompt = parseChatPrompt({ ...BODY, tools: [tool], tool_choice: 'required' })
     expect(encode(prompt)).toBe(prompt.source.bytes())
@@ -211,7 +211,7 @@ describe('stop sequences of a Chat Completions client', () => {
     }
   }
 
-  test('the gateway enforces stop sequences that exceed `maxStops`, or all of them if the upstream refuses `stop`', () => {
+  test('the gateway itself ends answers at stop sequences beyond `maxStops`, and at all of them if the upstream refuses `stop`', () => {
     const cut = { stop: ['a', 'b'], unsentStops: ['c', 'd', 'e'], notes: ['stop-enforced'] }
     expect(sent({ ...BODY, stop }, { maxStops: 2 })).toEqual(cut)
     expect(sent({ ...BODY, stop }, { profile: 'openai' })).toMatchObject({ unsentStops: ['e'] })

@@ -181,7 +181,7 @@ describe('reasoning in Chat Completions requests', () => {
       }[]
     ).map(({ reasoning_content, reasoning }) => reasoning_content ?? reasoning ?? null)
 
-  test('reasoning is not sent to a chat upstream that is not known to accept it', () => {
+  test('reasoning is not sent to a chat upstream without a quirk that allows it', () => {
     expect(fields({})).toEqual([null, null, null])
     expect(encode(items).codes).toEqual(['reasoning-not-sent', 'reasoning-not-sent'])
   })

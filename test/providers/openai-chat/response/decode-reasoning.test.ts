@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { assistant, chunk, DONE, finish, decode, itemsIn, decodeChunks, reasoning } from '../kit.ts'
 
 describe('reasoning in a chat stream', () => {
-  test("reasoning in any of a chat delta's reasoning fields becomes an item before the message", () => {
+  test('reasoning in any of the reasoning fields of a chat stream becomes an item before the message', () => {
     for (const field of ['reasoning_content', 'reasoning', 'thinking']) {
       expect(
         decode(chunk({ [field]: 'Hm' }), chunk({ [field]: 'm' }), chunk({ content: 'a' })),

@@ -14,7 +14,7 @@ import {
   USAGE,
 } from '../kit.ts'
 
-test("text in a chat stream is emitted in the upstream's deltas", () => {
+test('the text deltas of a chat stream are emitted one by one', () => {
   const events = decodeChunks([
     chunk({ role: 'assistant', content: '' }),
     chunk({ content: 'Hel' }),

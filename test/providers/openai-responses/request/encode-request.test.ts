@@ -263,10 +263,10 @@ describe('reasoning in Responses requests', () => {
 })
 
 test.each<[string, Item]>([
-  ['by its maker', { type: 'opaque', raw: { type: 'x' }, origin: { ...HERE, wire: 'anthropic' } }],
-  ['by its type', { type: 'opaque', raw: { type: 'gemini:part' } }],
+  ['its origin', { type: 'opaque', raw: { type: 'x' }, origin: { ...HERE, wire: 'anthropic' } }],
+  ['its type', { type: 'opaque', raw: { type: 'gemini:part' } }],
 ])(
-  'an item that only another provider understands, recognized %s, is not sent to Responses upstreams',
+  'an item that only another provider understands, as %s shows, is not sent to Responses upstreams',
   (_how, item) => {
     const { input, notes } = encodeStored([item])
     expect([input, notes]).toEqual([[], [['dropped', 0, 'item-of-another-wire']]])

@@ -61,8 +61,8 @@ const finished = (text: string, more: JsonObject = {}) => ({
 })
 const CALL = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '' }
 
-describe('messages in a Responses stream', () => {
-  test("a message in a Responses stream gives the upstream's deltas and final item", () => {
+describe("messages in an upstream's Responses stream", () => {
+  test("a message in an upstream's Responses stream is decoded into its deltas and its final item", () => {
     const final = finished('Hello', { phase: 'final_answer', future: 1 })
     expect(decode(added(MESSAGE), textDelta('Hel'), textDelta('lo'), done(final))).toEqual([
       { type: 'item-started', index: 0, item: MESSAGE },
@@ -72,7 +72,7 @@ describe('messages in a Responses stream', () => {
     ])
   })
 
-  test('text missing from the deltas of a Responses stream is emitted as soon as the full text is known', () => {
+  test("text that the deltas of an upstream's Responses stream lack is emitted as soon as the full text arrives", () => {
     const decoder = decodeStream()
     for (const event of [CREATED, added(MESSAGE), textDelta('He')]) decoder.push(toSse(event))
     const textDone = { type: 'response.output_text.done', output_index: 0, content_index: 0 }
@@ -85,7 +85,7 @@ describe('messages in a Responses stream', () => {
     ])
   })
 
-  test('a Responses message whose final text differs from its deltas ends with the final text', () => {
+  test("an upstream's Responses message whose final text differs from its deltas ends with the final text", () => {
     const events = runStage(
       decodeStream(),
       [CREATED, added(MESSAGE), textDelta('Hallo'), done(finished('Hello')), COMPLETED].map(toSse),
@@ -94,7 +94,7 @@ describe('messages in a Responses stream', () => {
     expect(events.filter(({ type }) => type === 'text-delta')).toHaveLength(1)
   })
 
-  test("a Responses stream's refusals, annotations and log probabilities are decoded", () => {
+  test("the refusals, annotations and log probabilities of an upstream's Responses stream are decoded", () => {
     const annotation = { type: 'url_citation', url: 'https://a.example/' }
     const more = { type: 'url_citation', url: 'https://b.example/' }
     const logprobs = [{ token: 'a', logprob: -1 }]
@@ -122,7 +122,7 @@ describe('messages in a Responses stream', () => {
     ])
   })
 
-  test('a Responses message keeps the id of its first event', () => {
+  test("an upstream's Responses message keeps the id of its first event", () => {
     // Copilot sends another id in every event.
     const events = decode(
       added(MESSAGE),
@@ -132,14 +132,14 @@ describe('messages in a Responses stream', () => {
     expect(itemsIn(events)).toEqual([finished('a', { id: 'msg_1' })])
   })
 
-  test('a Responses message starts with its first delta if the upstream omits `output_item.added`', () => {
+  test("an upstream's Responses message starts with its first delta if the upstream omits `output_item.added`", () => {
     const [started, delta] = decode(textDelta('a'))
     expect(started).toMatchObject({ type: 'item-started', item: { type: 'message' } })
     expect(delta).toMatchObject({ type: 'text-delta', text: 'a' })
     expect(itemsIn(decode(done(finished('a'))))).toEqual([finished('a')])
   })
 
-  test('a Responses message keeps a part of unknown type as an opaque part', () => {
+  test("an upstream's Responses message keeps a part of unknown type as an opaque part", () => {
     const content = [{ type: 'output_video', url: 'x' }, 'bare', 7]
     expect(itemsIn(decode(done({ ...MESSAGE, content })))).toMatchObject([
       {
@@ -152,11 +152,11 @@ describe('messages in a Responses stream', () => {
   })
 })
 
-describe('reasoning in a Responses stream', () => {
+describe("reasoning in an upstream's Responses stream", () => {
   const REASONING = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'partial' }
   const position = { output_index: 0, content_index: 0 }
 
-  test('reasoning in a Responses stream gives summary and content deltas, and encrypted content only at the end', () => {
+  test("reasoning in an upstream's Responses stream gives summary and content deltas, and encrypted content only at the end", () => {
     const final = {
       ...REASONING,
       summary: [{ type: 'summary_text', text: 's' }],
@@ -183,7 +183,7 @@ describe('reasoning in a Responses stream', () => {
     ])
   })
 
-  test('reasoning in a Responses stream is read from events with either of two names', () => {
+  test("reasoning in an upstream's Responses stream is read from events with either of two names", () => {
     const [, delta] = decode(added(REASONING), {
       type: 'response.reasoning.delta',
       ...position,
@@ -198,7 +198,7 @@ describe('reasoning in a Responses stream', () => {
     })
   })
 
-  test('reasoning in a Responses stream may continue after the message has started', () => {
+  test("reasoning in an upstream's Responses stream may continue after the message has started", () => {
     const events = decode(
       added(REASONING),
       added(MESSAGE, 1),
@@ -211,7 +211,7 @@ describe('reasoning in a Responses stream', () => {
   })
 
   test.each([null, 'text', [{ text: 7 }, 'thought', null]])(
-    'reasoning in a Responses stream with the invalid summary %j is corrected',
+    "reasoning in an upstream's Responses stream with the invalid summary %j is corrected",
     (summary) => {
       const [item] = itemsIn(decode(done({ type: 'reasoning', summary, content: null })))
       expect(item).toMatchObject({ type: 'reasoning' })
@@ -220,10 +220,10 @@ describe('reasoning in a Responses stream', () => {
   )
 })
 
-describe('tool calls in a Responses stream', () => {
+describe("tool calls in an upstream's Responses stream", () => {
   const final = { ...CALL, arguments: '{"a":1}' }
 
-  test('a tool call in a Responses stream gives deltas of its arguments', () => {
+  test("the argument deltas of a tool call in an upstream's Responses stream are decoded one by one", () => {
     const delta = { type: 'response.function_call_arguments.delta', output_index: 0 }
     expect(
       decode(added(CALL), { ...delta, delta: '{"a"' }, { ...delta, delta: ':1}' }, done(final)),
@@ -248,7 +248,7 @@ describe('tool calls in a Responses stream', () => {
     ],
     [done(final)],
   ])(
-    'tool call arguments that a Responses stream contains without deltas are emitted once',
+    "tool call arguments that an upstream's Responses stream contains without deltas are emitted once",
     (...events) => {
       expect(decode(...events)).toEqual([
         { type: 'item-started', index: 0, item: CALL },
@@ -258,7 +258,7 @@ describe('tool calls in a Responses stream', () => {
     },
   )
 
-  test('a custom tool call in a Responses stream gives deltas of its input', () => {
+  test("the input deltas of a custom tool call in an upstream's Responses stream are decoded one by one", () => {
     const custom = { type: 'custom_tool_call', call_id: 'c', name: 'f', input: '' }
     const delta = { type: 'response.custom_tool_call_input.delta', output_index: 0, delta: 'ls' }
     expect(decode(added(custom), delta, done({ ...custom, input: 'ls' }))[1]).toEqual({
@@ -268,7 +268,7 @@ describe('tool calls in a Responses stream', () => {
     })
   })
 
-  test('a tool call without a call_id in a Responses stream gets one that stays the same until its end', () => {
+  test("a tool call without a call_id in an upstream's Responses stream gets a call_id that is the same in all its events", () => {
     const nameless = { type: 'function_call', name: 'f', arguments: { a: 1 } }
     const [started, , ended] = decode(added(nameless, 3), done(nameless, 3))
     expect(started).toMatchObject({ item: { call_id: 'call_resp_up_3' } })
@@ -276,7 +276,7 @@ describe('tool calls in a Responses stream', () => {
   })
 })
 
-test('the item of a hosted tool in a Responses stream stays unchanged', () => {
+test("the item of a hosted tool in an upstream's Responses stream stays unchanged", () => {
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: {} }
   expect(
     decode(
@@ -290,8 +290,8 @@ test('the item of a hosted tool in a Responses stream stays unchanged', () => {
   ])
 })
 
-describe('the start of a Responses answer', () => {
-  test("the start event of a Responses answer has the upstream's id and model", () => {
+describe("the start of an upstream's Responses answer", () => {
+  test("the start event of an upstream's Responses answer has the upstream's id and model", () => {
     expect(decodeAll(CREATED, COMPLETED)[0]).toEqual({
       type: 'answer-started',
       upstreamId: 'resp_up',
@@ -299,7 +299,7 @@ describe('the start of a Responses answer', () => {
     })
   })
 
-  test('a Responses stream may begin with a `queued` event', () => {
+  test("an upstream's Responses stream may begin with a `queued` event", () => {
     const queued = { ...CREATED, type: 'response.queued' }
     const running = { ...CREATED, type: 'response.in_progress' }
     expect(decodeAll(queued, running, COMPLETED).map(({ type }) => type)).toEqual([
@@ -309,12 +309,12 @@ describe('the start of a Responses answer', () => {
   })
 })
 
-describe('the end of a Responses answer', () => {
+describe("the end of an upstream's Responses answer", () => {
   function ending(response: JsonObject, type = 'response.completed'): StreamEvent | undefined {
     return decodeAll(CREATED, { type, response }).at(-1)
   }
 
-  test('the terminal event of a Responses answer has the usage, with null for missing counts', () => {
+  test("the terminal event of an upstream's Responses answer has the usage, with null for missing counts", () => {
     const usage = {
       input_tokens: 20,
       input_tokens_details: { cached_tokens: 4 },
@@ -342,11 +342,11 @@ describe('the end of a Responses answer', () => {
     ['response.incomplete', {}, 'length'],
     ['response.completed', { status: 'incomplete' }, 'length'],
     ['response.completed', {}, 'stop'],
-  ])('the Responses event %s with %j gives the finish reason %s', (type, response, finish) => {
+  ])('the upstream event %s with %j gives the finish reason %s', (type, response, finish) => {
     expect(ending(response, type)).toMatchObject({ type: 'answer-ended', finish })
   })
 
-  test('a final response adds items that did not end or did not appear in the Responses stream', () => {
+  test('the final response of an upstream adds items that did not end or did not appear in the Responses stream', () => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), {
       type: 'response.completed',
       response: { output: [finished('ab'), { ...CALL, arguments: '{}' }] },
@@ -354,7 +354,7 @@ describe('the end of a Responses answer', () => {
     expect(itemsIn(events)).toEqual([finished('ab'), { ...CALL, arguments: '{}' }])
   })
 
-  test('a final response with a shorter list of items does not mix up the items of a Responses stream', () => {
+  test("a final response with a shorter list of items does not mix up the items of an upstream's Responses stream", () => {
     const search = { type: 'web_search_call', id: 'ws_1' }
     const events = decodeAll(
       CREATED,
@@ -367,7 +367,7 @@ describe('the end of a Responses answer', () => {
     expect(itemsIn(events)).toMatchObject([finished('a'), { type: 'opaque' }])
   })
 
-  test('a final response without a list of items ends the open items with the received text', () => {
+  test("an upstream's final response without a list of items ends the open items with the received text", () => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), {
       type: 'response.completed',
       response: { output: null },
@@ -375,7 +375,7 @@ describe('the end of a Responses answer', () => {
     expect(itemsIn(events)).toEqual([finished('a')])
   })
 
-  test('a final response does not change finished items of a Responses stream', () => {
+  test('the final response of an upstream does not change finished items of its Responses stream', () => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), done(finished('a')), {
       type: 'response.completed',
       response: { output: [finished('b')] },
@@ -391,7 +391,7 @@ describe('the end of a Responses answer', () => {
   })
 })
 
-describe('failures in a Responses stream', () => {
+describe("failures in an upstream's Responses stream", () => {
   const ERROR = {
     type: 'insufficient_quota',
     code: 'insufficient_quota',
@@ -402,7 +402,7 @@ describe('failures in a Responses stream', () => {
   test.each([
     [{ type: 'error', error: ERROR }],
     [{ type: 'error', code: ERROR.code, message: ERROR.message, param: null }],
-  ])('the events `error` and `response.failed` in a Responses stream give one failure', (error) => {
+  ])('the upstream events `error` and `response.failed` give one failure', (error) => {
     const failed = {
       type: 'response.failed',
       response: { status: 'failed', error: { code: 'server_error', message: 'Less.' } },
@@ -416,7 +416,7 @@ describe('failures in a Responses stream', () => {
     ])
   })
 
-  test('the event `response.failed` alone fails a Responses answer', () => {
+  test("the event `response.failed` alone fails an upstream's Responses answer", () => {
     const error = { code: 'context_length_exceeded', message: 'Too long.' }
     expect(
       decodeAll(CREATED, { type: 'response.failed', response: { error } }).at(-1),
@@ -425,14 +425,14 @@ describe('failures in a Responses stream', () => {
     })
   })
 
-  test('the event `error` alone fails a Responses answer', () => {
+  test("the event `error` alone fails an upstream's Responses answer", () => {
     expect(decodeAll({ type: 'error', error: ERROR })).toMatchObject([
       { type: 'answer-started', upstreamId: null, model: null },
       { type: 'answer-failed', failure: { code: 'insufficient_quota' } },
     ])
   })
 
-  test('a Responses stream without a final event is a failure, even if every item has ended', () => {
+  test("an upstream's Responses stream without a final event is a failure, even if every item has ended", () => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), done(finished('a')))
     expect(itemsIn(events)).toEqual([finished('a')])
     expect(events.at(-1)).toMatchObject({
@@ -441,7 +441,7 @@ describe('failures in a Responses stream', () => {
     })
   })
 
-  test('a failed Responses answer keeps the received items and marks them as incomplete', () => {
+  test("an upstream's failed Responses answer keeps the received items and marks them as incomplete", () => {
     const events = decodeAll(
       CREATED,
       added({ type: 'reasoning', id: 'rs_1', summary: [] }, 0),
@@ -469,7 +469,7 @@ describe('failures in a Responses stream', () => {
       { type, response: 5 },
       { type, response: [{ status: 'completed' }] },
     ]),
-  )('a final event of a Responses stream without a response is a failure: %j', (end) => {
+  )('the final event of an upstream without a response is a failure: %j', (end) => {
     const events = decodeAll(CREATED, added(MESSAGE), textDelta('a'), end)
     expect(itemsIn(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'a' }] }])
     expect(events.at(-1)).toMatchObject({
@@ -478,7 +478,7 @@ describe('failures in a Responses stream', () => {
     })
   })
 
-  test('a Responses stream with an event that is not JSON is a failure', () => {
+  test("an upstream's Responses stream with an event that is not JSON is a failure", () => {
     const decoder = decodeStream()
     expect(decoder.push({ data: '{"type":"respon' }).at(-1)).toMatchObject({
       type: 'answer-failed',
@@ -487,8 +487,8 @@ describe('failures in a Responses stream', () => {
   })
 })
 
-describe('unusual and invalid events in a Responses stream', () => {
-  test('the event name of a Responses stream may be only in the SSE field or only in the data', () => {
+describe("unusual and invalid events in an upstream's Responses stream", () => {
+  test("the event name of an upstream's Responses stream may be only in the SSE field or only in the data", () => {
     const { type: _type, ...nameless } = added(MESSAGE)
     const events = runStage(decodeStream(), [
       { event: 'response.output_item.added', data: JSON.stringify(nameless) },
@@ -505,7 +505,7 @@ describe('unusual and invalid events in a Responses stream', () => {
     ])
   })
 
-  test('unknown events and fields in a Responses stream are ignored', () => {
+  test("unknown events and fields in an upstream's Responses stream are ignored", () => {
     const unknown = ['keepalive', 'response.reasoning_part.added', 'constructor', '__proto__', '']
     expect(decode(...unknown.map((type) => ({ type })))).toEqual([])
   })
@@ -549,7 +549,7 @@ describe('unusual and invalid events in a Responses stream', () => {
     { requiredKeys: ['type'] },
   ) as fc.Arbitrary<JsonObject>
 
-  test('a Responses stream with arbitrary content gives events in a valid order', () => {
+  test("an upstream's Responses stream with arbitrary content gives events in a valid order", () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
         const faults = eventFaults(runStage(decodeStream(), events.map(toSse)))
@@ -559,7 +559,7 @@ describe('unusual and invalid events in a Responses stream', () => {
     )
   })
 
-  test('a non-streamed Responses answer with arbitrary content gives events in a valid order', () => {
+  test("an upstream's non-streamed Responses answer with arbitrary content gives events in a valid order", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom('output', 'status', 'error', 'id'), value),
@@ -571,8 +571,8 @@ describe('unusual and invalid events in a Responses stream', () => {
   })
 })
 
-describe('non-streamed Responses answers', () => {
-  test('a non-streamed Responses answer gives the same items as its stream', () => {
+describe("upstreams' non-streamed Responses answers", () => {
+  test("an upstream's non-streamed Responses answer gives the same items as its stream", () => {
     const call = { ...CALL, arguments: '{}' }
     const body = {
       id: 'resp_up',

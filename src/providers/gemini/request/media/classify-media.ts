@@ -30,17 +30,15 @@ export function classifyMedia(part: Part, canReadAnyUrl: boolean): ClassifiedMed
       return classifyFile(part, canReadAnyUrl)
     case 'input_audio': {
       const { data, format } = part.input_audio
-      return encodeInlineOrRefuse(`audio/${format}`, data, 'audio')
+      return classifyInlineMedium(`audio/${format}`, data, 'audio')
     }
     case 'opaque':
       return classifyVideo(part.raw, canReadAnyUrl)
   }
 }
 
-/**
- * Returns base64 data as an inline medium, or as refused if Gemini does not support its media type.
- */
-export function encodeInlineOrRefuse(
+/** Classifies base64 data: as inline, or as refused if Gemini does not support its media type. */
+export function classifyInlineMedium(
   mimeType: string,
   data: string,
   mediaLabel: string,
@@ -61,7 +59,7 @@ function classifyFile(part: FilePart, canReadAnyUrl: boolean): ClassifiedMedia {
   const typeHint = filename === undefined ? null : guessMediaType(filename)
   if (file_data !== undefined) {
     if (file_data.startsWith('data:')) return classifyUrl(file_data, label, typeHint, canReadAnyUrl)
-    return encodeInlineOrRefuse(typeHint ?? 'application/pdf', file_data, label)
+    return classifyInlineMedium(typeHint ?? 'application/pdf', file_data, label)
   }
   if (file_url !== undefined) return classifyUrl(file_url, label, typeHint, canReadAnyUrl)
   return classifyUpload(file_id, label)
@@ -88,7 +86,7 @@ function classifyUrl(
   if (data === null) return { kind: 'refused', why: 'media-unsupported', label }
   const { mimeType, base64 } = data
   const isVague = mimeType === '' || mimeType === 'application/octet-stream'
-  return encodeInlineOrRefuse(isVague ? (typeHint ?? mimeType) : mimeType, base64, label)
+  return classifyInlineMedium(isVague ? (typeHint ?? mimeType) : mimeType, base64, label)
 }
 
 const GOOGLE_HOSTS = new Set([

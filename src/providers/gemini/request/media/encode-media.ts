@@ -4,11 +4,12 @@ import { sanitizeNoticeName, formatNotice } from '../../../../core/text/gateway-
 import type { GeminiPart } from '../../api-types.ts'
 import type { NoteCode } from '../../encoding-notes.ts'
 import type { EncodingContext } from '../encoding-context.ts'
-import { encodeInlineOrRefuse, classifyMedia, type ClassifiedMedia } from './classify-media.ts'
+import { classifyInlineMedium, classifyMedia, type ClassifiedMedia } from './classify-media.ts'
 
 /**
- * Encodes a medium; returns `null` if `source` is no medium. `itemIndex` is the index of the item
- * that contains it.
+ * Encodes a medium. A medium that cannot be sent, and a part of unknown type, becomes a notice.
+ * Returns `null` for text and refusals. `itemIndex` is the index of the item that contains the
+ * medium.
  */
 export type MediaEncoder = (source: Part | OpaqueItem, itemIndex: number) => GeminiPart | null
 
@@ -53,7 +54,7 @@ function classify(source: Part | OpaqueItem, canReadAnyUrl: boolean): Classified
   const { result, output_format } = source.type === 'opaque' ? source.raw : NO_IMAGE
   if (typeof result !== 'string') return classifyMedia(source, canReadAnyUrl)
   const format = typeof output_format === 'string' ? output_format : 'png'
-  return encodeInlineOrRefuse(`image/${format}`, result, 'image')
+  return classifyInlineMedium(`image/${format}`, result, 'image')
 }
 
 const NO_IMAGE: OpaqueItem['raw'] = {}
@@ -64,8 +65,8 @@ function describeKind(mimeType: string): string {
 }
 
 /**
- * Finds the media that are left out to keep a request below Gemini's size limit. Counts from the
- * last item to the first, so that the latest media are sent.
+ * Finds the media that are left out to keep all media of a request below Gemini's size limit.
+ * Counts from the last item to the first, so that the latest media are sent.
  * https://ai.google.dev/gemini-api/docs/file-input-methods
  */
 function findMediaOverSizeLimit(

@@ -1,6 +1,7 @@
 /**
- * Lists the event names of a Responses stream. The fields of events have no types, because servers
- * omit, rename and mistype many of them; each function checks the fields that it reads.
+ * Lists the event names of a Responses stream, and the type of a table with a handler for each. The
+ * fields of events have no types, because servers omit, rename and mistype many of them; each
+ * function checks the fields that it reads.
  */
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import type { JsonObject } from '../../core/json/json.ts'

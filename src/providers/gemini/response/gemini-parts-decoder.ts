@@ -1,10 +1,10 @@
 /**
- * Converts the parts of a Gemini answer to items and emits their events. A text continues until a
+ * Decodes the parts of a Gemini answer into items and emits their events. A text continues until a
  * part of another type arrives; a function call is complete in one part.
  *
- * A signature may come on a later, empty part. It then belongs to the text or the function calls
- * before it. Before a signed call, a reasoning item with the signature is emitted, for clients that
- * store the conversation themselves (`pack-thought-signature.ts`).
+ * A signature may come later, in an empty part; it then belongs to the text or the function calls
+ * before that part. Before a signed call, a reasoning item with the signature is emitted, for
+ * clients that store the conversation themselves (`pack-thought-signature.ts`).
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
@@ -22,10 +22,10 @@ import type {
   GeminiFunctionCall,
 } from '../api-types.ts'
 
-export interface AnswerEventEmitter {
+export interface GeminiPartsDecoder {
   /**
-   * Emits the start of the answer, with the id and model of the first chunk. Has no effect on
-   * further calls.
+   * Emits the start of the answer, with the id and model of the first chunk. Further calls have no
+   * effect.
    */
   readonly start: (chunk: GeminiChunk) => void
   /** Adds a part. Returns an error message if the part is invalid, otherwise `null`. */
@@ -34,19 +34,17 @@ export interface AnswerEventEmitter {
   readonly end: (isComplete: boolean) => void
 }
 
-/**
- * Creates the emitter for one answer. `toolNames` maps encoded tool names to the client's tools.
- */
-export function createAnswerEventEmitter(
+/** Creates the decoder of one answer. `toolNames` maps encoded tool names to the client's tools. */
+export function createGeminiPartsDecoder(
   emit: (event: StreamEvent) => void,
   toolNames: ReadonlyMap<string, OriginalTool>,
-): AnswerEventEmitter {
+): GeminiPartsDecoder {
   const texts = createTextItemBuilder(emit)
   const calls = createToolCallsBuilder(emit, toolNames)
   let next = 0
   let model: string | null = null
   let hasStarted = false
-  const context: EmitterContext = {
+  const context: PartHandlerContext = {
     texts,
     calls,
     nextIndex: () => next++,
@@ -83,13 +81,13 @@ export function createAnswerEventEmitter(
   }
 }
 
-interface EmitterContext {
+interface PartHandlerContext {
   readonly texts: TextItemBuilder
   readonly calls: ToolCallsBuilder
   /** Returns the index of the answer's next item. */
   readonly nextIndex: () => number
   readonly getModel: () => string
-  /** Emits an item whose start and end come together. */
+  /** Emits the start and the end of an item that is complete in one part. */
   readonly emitComplete: (item: Item) => void
 }
 
@@ -102,12 +100,12 @@ interface ReceivedPart {
 type PartKind = 'text' | 'thought' | 'call' | 'image' | 'other' | 'nothing'
 
 const PART_HANDLERS: Readonly<
-  Record<PartKind, (received: ReceivedPart, context: EmitterContext) => void>
+  Record<PartKind, (received: ReceivedPart, context: PartHandlerContext) => void>
 > = {
   text({ part: { text = '' }, signature, logprobs }, context) {
     const { texts, calls } = context
     if (text === '' && signature === null) return
-    if (text === '' && signature !== null && calls.areOpen()) {
+    if (text === '' && signature !== null && calls.hasOpenCalls()) {
       calls.addLateSignature(signature)
     } else if (text === '' && signature !== null && texts.getOpenKind() === 'reasoning') {
       texts.addTrailingSignature(signature)
@@ -123,7 +121,7 @@ const PART_HANDLERS: Readonly<
   },
   call({ part, signature }, { texts, calls, nextIndex, getModel, emitComplete }) {
     const call = part.functionCall as GeminiFunctionCall
-    const isFirstCall = !calls.areOpen()
+    const isFirstCall = !calls.hasOpenCalls()
     const packed =
       isFirstCall && signature !== null ? packSignature({ model: getModel(), signature }) : null
     const hasOpenThought = texts.getOpenKind() === 'reasoning'
@@ -166,7 +164,7 @@ const PART_HANDLERS: Readonly<
 
 function openTextItem(
   kind: 'message' | 'reasoning',
-  { texts, calls, nextIndex }: EmitterContext,
+  { texts, calls, nextIndex }: PartHandlerContext,
 ): void {
   if (texts.getOpenKind() === kind) return
   texts.end()

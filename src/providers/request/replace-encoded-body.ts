@@ -2,8 +2,8 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { EncodedRequest } from '../provider-interface.ts'
 
 /**
- * Replaces the body of a request. Removes the client's own bytes, because they are not equal to the
- * new body.
+ * Replaces the body of an encoded request. Removes the client's own bytes, because they no longer
+ * mean the same as the body.
  */
 export function replaceRequestBody(encoded: EncodedRequest, body: JsonObject): EncodedRequest {
   const { bytes: _bytes, ...rest } = encoded

@@ -1,6 +1,6 @@
 /**
- * Emits the events of an answer from the items of a Responses stream, which are identified by
- * `output_index`. Adds events that the upstream left out, e.g. the start of an item.
+ * Decodes the items of a Responses stream, which are identified by `output_index`, and emits the
+ * events of the answer. Adds events that the upstream left out, e.g. the start of an item.
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
@@ -9,7 +9,7 @@ import { decodeItem } from './decode-item.ts'
 import { createItemBuilder, type ItemBuilder } from './item-builder.ts'
 import { createEventBuffer } from '../../response/event-buffer.ts'
 
-export interface AnswerEventEmitter {
+export interface OutputItemsDecoder {
   /** Emits `answer-started`, unless it was emitted before. */
   readonly startAnswer: (response: unknown) => void
   /** Returns the item at this index. If there is none, starts an item with the fields of `raw`. */
@@ -21,17 +21,17 @@ export interface AnswerEventEmitter {
    * item.
    */
   readonly getLatestIndex: () => number
-  /** Stores the first `error` event, which is emitted as the failure at the end of the answer. */
+  /** Stores the failure of the first `error` event. It is emitted when the answer ends. */
   readonly recordError: (failure: Failure) => void
   /** Ends the answer with the response object in the upstream's last event. */
   readonly finishAnswer: (response: JsonObject) => void
-  /** Ends the answer without that object, e.g. if the stream breaks off. */
+  /** Ends the answer without a response object, e.g. because the stream breaks off. */
   readonly failAnswer: (failure: Failure) => void
   readonly isOver: () => boolean
   readonly takeEvents: () => readonly StreamEvent[]
 }
 
-export function createAnswerEventEmitter(): AnswerEventEmitter {
+export function createOutputItemsDecoder(): OutputItemsDecoder {
   const { emit, takeEvents } = createEventBuffer()
   const items = new Map<number, ItemBuilder>()
   let isStarted = false
@@ -95,8 +95,9 @@ export function createAnswerEventEmitter(): AnswerEventEmitter {
 
 /**
  * Lists the items of the final response that have not ended in the stream, or were not in it at
- * all. Some servers leave items out of the final list, which changes the indexes. So unseen items
- * are added only if the list is at least as long as the stream's.
+ * all. Some servers leave items out of the final list, so that the indexes of the others change.
+ * Therefore items that were not in the stream are added only if the list is at least as long as the
+ * stream's.
  */
 function listUnfinishedItems(
   output: unknown,

@@ -1,6 +1,6 @@
 /**
- * Converts the fields of a streamed message to items (reasoning, message, tool calls) and emits
- * their events. An item ends when a field of the next item arrives.
+ * Decodes the fields of deltas (text, reasoning, tool calls …) into items and emits their events.
+ * An item ends when a field of the next item arrives.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { ToolCallFragment } from '../api-types.ts'
@@ -11,7 +11,7 @@ import { createMessageBuilder, type MessageBuilder } from './message-builder.ts'
 import { createReasoningBuilder, type ReasoningBuilder } from './reasoning-builder.ts'
 import type { ToolCallOptions } from './tool-call-builder.ts'
 
-export interface AnswerEventEmitter {
+export interface DeltaFieldsDecoder {
   readonly addReasoning: (text: string, channel: 'summary' | 'content') => void
   readonly addReasoningDetail: (piece: JsonObject) => void
   readonly addText: (text: string, logprobs?: readonly Json[]) => void
@@ -26,14 +26,14 @@ export interface AnswerEventEmitter {
   readonly end: (isComplete: boolean) => void
 }
 
-export interface AnswerEventOptions extends Omit<ToolCallOptions, 'nextIndex'> {
+export interface DeltaFieldsDecoderOptions extends Omit<ToolCallOptions, 'nextIndex'> {
   readonly reasoningMaker: ReasoningMaker | null
 }
 
-export function createAnswerEventEmitter({
+export function createDeltaFieldsDecoder({
   reasoningMaker,
   ...options
-}: AnswerEventOptions): AnswerEventEmitter {
+}: DeltaFieldsDecoderOptions): DeltaFieldsDecoder {
   const { emit } = options
   let itemCount = 0
   const nextIndex = () => itemCount++
@@ -68,7 +68,8 @@ export function createAnswerEventEmitter({
       else openReasoning().addDetail(piece)
     },
     addText(text, logprobs) {
-      // Some services send blank lines after a tool call. They do not begin a message.
+      // Ignores blank lines after a tool call, which some services send: they must not begin a
+      // message.
       if (message === null && calls.count() > 0 && text.trim() === '') return
       openMessage().addText(text, logprobs)
     },

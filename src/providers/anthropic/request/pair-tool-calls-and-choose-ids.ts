@@ -1,37 +1,37 @@
 /**
- * Pairs tool calls with their outputs, and replaces call ids that the API rejects. Clients send
- * repeated ids, so the first output with an id belongs to the first call with it, and so on. A
- * replacement depends only on earlier items, so later requests use the same id.
+ * Pairs tool calls with their outputs, and chooses the id of each call in the request. Clients may
+ * repeat an id, so the first output with an id belongs to the first call with it, the second output
+ * to the second call, and so on. A chosen id depends only on earlier items, so later requests
+ * contain it again.
  */
 import { isToolCall, isToolOutput, type Item } from '../../../core/item.ts'
 import type { AnthropicNotes } from '../encoding-notes.ts'
 import { hashToHex } from '../pack-thinking-block.ts'
 
 export interface ToolCallPairs {
-  /** The index of a call's output, by the index of the call. */
-  readonly outputIndexByCall: ReadonlyMap<number, number>
-  readonly sentIdByCall: ReadonlyMap<number, string>
-  /** The indexes of the outputs whose call is in the conversation. */
+  readonly outputIndexByCallIndex: ReadonlyMap<number, number>
+  readonly sentIdByCallIndex: ReadonlyMap<number, string>
+  /** The indexes of the outputs that belong to a call of the conversation. */
   readonly pairedOutputIndexes: ReadonlySet<number>
-  /** True if there is an item between the two indexes that is no tool output. */
-  readonly areSeparated: (firstIndex: number, secondIndex: number) => boolean
+  /** True if an item other than a tool output is between the two indexes. */
+  readonly hasOtherItemsBetween: (firstIndex: number, secondIndex: number) => boolean
 }
 
-export function pairToolCalls(items: readonly Item[], notes: AnthropicNotes): ToolCallPairs {
+export function pairToolCallsAndChooseIds(
+  items: readonly Item[],
+  notes: AnthropicNotes,
+): ToolCallPairs {
   const openCalls = new Map<string, number[]>()
-  const outputByCall = new Map<number, number>()
-  const idByCall = new Map<number, string>()
-  const pairedOutputs = new Set<number>()
+  const outputIndexByCallIndex = new Map<number, number>()
+  const sentIdByCallIndex = new Map<number, string>()
   const uses = new Map<string, number>()
   const nonOutputsBefore: number[] = []
   let count = 0
   for (const [itemIndex, item] of items.entries()) {
     nonOutputsBefore.push(count)
     if (isToolOutput(item)) {
-      const call = openCalls.get(item.call_id)?.shift()
-      if (call === undefined) continue
-      outputByCall.set(call, itemIndex)
-      pairedOutputs.add(itemIndex)
+      const callIndex = openCalls.get(item.call_id)?.shift()
+      if (callIndex !== undefined) outputIndexByCallIndex.set(callIndex, itemIndex)
       continue
     }
     count += 1
@@ -40,14 +40,14 @@ export function pairToolCalls(items: readonly Item[], notes: AnthropicNotes): To
     if (calls === undefined) openCalls.set(item.call_id, [itemIndex])
     else calls.push(itemIndex)
     const id = chooseId(item.call_id, uses)
-    idByCall.set(itemIndex, id)
+    sentIdByCallIndex.set(itemIndex, id)
     if (id !== item.call_id) notes.write('call-id-changed', { itemIndex })
   }
   return {
-    outputIndexByCall: outputByCall,
-    sentIdByCall: idByCall,
-    pairedOutputIndexes: pairedOutputs,
-    areSeparated: (firstIndex, secondIndex) =>
+    outputIndexByCallIndex,
+    sentIdByCallIndex,
+    pairedOutputIndexes: new Set(outputIndexByCallIndex.values()),
+    hasOtherItemsBetween: (firstIndex, secondIndex) =>
       nonOutputsBefore[firstIndex] !== nonOutputsBefore[secondIndex],
   }
 }
