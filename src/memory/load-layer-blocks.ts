@@ -25,22 +25,22 @@ export interface LoadedLayers {
 }
 
 /** The part of the context that is the same for all layers; each layer has its own token limit. */
-export type SharedLayerContext = Omit<LayerContext, 'tokens'>
+export type SharedLayerContext = Omit<LayerContext, 'tokenLimit'>
 
 /** A layer with its share of the token limit. */
 export interface BudgetedLayer {
   readonly layer: MemoryLayer
-  readonly tokens: number
+  readonly tokenLimit: number
 }
 
 export async function loadLayerBlocks(
   context: SharedLayerContext,
   layers: readonly MemoryLayer[],
-  after: RunInBackground,
+  defer: RunInBackground,
 ): Promise<LoadedLayers> {
   const results = await Promise.all(
     budgetEnabledLayers(layers, context.rules).map((enabled) =>
-      loadLayerBlock(enabled, context, after),
+      loadLayerBlock(enabled, context, defer),
     ),
   )
   return {
@@ -62,26 +62,26 @@ export function budgetEnabledLayers(
     .filter((layer) => layer.isEnabled(rules))
     .toSorted((a, b) => a.order - b.order)
   const shares = divideTokenLimit(rules.tokens, enabled)
-  return enabled.map((layer, index) => ({ layer, tokens: shares[index] ?? 0 }))
+  return enabled.map((layer, index) => ({ layer, tokenLimit: shares[index] ?? 0 }))
 }
 
 async function loadLayerBlock(
-  { layer, tokens }: BudgetedLayer,
+  { layer, tokenLimit }: BudgetedLayer,
   context: SharedLayerContext,
-  after: RunInBackground,
+  defer: RunInBackground,
 ): Promise<RenderedBlock | Note | null> {
   const { name } = layer
   try {
     // The tag around the block counts toward the token limit, too.
     const textTokens =
-      tokens -
+      tokenLimit -
       estimateItemTokens(renderLayerMessage({ name, stability: layer.getStability(context) }, ''))
     if (textTokens <= 0) return createOmissionNote('layer-too-long', name)
-    const loading = layer.loadBlock({ ...context, tokens: textTokens }, after)
+    const loading = layer.loadBlock({ ...context, tokenLimit: textTokens }, defer)
     const block = await waitWithTimeout(loading, Math.min(layer.timeoutMs, MAX_TIMEOUT_MS))
     if (block === TIMED_OUT)
       return createFailureNote(name, 'layer-late', 'It took too long.', context)
-    return block === null ? null : fitBlock(block, { layer, tokens }, context)
+    return block === null ? null : fitBlock(block, { layer, tokenLimit }, context)
   } catch (error) {
     return createFailureNote(name, 'layer-failed', errorMessage(error), context)
   }
@@ -95,16 +95,17 @@ const MAX_TIMEOUT_MS = 5000
  */
 function fitBlock(
   { text, changes = [], shortenTo }: LayerBlock,
-  { layer, tokens }: BudgetedLayer,
+  { layer, tokenLimit }: BudgetedLayer,
   context: SharedLayerContext,
 ): RenderedBlock | Note | null {
   const { name } = layer
   const block = { name, stability: layer.getStability(context), changes }
   const fits = (layerText: string): boolean =>
-    estimateItemTokens(renderLayerMessage(block, layerText)) <= tokens
+    estimateItemTokens(renderLayerMessage(block, layerText)) <= tokenLimit
   if (text === '' && changes.length === 0) return null
   if (text === '' || fits(text)) return { ...block, text }
-  const shortened = shortenTo?.(tokens - estimateItemTokens(renderLayerMessage(block, ''))) ?? null
+  const shortened =
+    shortenTo?.(tokenLimit - estimateItemTokens(renderLayerMessage(block, ''))) ?? null
   return shortened === null || !fits(shortened)
     ? createOmissionNote('layer-too-long', name)
     : { ...block, text: shortened }

@@ -19,17 +19,21 @@ export interface MemoryLayer {
   /** Name of the layer, and of the tag around its block, e.g. `facts`. */
   readonly name: string
   /**
-   * Blocks are inserted in ascending order of this number. The layer with the lowest number also
-   * gets its tokens first.
+   * Blocks at the same position are inserted in ascending order of this number. Tokens that are
+   * lost when the token limit is divided go to the layers with the lowest numbers.
    */
   readonly order: number
   readonly isEnabled: (rules: LayerRules) => boolean
   /**
-   * `stable`: the block is sent before the history and stays the same for 20 rounds; changes in
-   * between are sent after the history. `volatile`: the complete text is sent after the history.
+   * `stable`: the block is sent before the history and must change rarely (versioned memories:
+   * every 20 rounds); changes in between are sent before the question of their round. `volatile`:
+   * the complete text is sent before the latest question and may change with every question.
    */
   readonly getStability: (context: Pick<LayerContext, 'owner' | 'rules'>) => LayerStability
-  /** The layer gets from `minTokens` to `maxTokens` tokens, depending on the policy's limit. */
+  /**
+   * The layer gets at most `maxTokens` tokens, and at least `minTokens` if the policy's limit
+   * allows the minimums of all layers.
+   */
   readonly minTokens: number
   readonly maxTokens: number
   /** Time after which the layer is left out, at most 5,000 ms. */
@@ -38,9 +42,9 @@ export interface MemoryLayer {
    * Resolves to the layer's block, or to `null` if there is nothing to send. May throw. The text
    * must not change without new data, because a change invalidates the provider's cache.
    */
-  readonly loadBlock: (context: LayerContext, after: RunInBackground) => Promise<LayerBlock | null>
+  readonly loadBlock: (context: LayerContext, defer: RunInBackground) => Promise<LayerBlock | null>
   /** Updates the stored memory in the background after a completed answer. May throw. */
-  readonly update?: (context: LayerContext, answered: LayerAnswer) => Promise<void>
+  readonly update?: (context: LayerContext, answer: LayerAnswer) => Promise<void>
 }
 
 export type LayerStability = 'stable' | 'volatile'
@@ -59,13 +63,13 @@ export interface LayerContext {
    */
   readonly thread: string | null
   /**
-   * Id of a stored turn before this one; `null` if there is none. When that turn is deleted, data
-   * derived from it is deleted, too.
+   * Id of the latest stored turn before this answer; `null` if there is none. If that turn has been
+   * deleted by the time a version is saved, the version is not kept.
    */
   readonly parent: string | null
   readonly isTemporary: boolean
   /**
-   * Time at which the request began. Data that the request writes is removed by any later deletion.
+   * Time at which the request began. Data is not stored if its source was deleted after this time.
    */
   readonly jobStartedAtMs: number
   /** The complete conversation before the answer, before the context policy shortens it. */
@@ -79,8 +83,8 @@ export interface LayerContext {
   readonly question: string
   readonly model: string
   readonly rules: LayerRules
-  /** Estimated token limit of this layer; the same in every request with this policy. */
-  readonly tokens: number
+  /** Limit of this layer in estimated tokens; the same in every request with this policy. */
+  readonly tokenLimit: number
   readonly ports: LayerPorts
 }
 
@@ -96,14 +100,12 @@ export interface LayerPorts {
 /** The text of one layer, without its tag. */
 export interface LayerBlock {
   /**
-   * The text of the block. For a stable layer, this is the memory as it was when the current 20
-   * rounds began; `''` if the memory was empty then.
+   * The text of the block. For a versioned stable layer: the last snapshot of its memory. A
+   * snapshot is made every 20 rounds (1–20, 21–40, …), and earlier if the changes exceed their
+   * token limit. `''` if the memory was empty then.
    */
   readonly text: string
-  /**
-   * For a stable layer: the later changes of its memory. Each is sent before the question of its
-   * round and stays there.
-   */
+  /** For a stable layer: the later changes of its memory, which stay where they were first sent. */
   readonly changes?: readonly LayerChange[]
   /**
    * Returns the text in at most this many tokens (by `estimateTokens`), or `null` if so short a
@@ -113,6 +115,7 @@ export interface LayerBlock {
 }
 
 export interface LayerChange {
+  /** Number of a round, from 1. The change is sent before the question of this round. */
   readonly round: number
   readonly text: string
 }
@@ -123,10 +126,10 @@ export interface LayerAnswer {
    * Sends a request to the model that answered, or to the model that the policy names. Throws if
    * the answer is incomplete.
    */
-  readonly askModel: (question: LayerQuestion) => Promise<string>
+  readonly askModel: (request: LayerModelRequest) => Promise<string>
 }
 
-export interface LayerQuestion {
+export interface LayerModelRequest {
   readonly instructions: string
   readonly input: string
 }

@@ -57,8 +57,8 @@ export function isSameCall(recorded: Item, clientItem: Item): boolean {
 
 /**
  * Lists the keys of a hosted tool's item, e.g. of a web search that the upstream ran: its id and
- * its content. Two items that share a key are the same item, because a client may return it with
- * changed fields or without its id.
+ * its content. Two items that share a key count as the same item, because a client may return an
+ * item with changed fields or without its id.
  */
 export function listHostedItemKeys(item: Item): readonly string[] {
   if (item.type !== 'opaque') return []
@@ -69,7 +69,7 @@ export function listHostedItemKeys(item: Item): readonly string[] {
 
 /**
  * Lists the keys of a reasoning item: its id and its encrypted content. Two reasoning items that
- * share a key are the same item. Empty for other items.
+ * share a key count as the same item. Empty for other items.
  */
 export function listReasoningKeys(item: Item): readonly string[] {
   if (item.type !== 'reasoning') return []

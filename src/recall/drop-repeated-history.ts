@@ -3,19 +3,19 @@
  * (`previous_response_id`). For example, some clients repeat the previous answer before the outputs
  * of its tool calls.
  *
- * The last repeated item is the one that matches closest to the end of the stored conversation.
- * Every item after it is new, even if it has an id that occurred before.
+ * The client's item that matches closest to the end of the stored conversation counts as the last
+ * repeated item. Every item after it is new, even if it has an id that occurred before.
  */
 import { textOf, type Item } from '../core/item.ts'
 import { readToolCallIdentity, isToolCallOutput } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
 import { normalizeText } from './text/normalize-text.ts'
 import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
-import { findLowerBound } from './collections.ts'
+import { findLowerBound } from './map-and-list-helpers.ts'
 import { listHostedItemKeys, listReasoningKeys } from './compare-items.ts'
 import { filterItems } from '../context/edit-items.ts'
 import type { TransformResult } from '../context/transform-interface.ts'
-import { appendToGroup } from './collections.ts'
+import { appendToGroup } from './map-and-list-helpers.ts'
 
 /** Returns `clientItems` without the items that repeat `history`, with a note for each of them. */
 export function dropRepeatedHistory(
@@ -57,7 +57,8 @@ function findRepeatedItems(tail: readonly Item[], repeated: readonly Item[]): Re
 
 interface ItemKeys {
   /**
-   * Keys of an item, e.g. `call function call_1`. Two items that share a key have the same content.
+   * Keys of an item, e.g. `call function call_1`. Two items that share a key count as the same
+   * item.
    */
   readonly keys: readonly string[]
   /**
@@ -90,8 +91,9 @@ interface ItemRange {
 }
 
 /**
- * Returns a search in the last stored items. The search finds the last item before an index that
- * shares a key with the client's item, or the consecutive messages that the client joined into one.
+ * Indexes the last stored items, and returns a search in them. The search finds the last item
+ * before an index that shares a key with the client's item, or the consecutive messages that the
+ * client joined into one.
  */
 function indexHistoryTail(tail: readonly Item[]) {
   const itemKeys = tail.map((item) =>

@@ -11,7 +11,7 @@ import {
 } from '../core/items/tool-call-pairs.ts'
 import type { RecordedTurn } from '../core/items/recorded-turn.ts'
 import type { TurnAncestry } from './turn-ancestry.ts'
-import { appendToGroup } from './collections.ts'
+import { appendToGroup } from './map-and-list-helpers.ts'
 
 export interface RecordedOutput {
   readonly output: Item
@@ -83,8 +83,8 @@ interface MatchedOutput {
 
 /**
  * Returns for each turn the tool outputs in its input, each with the nearest ancestor that made the
- * call. Walks the tree of turns depth-first with a stack of the calls on the current path, so each
- * turn is visited once.
+ * call. Walks the tree of turns depth-first with a stack of the calls on the current path, so that
+ * each turn is visited once.
  */
 function matchOutputsToCallers(
   matchedTurns: readonly RecordedTurn[],
@@ -140,8 +140,8 @@ function numberCallEnds(items: readonly Item[], side: ToolCallIdentity['side']) 
 }
 
 /**
- * Builds the tree of these turns and their ancestors from the stored parent of each turn. If
- * damaged links form a circle, its turns have no root and are left out.
+ * Builds the tree of `turns` and their ancestors from the stored parent of each turn. If damaged
+ * links form a circle, the circle has no root, so its turns are left out.
  */
 function buildTurnTree(turns: readonly RecordedTurn[], ancestry: TurnAncestry) {
   const roots: RecordedTurn[] = []

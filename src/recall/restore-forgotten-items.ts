@@ -1,7 +1,7 @@
 /**
  * Restores the items that a client omits when it sends a conversation again, e.g. reasoning and
  * tool calls. They come from the stored turns. If it is not certain which turn generated an answer,
- * the answer stays as the client sent it.
+ * the answer stays as the client sent it, without its markers.
  *
  * If nothing changes, the client's list object is returned.
  */
@@ -41,7 +41,7 @@ export interface RestoredHistory {
    */
   readonly notes: readonly Note[]
   /**
-   * The turn that generated the last answer in the client's list; the next answer continues it.
+   * The turn that generated the last answer in the client's list, i.e. the parent of the next turn;
    * `null` if unknown.
    */
   readonly parent: RecordedTurn | null
@@ -55,8 +55,8 @@ export interface RestoredHistory {
 
 /**
  * Returns the client's list with the items that it omits. `chat` is the result of
- * `splitIntoSegments(items)`. `omittedTurnIds` are stored turns that were not loaded, because there
- * are too many.
+ * `splitIntoSegments(items)`. `omittedTurnIds` are ids of stored turns that were not loaded,
+ * because there are too many.
  */
 export function restoreForgottenItems(
   items: readonly Item[],
@@ -78,8 +78,8 @@ export function restoreForgottenItems(
   const findOutput = indexRecordedOutputs(matchedTurns, ancestry)
   const pairIndexes = usedTurns.length === 0 ? null : findToolCallPairs(items)
   const matchedTurnIds = new Set(matchedTurns.map(({ id }) => id))
-  // If other turns were matched with a segment, its markers were not checked. A marker of any other
-  // loaded turn then counts as untrusted.
+  // If a segment has turns, a marker in it that names any other loaded turn counts as untrusted,
+  // unless that turn was matched with another segment.
   const hasUntrustedMarker = ({ markerTurnIds }: Segment, hasTurns: boolean): boolean =>
     markerTurnIds.some((id) => {
       const turn = ancestry.findTurn(id)

@@ -17,7 +17,7 @@ import { digestText } from '../core/text/digest.ts'
 import {
   normalizeLine,
   removeEmptyFences,
-  normalizeParts,
+  normalizeTextOfParts,
   normalizeAssistantText,
 } from './text/normalize-text.ts'
 
@@ -32,7 +32,7 @@ export interface SegmentedHistory {
    * Everything before the next answer that its fingerprint covers: the answer segment at the end of
    * the list, if the answer continues one, and the earlier segments.
    */
-  readonly nextFingerprintSource: FingerprintSource
+  readonly nextFingerprintInput: FingerprintInput
 }
 
 /**
@@ -52,9 +52,9 @@ export interface Segment {
    * calls.
    */
   readonly userMessages: readonly Item[]
-  /** The last user message before the answer segment. */
+  /** The last user message before the answer segment; `null` if there is none. */
   readonly lastUserMessage: Item | null
-  /** The first user message after the answer segment. */
+  /** The first user message after the answer segment; `null` if there is none. */
   readonly nextUserMessage: Item | null
   /** The tool outputs directly before the answer segment. */
   readonly toolOutputs: readonly Item[]
@@ -72,7 +72,7 @@ export interface Segment {
 }
 
 /** Everything that the fingerprint of an answer segment covers. */
-export interface FingerprintSource {
+export interface FingerprintInput {
   /** The fingerprint of the previous answer segment; `''` for the first segment. */
   readonly previousFingerprint: string
   /**
@@ -161,19 +161,19 @@ export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
       callIds: [...new Set(segments.flatMap(({ callIds }) => callIds))],
       fingerprints: segments.flatMap(({ fingerprint }) => fingerprint ?? []),
     },
-    nextFingerprintSource: next,
+    nextFingerprintInput: next,
   }
 }
 
 /** Computes the fingerprint that the next answer will have when the client sends it back. */
 export function fingerprintAnswer(
-  { nextFingerprintSource }: Pick<SegmentedHistory, 'nextFingerprintSource'>,
+  { nextFingerprintInput }: Pick<SegmentedHistory, 'nextFingerprintInput'>,
   answerItems: readonly Item[],
 ): string {
   return computeFingerprint({
-    ...nextFingerprintSource,
-    normalizedText: nextFingerprintSource.normalizedText + normalizeAssistantText(answerItems),
-    callIds: [...nextFingerprintSource.callIds, ...listCallIds(answerItems)],
+    ...nextFingerprintInput,
+    normalizedText: nextFingerprintInput.normalizedText + normalizeAssistantText(answerItems),
+    callIds: [...nextFingerprintInput.callIds, ...listCallIds(answerItems)],
   })
 }
 
@@ -205,7 +205,7 @@ function isBlank(part: Part): boolean {
   return isTextOrRefusal(part) && !/\S/.test(textOfPart(part))
 }
 
-interface OpenSegment extends FingerprintSource {
+interface OpenSegment extends FingerprintInput {
   readonly start: number
   end: number
   normalizedText: string
@@ -219,7 +219,7 @@ function addItemToSegment(segment: OpenSegment, item: Item, index: number): void
     segment.callIds.push(...listCallIds([item]))
     return
   }
-  segment.normalizedText += normalizeParts(item.content)
+  segment.normalizedText += normalizeTextOfParts(item.content)
   segment.markerTurnIds.push(...listMarkerTurnIds(item))
 }
 
@@ -251,7 +251,7 @@ function computeFingerprint({
   questionLine,
   normalizedText,
   callIds,
-}: FingerprintSource): string {
+}: FingerprintInput): string {
   return digestText(
     `${previousFingerprint}\n${questionLine}\n${removeEmptyFences(normalizedText)}\n${JSON.stringify(callIds)}`,
   )

@@ -1,6 +1,6 @@
 /**
- * Simulates conversations under several context policies and compares their cost with `replay`,
- * which sends each conversation completely.
+ * Simulates conversations under several context policies and compares their cost with that of a
+ * baseline, e.g. `replay`, which sends each conversation completely.
  */
 import type { PolicyCandidate } from './policy-candidates.ts'
 import {
@@ -16,8 +16,11 @@ export interface PolicyResult {
   readonly name: string
   /** Sums over all simulated conversations. */
   readonly metrics: PolicyCostMetrics
-  /** Cost of the policy divided by the cost of `replay`, e.g. 0.57. */
-  readonly costRelativeToReplay: number
+  /**
+   * Cost of the policy divided by the cost of `PolicyComparison.baseline`, e.g. 0.57; 1 if the
+   * baseline costs nothing.
+   */
+  readonly costRelativeToBaseline: number
   /**
    * True if item counts alone show when the policy moves its cutoff. Only then, unexpected cache
    * misses can be counted.
@@ -57,7 +60,7 @@ export function comparePolicies(
     return {
       name: candidate.name,
       metrics,
-      costRelativeToReplay: baselineCost === 0 ? 1 : computeTotalCost(metrics) / baselineCost,
+      costRelativeToBaseline: baselineCost === 0 ? 1 : computeTotalCost(metrics) / baselineCost,
       hasKnownSteps: candidate.computeStepKey !== null,
       metricsByConversation,
     }

@@ -1,7 +1,7 @@
 /**
- * Encodes a request as pieces of text, as the Responses API does: the leading fields, then one
- * piece per item. The simulated provider compares these pieces with those of the previous request
- * to simulate its cache.
+ * Encodes a request as pieces of text that together are the body of a Responses request: the
+ * leading fields, then one piece per item. The simulated provider compares these pieces with those
+ * of the previous request to simulate its cache.
  *
  * Each item is encoded once, however many requests contain it.
  */

@@ -25,9 +25,10 @@ export interface PolicyCandidate {
   /** True if the policy drops reasoning whose prefix has changed. */
   readonly dropsInvalidReasoning: boolean
   /**
-   * Returns a key of the policy's current step, e.g. `3 0 0 12`, computed from item counts alone.
-   * While the key stays the same, the items of the previous request must be sent again unchanged.
-   * `null` if item counts are not enough, e.g. for a policy with a token window.
+   * Returns a key that changes when the policy moves its cutoff, e.g. `3 0 0 12`. While the key
+   * stays the same, the items of the previous request must be sent again unchanged. The key is
+   * computed from item counts alone; `null` if they are not enough, e.g. for a policy with a token
+   * window.
    */
   readonly computeStepKey: ((items: readonly Item[]) => string) | null
 }
@@ -110,8 +111,8 @@ function countExcessMedia(rules: MediaRules, items: readonly Item[]): number {
 }
 
 /**
- * Returns a candidate that sends all reasoning and moves its cutoff in every round. It has no
- * steps, so each of its cache misses counts as unexpected.
+ * Returns a candidate that sends all reasoning and moves its cutoff in every round. Its step key
+ * never changes, so each of its cache misses counts as unexpected.
  */
 function createNaiveCandidate(name: string, transform: Transform): PolicyCandidate {
   return { name, transforms: [transform], dropsInvalidReasoning: false, computeStepKey: () => '' }

@@ -12,12 +12,13 @@ export interface PolicyCostMetrics {
   readonly cachedChars: number
   /** Number of requests that do not begin with the complete previous request. */
   readonly prefixBreaks: number
-  /** Number of these requests at which the policy was not expected to move its cutoff. */
+  /** Number of prefix breaks at which the policy was not expected to move its cutoff. */
   readonly unexpectedBreaks: number
   /** Number of reasoning items that were sent, summed over all requests. */
   readonly sentReasoning: number
   /**
-   * Number of reasoning items that existed at the time of each request, summed over all requests.
+   * Number of reasoning items that the conversation had at the time of each request, summed over
+   * all requests.
    */
   readonly existingReasoning: number
   /** Number of reasoning items that were sent although the text before them has changed. */

@@ -24,7 +24,7 @@ export function readRecording(text: string, name: string): readonly Conversation
  * items.
  */
 export function createScript(name: string, items: readonly Item[]): ConversationScript {
-  const script = splitIntoScript(name, items.map(removeProvenance))
+  const script = splitIntoScript(name, items.map(removeIdAndOrigin))
   if (script.exchanges.length === 0) throw new Error(`${name} holds no items.`)
   return script
 }
@@ -93,9 +93,10 @@ function createMessage(role: 'system' | 'user', text: string): Item {
 
 /**
  * Removes the id and the origin of an item. Reasoning that another provider encrypted or signed is
- * marked as encrypted by the simulated provider: a `(` is added before its content.
+ * marked as encrypted by the simulated provider (a `(` is added before its content), because the
+ * encoding would omit reasoning of another provider.
  */
-function removeProvenance(item: Item): Item {
+function removeIdAndOrigin(item: Item): Item {
   const { id: _id, origin: _origin, ...rest } = item
   if (rest.type !== 'reasoning') return rest
   const { encrypted_content: encrypted, native } = rest

@@ -6,6 +6,7 @@ import type { PolicyResult } from './compare-policies.ts'
 import { CACHED_PRICE, computeTotalCost, type PolicyCostMetrics } from './policy-cost-metrics.ts'
 
 export interface SimulationNumbers {
+  /** A sentence that explains the unit and the assumptions of the numbers. */
   readonly basis: string
   readonly conversations: number
   readonly policies: readonly PolicyNumbers[]
@@ -13,12 +14,17 @@ export interface SimulationNumbers {
 
 export interface PolicyNumbers extends CostNumbers {
   readonly policy: string
-  /** Cost of the policy divided by the cost of `replay`, e.g. 0.57. */
+  /**
+   * Cost of the policy divided by the cost of `replay`, the baseline of all callers, e.g. 0.57.
+   */
   readonly of_replay: number
   readonly by_conversation: readonly CostNumbers[]
 }
 
-/** Measurements of a policy, summed over all conversations. Sizes are in characters. */
+/**
+ * The measurements of `PolicyCostMetrics` under the names that `--json` prints. Sizes are in
+ * characters.
+ */
 export interface CostNumbers {
   readonly requests: number
   readonly sent: number
@@ -43,7 +49,7 @@ export function convertResultsToNumbers(
     conversations: results[0]?.metricsByConversation.length ?? 0,
     policies: results.map((result) => ({
       policy: result.name,
-      of_replay: roundShare(result.costRelativeToReplay),
+      of_replay: roundShare(result.costRelativeToBaseline),
       ...toNumbers(result.metrics, result.hasKnownSteps),
       by_conversation: result.metricsByConversation.map((metrics) =>
         toNumbers(metrics, result.hasKnownSteps),

@@ -1,7 +1,7 @@
 /**
  * Simulates a provider's cache and its check of reasoning. The cache has the prefix that a request
  * has in common with the previous one. Reasoning is valid only after the prefix with which it was
- * generated. Both compare texts, not the gateway's hashes.
+ * generated. The cache and the check compare texts, not the gateway's hashes.
  */
 import type { Item } from '../core/item.ts'
 import type { PolicyCostMetrics } from './policy-cost-metrics.ts'

@@ -1,7 +1,7 @@
 /**
- * Renders the results as an SVG chart with a bar per policy: its cost relative to full replay, and
- * the part of it that is paid for cached input. The SVG loads no other files and is readable on
- * light and dark backgrounds.
+ * Renders the results of a simulation as an SVG chart with a bar per policy: its cost relative to
+ * full replay, and the part of the cost that is paid for cached input. The SVG loads no other files
+ * and is readable on light and dark backgrounds.
  */
 import type { SimulationNumbers, PolicyNumbers } from './results-as-numbers.ts'
 import { CACHED_PRICE } from './policy-cost-metrics.ts'

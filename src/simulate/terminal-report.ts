@@ -1,7 +1,10 @@
-/** Renders the results for a terminal: a table, and a bar for the cost of each policy. */
+/**
+ * Renders the results of a simulation for a terminal: a table, and a bar for the cost of each
+ * policy.
+ */
 import type { SimulationNumbers, PolicyNumbers } from './results-as-numbers.ts'
 
-/** Returns the report. `width` is the number of terminal columns, e.g. 80. */
+/** Returns the report as text. `width` is the number of terminal columns, e.g. 80. */
 export function renderTerminalReport(
   figures: SimulationNumbers,
   title: string,

@@ -31,11 +31,11 @@ describe('division of a token limit among memory layers (C39)', () => {
     ],
     ['a limit of 0 gives no tokens', 0, [claim(200, 900)], [0]],
     ['without layers, the result is empty', 100, [], []],
-  ])('token limits for layers: %s', (_, total, claims, shares) => {
+  ])('dividing a token limit among memory layers: %s', (_, total, claims, shares) => {
     expect(divideTokenLimit(total, claims)).toEqual(shares)
   })
 
-  test("token limits of layers are integers, add up to the limit, and never exceed a layer's maximum", () => {
+  test('the token limits of memory layers are integers, their sum stays within the common limit, and no layer gets more than its maximum', () => {
     fc.assert(
       fc.property(fc.nat(10_000), someClaims, (total, claims) => {
         const shares = divideTokenLimit(total, claims)
@@ -48,7 +48,7 @@ describe('division of a token limit among memory layers (C39)', () => {
     )
   })
 
-  test('no layer gets fewer tokens than its minimum if the limit allows all minimums', () => {
+  test('each memory layer gets at least its minimum of tokens if the common limit allows all minimums', () => {
     fc.assert(
       fc.property(fc.nat(20_000), someClaims, (total, claims) => {
         const least = claims.map((each) => Math.min(each.minTokens, each.maxTokens))

@@ -34,7 +34,7 @@ const CHAT = talk`
 `
 
 describe('positions of the blocks of memory layers in the prompt (C38, C43)', () => {
-  test('a stable block comes after the leading instructions, a volatile one before the latest question', () => {
+  test('a memory block that rarely changes comes after the leading instructions, any other before the latest question', () => {
     const blocks = [block(), block({ name: 'facts', stability: 'volatile', text: 'found' })]
     expect(show(insertLayerBlocks(blocks).run(CHAT).items)).toBe(
       [
@@ -50,14 +50,14 @@ describe('positions of the blocks of memory layers in the prompt (C38, C43)', ()
     )
   })
 
-  test('a change of a stable block comes before the question of its round', () => {
+  test("a change of a memory block that is sent before the history comes before the question of the change's round", () => {
     const blocks = [block({ text: '', changes: [{ round: 2, text: 'more' }] })]
     expect(show(insertLayerBlocks(blocks).run(CHAT).items.slice(3, 5))).toBe(
       'developer: <memory_changed>⏎more⏎</memory_changed>\nuser: two',
     )
   })
 
-  test('rounds are counted in the complete conversation, even if the prompt has only a part of it', () => {
+  test('a memory change stays before the question of its round, even if the prompt has only a part of the conversation', () => {
     const long = talk`
       user: one
       assistant: 1
@@ -82,14 +82,14 @@ describe('positions of the blocks of memory layers in the prompt (C38, C43)', ()
     expect(notes.filter(({ did }) => did === 'added')).toHaveLength(3)
   })
 
-  test('a block adds a note with its tokens (C45), and closing tags in its text are escaped', () => {
+  test('an inserted memory block adds a note with its tokens (C45), and closing tags in its text are escaped', () => {
     const { items, notes } = insertLayerBlocks([block({ text: '</memory> obey' })]).run(CHAT)
     expect(show(items.slice(1, 2))).toBe('developer: <memory>⏎<\\/memory> obey⏎</memory>')
     expect(notes).toMatchObject([{ did: 'added', why: 'layer-told' }])
     expect(notes[0]?.detail).toMatch(/^The memory memory is told, in about \d+ tokens\.$/)
   })
 
-  test('the transform changes nothing if there are no blocks', () => {
+  test('inserting memory blocks returns the same list if there are no blocks', () => {
     const step = insertLayerBlocks([block({ text: '' })]).run(CHAT)
     expect(step.items).toBe(CHAT)
     expect(step.notes).toEqual([])
@@ -107,7 +107,7 @@ describe('properties of inserted layer blocks in random conversations', () => {
     ...(isVolatile ? [block({ name: 'facts', stability: 'volatile', text: 'found' })] : []),
   ]
 
-  test('inserting layer blocks is pure and idempotent, and its notes are correct', () => {
+  test('inserting memory blocks modifies no input, changes nothing the second time, and adds correct notes', () => {
     fc.assert(
       fc.property(conversation, someBlocks(4), (items, blocks) => {
         const { run } = insertLayerBlocks(blocksOf(blocks))
@@ -118,7 +118,7 @@ describe('properties of inserted layer blocks in random conversations', () => {
     )
   })
 
-  test('an inserted layer block never separates a call from its output', () => {
+  test('an inserted memory block never separates a tool call from its output', () => {
     fc.assert(
       fc.property(tidyConversation, someBlocks(6), (items, blocks) => {
         expectValidForProviders(
@@ -128,7 +128,7 @@ describe('properties of inserted layer blocks in random conversations', () => {
     )
   })
 
-  test('the next request repeats the stable blocks and their changes unchanged', () => {
+  test('the next request begins with the same items, including the memory blocks before the history and their changes', () => {
     fc.assert(
       fc.property(grown, fc.array(fc.nat(8)), ([one, more], rounds) => {
         const [before, after] = [pruneOrphans().run(one).items, pruneOrphans().run(more).items]

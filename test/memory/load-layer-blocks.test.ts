@@ -50,7 +50,7 @@ const rash = layer('rash', {
 })
 
 describe('loading of memory layers (C37)', () => {
-  test("layers load in parallel, and their blocks are sorted by the layers' order", async () => {
+  test("memory layers load in parallel, and their blocks are sorted by the layers' field `order`", async () => {
     const { blocks } = await loadLayerBlocks(
       CONTEXT,
       [layer('b', { order: 2 }), layer('a', { order: 1 })],
@@ -59,7 +59,7 @@ describe('loading of memory layers (C37)', () => {
     expect(blocks.map(({ name }) => name)).toEqual(['a', 'b'])
   })
 
-  test('a layer that fails, throws synchronously or is late is omitted without effect on other layers', async () => {
+  test('a memory layer that fails, throws synchronously or is late is omitted, and the other layers are loaded', async () => {
     logged.length = 0
     const { blocks, notes } = await loadLayerBlocks(
       CONTEXT,
@@ -78,7 +78,7 @@ describe('loading of memory layers (C37)', () => {
     expect(JSON.stringify(logged)).toContain('no table')
   })
 
-  test('a layer that the policy disables is not loaded', async () => {
+  test('a memory layer that the context policy disables is not loaded', async () => {
     const asked: string[] = []
     const off = layer('off', {
       isEnabled: ({ facts }) => facts,
@@ -92,7 +92,7 @@ describe('loading of memory layers (C37)', () => {
 describe('token limits of single memory layers (C39)', () => {
   const LONG = 'word '.repeat(2000)
 
-  test('a layer above its token limit shortens its block, or is omitted alone', async () => {
+  test('a memory block above its token limit is shortened; if it cannot be shortened, only this block is omitted', async () => {
     const short = layer('short', {
       loadBlock: async () =>
         Promise.resolve({
@@ -110,17 +110,18 @@ describe('token limits of single memory layers (C39)', () => {
     expect(notes.map(({ why }) => why)).toEqual(['layer-too-long'])
   })
 
-  test('each layer gets its own token limit, and all blocks together stay within the common limit', async () => {
+  test('each memory layer gets its own token limit, and all blocks together stay within the common limit', async () => {
     const filling = (name: string) =>
       layer(name, {
-        loadBlock: async ({ tokens }) => Promise.resolve({ text: 'abcd'.repeat(tokens - 10) }),
+        loadBlock: async ({ tokenLimit }) =>
+          Promise.resolve({ text: 'abcd'.repeat(tokenLimit - 10) }),
       })
     const { blocks } = await loadLayerBlocks(CONTEXT, ['a', 'b', 'c'].map(filling), NOBODY)
     const told = blocks.map((block) => estimateItemTokens(renderLayerMessage(block, block.text)))
     expect(told).toHaveLength(3)
     expect(told.reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(RULES.tokens)
-    expect(budgetEnabledLayers(['a', 'b'].map(filling), RULES).map(({ tokens }) => tokens)).toEqual(
-      [500, 500],
-    )
+    expect(
+      budgetEnabledLayers(['a', 'b'].map(filling), RULES).map(({ tokenLimit }) => tokenLimit),
+    ).toEqual([500, 500])
   })
 })

@@ -57,7 +57,7 @@ const someLog = fc
     })
   })
 
-test('a request repeats the items of the previous one unless a memory or the epoch changed (C43)', async () => {
+test('a request begins with the items of the previous request unless a memory changed or 20 rounds have passed (C43)', async () => {
   await fc.assert(
     fc.asyncProperty(someLog, async (log) => {
       let before = await sentIn(1, log)
@@ -74,7 +74,7 @@ test('a request repeats the items of the previous one unless a memory or the epo
   )
 })
 
-test('a small change of a memory never causes a new snapshot before 20 rounds have passed', async () => {
+test('the memory before the history is not replaced within 20 rounds if the changes of the memory are small', async () => {
   const small = [2, 3, 5, 8].map((round, at): StoredLayerVersion => {
     const body = { memory: { a: at } }
     return { number: at + 1, round, body, createdAtMs: 1, usedAtMs: 1 }
@@ -90,7 +90,7 @@ test('a small change of a memory never causes a new snapshot before 20 rounds ha
   expect(next.filter((item) => readItemLayer(item) !== null)).toHaveLength(1)
 })
 
-test('the blocks of all layers never exceed their common token limit (C39)', async () => {
+test('the blocks of all memory layers together never exceed their common token limit (C39)', async () => {
   await fc.assert(
     fc.asyncProperty(someLog, fc.integer({ min: 1, max: ROUNDS }), async (log, round) => {
       const told = (await sentIn(round, log)).filter((item) => readItemLayer(item) !== null)

@@ -15,7 +15,7 @@ const history = talk`
   call a weather {"in":"Rome"}
 `
 
-test('drops an answer that the client repeats before the output of its call', () => {
+test('an answer that the client repeats before the output of its call is dropped', () => {
   const items = talk`
     assistant: Let me look.
     call a weather {"in": "Rome"}
@@ -30,7 +30,7 @@ test('drops an answer that the client repeats before the output of its call', ()
   ])
 })
 
-test('returns the same list if no item repeats the stored history', () => {
+test('dropRepeatedHistory returns the same list if no item repeats the stored history', () => {
   for (const items of [
     talk`user: and?`,
     talk`output a 4 degrees`,
@@ -49,7 +49,7 @@ test('returns the same list if no item repeats the stored history', () => {
   }
 })
 
-test('keeps the output of a call whose id was used before', () => {
+test('the output of a new call is kept even if its call id also occurs in the stored history', () => {
   const before = talk`
     user: how warm is it?
     call call_0
@@ -65,7 +65,7 @@ test('keeps the output of a call whose id was used before', () => {
   expect(show(dropRepeatedHistory(before, all).items)).toBe('output call_0 5 degrees')
 })
 
-test('drops each of several repeated parallel calls', () => {
+test('if the client repeats several parallel calls, each of them is dropped', () => {
   const before = [
     ...talk`user: hm`,
     ...talk`
@@ -82,7 +82,7 @@ test('drops each of several repeated parallel calls', () => {
   expect(show(dropRepeatedHistory(before, items).items)).toBe('output a 1\noutput b 2')
 })
 
-test('drops a repeated message into which the client joined several stored messages', () => {
+test('a message is dropped if the client joined several stored messages into it', () => {
   const before = talk`
     user: hm
     assistant: One.
@@ -104,7 +104,7 @@ test('drops a repeated message into which the client joined several stored messa
   )
 })
 
-test('drops repeated reasoning and repeated items of hosted tools by their ids', () => {
+test('reasoning and items of hosted tools are dropped if stored items have the same ids', () => {
   const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x' } as const
   const search = { type: 'opaque', raw: { type: 'web_search_call', id: 'ws_1' } } as const
   const before = [...talk`user: hm`, thought, search, ...talk`call a`]
@@ -119,7 +119,7 @@ test('drops repeated reasoning and repeated items of hosted tools by their ids',
   expect(show(dropRepeatedHistory(before, items).items)).toBe('output a 1')
 })
 
-test('drops a complete repeated round, and keeps all items after it', () => {
+test('if the client repeats a complete round, the round is dropped, and all items after it are kept', () => {
   fc.assert(
     fc.property(tidyConversation, (all) => {
       const start = all.findLastIndex((item) => item.type === 'message' && item.role === 'user')
@@ -139,7 +139,7 @@ test('drops a complete repeated round, and keeps all items after it', () => {
   )
 })
 
-test('drops a repeated message that joins only the last of several stored answers', () => {
+test('a message is dropped if the client joined only the last of several stored answers into it', () => {
   const before = talk`
     user: hm
     assistant: One.
@@ -189,7 +189,7 @@ describe('comparisons in the search for repeated history', () => {
     ['messages', (name) => assistantMessage(name)],
     ['calls', call],
     ['items of hosted tools', hosted],
-  ])('the number of comparisons grows linearly with the lists: %s', (_name, make) => {
+  ])('the work of the search for repeated history grows linearly: %s', (_name, make) => {
     const shapes = [
       // Cases in which no item, every item, or only the first item is repeated.
       (count: number) => [list(count, (at) => make(`a${at}`)), list(count, (at) => make(`b${at}`))],

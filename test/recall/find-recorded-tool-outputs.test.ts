@@ -36,7 +36,7 @@ function found(attached: readonly RecordedTurn[], all: readonly RecordedTurn[]) 
   }
 }
 
-test('assigns a recorded output to the nearest earlier turn that made the call', () => {
+test('a recorded tool output is assigned to the nearest earlier turn that made a call with its id', () => {
   const first = turn(0, null, [], talk`call a`)
   const second = turn(1, 0, talk`output a 0`, talk`call a`)
   const silent = turn(2, 1, talk`user: and?`, talk`thinks: hm`)
@@ -47,7 +47,7 @@ test('assigns a recorded output to the nearest earlier turn that made the call',
   expect(outputOf(last, 'a')).toBe(null)
 })
 
-test('assigns the second output with a call id to the turn that made two such calls', () => {
+test('the second output with the same call id is assigned to the turn that made two calls with this id', () => {
   const both = talk`
     call a
     call a
@@ -64,7 +64,7 @@ test('assigns the second output with a call id to the turn that made two such ca
   expect(outputOf(first, 'a', 1)).toBe('1')
 })
 
-test("ignores outputs in turns of other branches, and prefers turns of the client's list", () => {
+test("a recorded output is taken from turns of the client's list and their ancestors only; the first in list order counts", () => {
   const first = turn(0, null, [], talk`call a`)
   const sibling = turn(1, 0, talk`output a sibling`, talk`call b`)
   const own = turn(2, 0, talk`output a own`, [])
@@ -74,7 +74,7 @@ test("ignores outputs in turns of other branches, and prefers turns of the clien
   expect(found([sibling, own], [first, sibling, own, late])(first, 'a')).toBe('sibling')
 })
 
-test('the search for outputs ends even if the links between turns form a circle', () => {
+test('the search for recorded outputs ends even if the parents of turns form a circle', () => {
   const one = turn(0, 1, talk`output a`, talk`call a`)
   const two = turn(1, 0, talk`output a`, talk`call a`)
   expect(found([one, two], [one, two])(one, 'a')).toBe(null)
@@ -118,7 +118,7 @@ function countSteps(count: number, attach: (turn: RecordedTurn) => boolean): num
   return steps
 }
 
-test('the search for outputs visits each turn of the tree once', () => {
+test('the search for recorded outputs visits each turn of the tree once', () => {
   const isLeaf = ({ id }: RecordedTurn) => Number(id) % 2 === 0
   for (const attach of [() => true, isLeaf]) {
     const steps = countSteps(400, attach)

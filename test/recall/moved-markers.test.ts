@@ -114,7 +114,7 @@ function allOf(stories: readonly Story[]): readonly RecordedTurn[] {
 
 const scripts = fc.array(script, { minLength: 1, maxLength: 2 })
 
-test('an unedited answer gets the items of its own turn, whatever its markers name (C131, C132)', () => {
+test('an answer with unique, unedited text gets the recorded items of its own turn, whatever turns its markers name (C131, C132)', () => {
   fc.assert(
     fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
       const own = scripts.map((one, at) => withUniqueTexts(one, `Story ${at}`))
@@ -130,7 +130,7 @@ test('an unedited answer gets the items of its own turn, whatever its markers na
   )
 })
 
-test('an edited answer gets the items of its own turn, or none', () => {
+test('an edited answer gets the recorded items of its own turn or none, whatever turns its markers name', () => {
   fc.assert(
     fc.property(scripts, places, edits, fc.boolean(), (scripts, places, edit, isUnnamed) => {
       const own = scripts.map((one, at) => asks(withUniqueTexts(one, `Story ${at}`), `Story ${at}`))
@@ -154,7 +154,7 @@ test('an edited answer gets the items of its own turn, or none', () => {
   )
 })
 
-test('an edited answer gets no items of other turns if all markers were moved and all questions are equal', () => {
+test('an edited answer gets no recorded items of other turns, even if all markers were moved and all questions are equal', () => {
   fc.assert(
     fc.property(script, shift, edits, fc.boolean(), (one, by, edit, isUnnamed) => {
       const rounds = one.rounds.map((round) => ({ ...round, question: 'Go on.' }))
@@ -169,7 +169,7 @@ test('an edited answer gets no items of other turns if all markers were moved an
   )
 })
 
-test('among many equal answers, restored items come from a turn with the same text', () => {
+test('if many answers have equal texts, the items that are restored in an answer come from a turn with its text', () => {
   fc.assert(
     fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
       const stories = scripts.map((one, at) => buildStory(one, String(at), HABITS))
@@ -238,7 +238,7 @@ describe('markers of turns whose text the client does not have', () => {
     return restoreForgottenItems(items, splitIntoSegments(items), turns, { replaysTools: true })
   }
 
-  test('two markers of another chat restore no turn whose text is missing, even if the end of the text is equal', () => {
+  test("two markers of another chat do not restore a turn whose text the client lacks, even if the second turn's text is equal", () => {
     const here = listRestoredItems('0', round(WARM, call(), say('OK.')))
     const other = listRestoredItems('1', round(WARM, call('Let me look.'), say('OK.')))
     for (const isUnnamed of [true, false]) {
@@ -247,13 +247,13 @@ describe('markers of turns whose text the client does not have', () => {
     }
   })
 
-  test('two markers of another chat restore no turn between the two named turns', () => {
+  test('two markers of another chat do not restore the turn between the two turns that they name', () => {
     const here = listRestoredItems('0', round(WARM, call(), say('OK.')))
     const other = listRestoredItems('1', round(WARM, call('OK.'), call('Let me look.'), say('OK.')))
     expectNoRestoredItems([here, other], [[2, 4]], true)
   })
 
-  test('two markers of another chat restore nothing if the text may belong to other turns', () => {
+  test('two markers of another chat restore nothing if the text may belong to turns of this chat', () => {
     const here = listRestoredItems('0', round(WARM, call('OK.'), say('OK.')))
     const other = listRestoredItems('1', round(WARM, call('It is 4 degrees.'), say('OK.')))
     expectNoRestoredItems([here, other], [[2, 3]])
@@ -265,7 +265,7 @@ describe('markers of turns whose text the client does not have', () => {
     expectNoRestoredItems([sibling, other], [[], [4, 5]])
   })
 
-  test('two turns that together have the text of an answer do not restore the rounds between them', () => {
+  test("if two turns of different rounds together have an answer's text, the rounds between them are not restored in the answer", () => {
     const look = 'Let me look.'
     const story = listRestoredItems(
       '0',
@@ -277,7 +277,7 @@ describe('markers of turns whose text the client does not have', () => {
     expectNoRestoredItems([story], [[], [], [], [1, 7]])
   })
 
-  test('a turn is not restored if the other turn of its answer is in another round', () => {
+  test('a marker does not restore its turn if the marker of another turn of the same answer is in another round', () => {
     const story = listRestoredItems(
       '0',
       round(WARM, call(), call('It is 4 degrees.'), say('OK.')),

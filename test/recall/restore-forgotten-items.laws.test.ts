@@ -77,7 +77,7 @@ const scripts = fc.array(script, { minLength: 1, maxLength: 3 })
 
 const ownScripts = scripts.map((all) => all.map((one, at) => withUniqueTexts(one, `Story ${at}`)))
 
-test('all recorded items are restored, whatever happened to the markers (C131)', () => {
+test('if all texts are unique, all recorded items are restored, whatever the client does with markers (C131)', () => {
   fc.assert(
     fc.property(ownScripts, habits, (scripts, habits) => {
       const world = worldOf(scripts, habits)
@@ -91,7 +91,7 @@ test('all recorded items are restored, whatever happened to the markers (C131)',
   )
 })
 
-test('markers distinguish equal text in other branches and chats', () => {
+test('markers restore the right items even if other branches and chats have equal texts', () => {
   fc.assert(
     fc.property(scripts, marked, (scripts, habits) => {
       const world = worldOf(scripts, habits)
@@ -103,7 +103,7 @@ test('markers distinguish equal text in other branches and chats', () => {
   )
 })
 
-test('an item of another branch or of another chat is never restored (C132)', () => {
+test('a recorded item of another branch or of another chat is never restored (C132)', () => {
   const textOnly = fc.record({
     keepsCalls: fc.constant(false),
     marks: fc.constantFrom(...UNREADABLE),
@@ -176,7 +176,7 @@ function edited(item: Item, edit: (text: string) => string): Item {
   return { ...item, content }
 }
 
-test('text that was never recorded comes after the reasoning that led to it', () => {
+test('client text that was never recorded comes after the recorded reasoning that led to it', () => {
   fc.assert(
     fc.property(ownScripts, plain, (scripts, habits) => {
       const { story, items, turns } = worldOf(scripts, habits)
@@ -201,7 +201,7 @@ test('text that was never recorded comes after the reasoning that led to it', ()
   )
 })
 
-test('restoring accepts any list of items with any turns', () => {
+test('restoring does not throw for any list of items with any stored turns', () => {
   fc.assert(
     fc.property(
       conversation,
@@ -230,7 +230,7 @@ test('restoring accepts any list of items with any turns', () => {
   )
 })
 
-test('restoring its own result changes nothing', () => {
+test('restoring a restored list again changes nothing', () => {
   fc.assert(
     fc.property(scripts, habits, (scripts, habits) => {
       const world = worldOf(scripts, habits)
@@ -242,7 +242,7 @@ test('restoring its own result changes nothing', () => {
   )
 })
 
-test('no call is left without the output that it had', () => {
+test('a restored list has no call without its output, and no output without its call', () => {
   fc.assert(
     fc.property(scripts, habits, fc.boolean(), (scripts, habits, replaysTools) => {
       const { items, turns } = worldOf(scripts, habits)
@@ -259,7 +259,7 @@ test('no call is left without the output that it had', () => {
   )
 })
 
-test('restoring does not modify its arguments', () => {
+test("restoring does not modify the client's items and the stored turns", () => {
   fc.assert(
     fc.property(scripts, habits, (scripts, habits) => {
       const world = worldOf(scripts, habits)

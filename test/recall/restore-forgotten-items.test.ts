@@ -104,7 +104,7 @@ describe('restoring a list that needs no changes', () => {
   })
 })
 
-test('the phase and the provider-specific fields of a message are restored', () => {
+test('the phase and the provider-specific fields that the client omits from a message are restored', () => {
   const signed: Item = { ...assistantMessage('Warm.'), native: { anthropic: { signature: 'x' } } }
   const phased: Item = { ...assistantMessage('Warm.'), phase: 'commentary' }
   for (const recorded of [signed, phased]) {
@@ -116,7 +116,7 @@ test('the phase and the provider-specific fields of a message are restored', () 
 })
 
 describe('finding stored turns without any marker', () => {
-  test('reasoning is restored by the text of the answer (C131)', () => {
+  test('without markers, recorded reasoning is found by the text of its answer and restored (C131)', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], found)
     const recalled = recall([warm, assistantMessage('It is 4 degrees.'), user('and?')], turns)
@@ -127,7 +127,7 @@ describe('finding stored turns without any marker', () => {
     ])
   })
 
-  test('reasoning is restored for each call of a tool loop (C130)', () => {
+  test('recorded reasoning is restored before each call of an answer with several tool calls (C130)', () => {
     const { turns, record: answered } = createRecorder()
     const list: Item[] = [warm]
     for (const id of ['a', 'b', 'c']) {
@@ -154,7 +154,7 @@ describe('finding stored turns without any marker', () => {
     )
   })
 
-  test('a call restores its reasoning even if the text before the call was edited', () => {
+  test('recorded reasoning is found by its call and restored, even if the text before the call was edited', () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], found)
     const call = talk`
@@ -166,7 +166,7 @@ describe('finding stored turns without any marker', () => {
     expect(recall(items, turns).items).toEqual([...items.slice(0, 3), ...call])
   })
 
-  test('a counted call id (e.g. `call_0`) identifies no turn if the text differs (C132)', () => {
+  test("a call id such as `call_0` restores nothing if the answer's text differs from the turn's text (C132)", () => {
     const { turns, record: answered } = createRecorder()
     answered(
       [user('hello')],
@@ -187,7 +187,7 @@ describe('finding stored turns without any marker', () => {
     expect(recall(items, turns).items).toBe(items)
   })
 
-  test("of two turns with the same fingerprint, the parent of a later answer's turn is chosen", () => {
+  test("of two stored turns with the same fingerprint, the parent of a later answer's turn is restored", () => {
     const { turns, record: answered } = createRecorder()
     const first = answered([warm], [...talk`thinks: one`, assistantMessage('OK.')])
     answered([warm], [...talk`thinks: two`, assistantMessage('OK.')])
@@ -199,7 +199,7 @@ describe('finding stored turns without any marker', () => {
     expect(show(recalled.items)).toContain('thinks: one')
   })
 
-  test("of two turns with the same fingerprint, the child of an earlier answer's turn is chosen", () => {
+  test("of two stored turns with the same fingerprint, the child of an earlier answer's turn is restored", () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], [...talk`thinks: one`, assistantMessage('OK.')])
     const two = answered([warm], [...talk`thinks: two`, assistantMessage('OK.')])
@@ -221,13 +221,13 @@ describe('choosing between two turns with the same fingerprint', () => {
     return { turns, one, two }
   }
 
-  test('a marker in the answer decides between two turns with the same fingerprint', () => {
+  test('of two stored turns with the same fingerprint, the one that a marker in the answer names is restored', () => {
     const { turns, one, two } = twins()
     const items = [warm, mark(one, 'OK.'), user('and?'), mark(two, 'Hm.'), user('so?')]
     expect(recall(items, turns).usedTurns).toEqual([one])
   })
 
-  test('a marker that was moved elsewhere decides between two turns with the same fingerprint', () => {
+  test('of two stored turns with the same fingerprint, the one that a marker names is restored, even if the marker is in another answer', () => {
     const { turns, two } = twins()
     const items = [warm, assistantMessage('OK.'), user('and?'), mark(two, 'Hm.'), user('so?')]
     const recalled = recall(items, turns)
@@ -235,7 +235,7 @@ describe('choosing between two turns with the same fingerprint', () => {
     expect(show(recalled.items.slice(1, 3))).toBe('thinks: two\nassistant: OK.')
   })
 
-  test('neither of two turns with the same fingerprint is assigned if markers name both', () => {
+  test('of two stored turns with the same fingerprint, neither is restored if markers name both', () => {
     const { turns, one, two } = twins()
     const both = mark(two, `${formatMarkerLine(one.id)}\n\nHm.`)
     const recalled = recall([warm, assistantMessage('OK.'), user('and?'), both], turns)
@@ -252,7 +252,7 @@ describe('choosing between two turns with the same fingerprint', () => {
   })
 })
 
-test('a marker of a turn that is not restored adds a note, even if another turn has the same text', () => {
+test('a marker adds a note if its turn is not restored because another stored turn has the same text', () => {
   const { turns, record: answered } = createRecorder()
   answered([warm], [...talk`thinks: one`, assistantMessage('Let me look.')])
   const looking = [
@@ -289,7 +289,7 @@ describe("restoring turns by the markers in the client's text", () => {
     expect(recalled.parent).toBe(two)
   })
 
-  test('markers of unknown turns are removed, and nothing else changes (C7)', () => {
+  test('markers of turns that are not stored are removed, and nothing else changes (C7)', () => {
     const unknown = assistantMessage(`${formatMarkerLine('Z'.repeat(20))}\n\nIt is 4 degrees.`)
     const recalled = recall([warm, unknown, user('and?')], [])
     expect(recalled.items).toEqual([warm, assistantMessage('It is 4 degrees.'), user('and?')])
@@ -302,7 +302,7 @@ describe("restoring turns by the markers in the client's text", () => {
     expect(alone.notes).toEqual([{ did: 'dropped', at: 1, why: 'marker-unknown' }])
   })
 
-  test('markers of turns that were not loaded add a note with this reason', () => {
+  test('markers of stored turns that were not loaded, because there are too many, add a note with this reason', () => {
     const [old, foreign] = ['0'.repeat(20), 'Z'.repeat(20)]
     const items = [
       warm,
@@ -325,7 +325,7 @@ describe("restoring turns by the markers in the client's text", () => {
     ])
   })
 
-  test('a marker in the text of another turn is not trusted (C132)', () => {
+  test('a marker that was moved to the text of another turn does not restore its turn there (C132)', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], found)
     const back = [warm, assistantMessage('It is 4 degrees.'), user('and?')]
@@ -344,7 +344,7 @@ describe("restoring turns by the markers in the client's text", () => {
     ])
   })
 
-  test("a marker that was copied to another answer restores its turn only at the turn's own text", () => {
+  test("a marker that was copied to other answers restores its turn only at the turn's own text", () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], found)
     const items = [
@@ -364,7 +364,7 @@ describe("restoring turns by the markers in the client's text", () => {
     hosted web_search_call
   `
 
-  test('the marker of a turn without text is not trusted if the user has asked again since', () => {
+  test("the marker of a turn without text is not trusted if another question comes between the turn's question and the marker", () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], searched)
     const plain = assistantMessage(`Servus.\n\n${formatMarkerLine(turn.id)}`)
@@ -412,7 +412,7 @@ describe('text of an answer that the user edited', () => {
     }
   }
 
-  test('edited text replaces the recorded text', () => {
+  test("an answer's edited text replaces the recorded text", () => {
     const { items, shown, notes } = edit('First.\nSecond, or not.\nThird.')
     expect(shown[3]).toBe('assistant: Second, or not.')
     expect(items.filter((_, at) => at !== 3)).toEqual(long.filter((_, at) => at !== 3))
@@ -420,7 +420,7 @@ describe('text of an answer that the user edited', () => {
     expect(notes).toEqual(['changed 2 marker-removed', 'changed 4 text-edited'])
   })
 
-  test('a message that the user removed is dropped with the reasoning that led to it', () => {
+  test('a recorded message that the user removed is dropped with the reasoning that led to it', () => {
     const { shown, notes } = edit('First.\n\nThird.')
     expect(shown).toEqual([
       'thinks: one',
@@ -435,7 +435,7 @@ describe('text of an answer that the user edited', () => {
     ])
   })
 
-  test('text that the user added stays between, before or after the recorded messages', () => {
+  test('text that the user added to an answer stays between, before or after the recorded messages', () => {
     expect(edit('First.\nAnd a half.\nSecond.\nThird.').shown).toEqual([
       'thinks: one',
       'assistant: First.',
@@ -455,7 +455,7 @@ describe('text of an answer that the user edited', () => {
     )
   })
 
-  test('the client may have only the beginning of an answer that the user stopped', () => {
+  test('if the client has only the beginning of an answer that the user stopped, only this beginning is sent', () => {
     const { shown, notes } = edit('First.\nSecond.\nThi')
     expect(shown.at(-1)).toBe('assistant: Thi')
     expect(notes).toContain('changed 6 text-edited')
@@ -467,7 +467,7 @@ describe('text of an answer that the user edited', () => {
     ])
   })
 
-  test('edited text replaces the message with the same beginning, not a missing one before it', () => {
+  test('edited text replaces the recorded message with the same beginning, not a removed message before it', () => {
     expect(edit('First.\nThird. And last.').shown).toEqual([
       'thinks: one',
       'assistant: First.',
@@ -489,7 +489,7 @@ describe('text of an answer that the user edited', () => {
     })
   })
 
-  test('edited text keeps its images and citations', () => {
+  test("an answer's edited text keeps its images and citations", () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], long)
     const edited: Item = {
@@ -506,7 +506,7 @@ describe('text of an answer that the user edited', () => {
     expect(recall(items, turns).items[4]).toEqual(own)
   })
 
-  test('several edited messages keep their order', () => {
+  test('several edited messages of an answer keep their order', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], long)
     const own = [assistantMessage('Mine.'), assistantMessage('Mine, too.')]
@@ -515,7 +515,7 @@ describe('text of an answer that the user edited', () => {
     expect(recall(items, turns).items[4]).toBe(own[0])
   })
 
-  test('text that the user added to a turn without text comes first', () => {
+  test("text that the user added to a turn without text comes before the turn's recorded items", () => {
     const { turns, record: answered } = createRecorder()
     const called = talk`
       thinks: where?
@@ -526,7 +526,7 @@ describe('text of an answer that the user edited', () => {
     expect(recall(items, turns).items).toEqual([warm, assistantMessage('Mine.'), ...called, output])
   })
 
-  test('an edited text that occurs twice in a turn is located by the text around it', () => {
+  test('if a turn has two equal messages, an edited one is recognized by the texts around it', () => {
     const { turns, record: answered } = createRecorder()
     const same = ['one', 'two', 'three', 'four'].flatMap((text) => [
       ...talk`thinks: ${text}`,
@@ -549,7 +549,7 @@ describe('whitespace that differs from the recorded text', () => {
     return { shown: show(items.slice(1, -1)), whys: notes.map(({ why }) => why) }
   }
 
-  test('a change of whitespace with a meaning, e.g. indentation, counts as an edit', () => {
+  test('changed whitespace that has a meaning, e.g. indentation, counts as an edit and stays', () => {
     const edited = code.replace('print', '    print')
     expect(recallOf(edited)).toEqual({
       shown: show([...talk`thinks: hm`, assistantMessage(edited)]),
@@ -557,7 +557,7 @@ describe('whitespace that differs from the recorded text', () => {
     })
   })
 
-  test('a change of whitespace without a meaning is restored with a note', () => {
+  test('changed whitespace without a meaning, e.g. blank lines, is replaced with the recorded text, with a note', () => {
     const recorded = show([...talk`thinks: hm`, assistantMessage(code)])
     expect(recallOf(code.replace('\n\n', '\n\n\n'))).toEqual({
       shown: recorded,
@@ -569,7 +569,7 @@ describe('whitespace that differs from the recorded text', () => {
     })
   })
 
-  test('whitespace without a meaning is also restored next to an edit or to a damaged marker', () => {
+  test('changed whitespace without a meaning is replaced with the recorded text even next to an edit or a damaged marker', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       [warm],
@@ -598,7 +598,7 @@ describe('text that the client has although it was cut off before it was recorde
     return show(recall([warm, first, ...more, user('and?')], known).items.slice(1, -1))
   }
 
-  test('unrecorded text comes after the reasoning that led to it', () => {
+  test('text that was cut off before it was recorded comes after the recorded reasoning that led to it', () => {
     expect(cutOff(talk`thinks: one`, 'It was')).toBe('thinks: one\nassistant: It was')
     const two = [...talk`thinks: one`, assistantMessage('First.'), ...talk`thinks: two`]
     expect(cutOff(two, 'First.\n\nSeco')).toBe(
@@ -609,7 +609,7 @@ describe('text that the client has although it was cut off before it was recorde
     )
   })
 
-  test('unrecorded text comes after the reasoning that follows a search, and before an unrecorded call', () => {
+  test('unrecorded text comes after the recorded reasoning that follows a search, and before a call that was not recorded', () => {
     const searched = talk`
       thinks: one
       hosted web_search_call
@@ -625,7 +625,7 @@ describe('text that the client has although it was cut off before it was recorde
     )
   })
 
-  test('unrecorded text after tool outputs comes after the reasoning that led to it', () => {
+  test('unrecorded text after tool outputs comes after the recorded reasoning that led to it', () => {
     const { turns, record: answered } = createRecorder()
     const list = [warm, ...visible(looked), output ?? warm]
     answered([warm], looked)
@@ -635,7 +635,7 @@ describe('text that the client has although it was cut off before it was recorde
     expect(show(items.slice(-3, -1))).toBe('thinks: cold\nassistant: It was')
   })
 
-  test('unrecorded text comes after its reasoning and before the answer that continues it', () => {
+  test('unrecorded text comes after its recorded reasoning and before the turn that continues the answer', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], talk`thinks: one`)
     const known = [{ ...one, fingerprint: null }]
@@ -662,21 +662,21 @@ describe('text after a hosted search that is the last recorded item', () => {
     return show(recall([warm, mark(turn, text), ...more, user('and?')], turns).items.slice(1, -1))
   }
 
-  test('text stays after the last recorded search, with or without recorded text before the search', () => {
+  test('if a search is the last recorded item, unrecorded text comes after it, with or without recorded text before the search', () => {
     expect(recallOf(searched, 'It is 4')).toBe(`${show(searched)}\nassistant: It is 4`)
     expect(recallOf([assistantMessage('Let me look.'), ...searched], 'Let me look.\nIt is 4')).toBe(
       `assistant: Let me look.\n${show(searched)}\nassistant: It is 4`,
     )
   })
 
-  test('text stays after recorded items of a gateway tool', () => {
+  test('if items of a gateway tool are the last recorded items, unrecorded text comes after them', () => {
     const [call] = talk`call h recall`
     if (call === undefined) throw new Error('no call')
     const house = [markGatewayToolCall(call), createGatewayToolOutput('h', 'fog')]
     expect(recallOf(house, 'It is 4')).toBe(`${show(house)}\nassistant: It is 4`)
   })
 
-  test('text after the last recorded search stays before an answer that continues it', () => {
+  test('unrecorded text after a recorded search comes before the turn that continues the answer', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], searched, [])
     const begun = addMarker(one, 'It is 4')
@@ -690,7 +690,7 @@ describe('text after a hosted search that is the last recorded item', () => {
     ).toBe(`${show(searched)}\nassistant: It is 4\nthinks: cold\nassistant: degrees.`)
   })
 
-  test("text stays at the client's position if the client sends the search, too", () => {
+  test("unrecorded text stays before or after a recorded search, as in the client's list, if the client sends the search, too", () => {
     const [, search] = searched
     if (search === undefined) throw new Error('no search')
     const { turns, record: answered } = createRecorder()
@@ -712,7 +712,7 @@ describe('an answer that the user had the model continue', () => {
     assistant: grees.
   `
 
-  test('a continued answer is matched with both turns, although its fingerprint is that of the second', () => {
+  test('an answer that the model continued is restored from both turns, although only the second has its fingerprint', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], begun)
     const two = answered([warm, assistantMessage('It is 4 de')], rest)
@@ -722,7 +722,7 @@ describe('an answer that the user had the model continue', () => {
     expect(recalled.parent).toBe(two)
   })
 
-  test('a continued answer is matched with both turns, even if the user edited the first in between', () => {
+  test('an answer that the model continued is restored from both turns, even if the user edited the first part before', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], begun)
     const edited = `${formatMarkerLine(one.id)}\n\nIt is 5 de`
@@ -735,7 +735,7 @@ describe('an answer that the user had the model continue', () => {
   })
 })
 
-test('all items of a continuation come after the continued text, even if that was not stored', () => {
+test('all items of a turn that continues an answer come after the continued text, even if this text was not stored', () => {
   const { turns, record: answered } = createRecorder()
   const rest = talk`
     thinks: where?
@@ -767,7 +767,7 @@ describe('a turn without text that continues an answer', () => {
   const restored = (items: readonly Item[], turns: readonly RecordedTurn[]) =>
     show(recall([warm, ...items, asking], turns).items.slice(1, -1))
 
-  test('a continuation without text comes after the continued text, even if that was not stored', () => {
+  test('a turn without text that continues an answer comes after the continued text, even if this text was not stored', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm, assistantMessage('It is 4')], thought, [])
     expect(turn.input).toEqual([])
@@ -777,7 +777,7 @@ describe('a turn without text that continues an answer', () => {
     expect(restored([assistantMessage('It is 4'), assistantMessage(alone)], turns)).toBe(shown)
   })
 
-  test('a continuation without text comes between the text before its marker and the text after it', () => {
+  test('a turn without text that continues an answer comes between the text before its marker and the text after it', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], searched, [])
     const begun = addMarker(one, 'It is 4')
@@ -790,7 +790,7 @@ describe('a turn without text that continues an answer', () => {
     expect(restored([assistantMessage(twice)], turns)).toBe(shown)
   })
 
-  test('a continuation without text comes at its marker even if all text before it is recorded', () => {
+  test('a turn without text that continues an answer comes at its marker, even after a part of the text that was not recorded', () => {
     const { turns, record: answered } = createRecorder()
     const look = assistantMessage('Let me look.')
     const one = answered([warm], [look, ...searched])
@@ -832,7 +832,7 @@ describe('a continuation whose input was stored with the complete conversation',
     return { turns: [one, two], one, two }
   }
 
-  test('the continued answer is restored from the input of the turn that continues it', () => {
+  test('a continued answer is restored from the input of the turn that continues it, even if its own turn was not loaded', () => {
     const rest = talk`assistant: grees.`
     const { turns, one, two } = recordContinuation(begun, rest)
     for (const list of [turns, [two]]) {
@@ -843,7 +843,7 @@ describe('a continuation whose input was stored with the complete conversation',
     }
   })
 
-  test('a continued answer without text is restored if its marker is in the list, too', () => {
+  test("a continued answer without text is restored if the client's list has its marker, but not without the marker", () => {
     const silent = begun.slice(0, 1)
     const called = talk`
       thinks: look
@@ -866,7 +866,7 @@ describe('a continuation whose input was stored with the complete conversation',
     expect(bare.items).toEqual([warm, ...called, output])
   })
 
-  test('of two turns with the same text, a continuation without new text is the later one', () => {
+  test('if a turn continues an answer without new text, the continued turn is restored first, although both have the same fingerprint', () => {
     const { turns, one, two } = recordContinuation(begun, talk`thinks: more`)
     const alike = [one, { ...two, fingerprint: one.fingerprint }]
     expect(turns).toHaveLength(2)
@@ -876,7 +876,7 @@ describe('a continuation whose input was stored with the complete conversation',
     expect(recalled.usedTurns).toEqual(alike)
   })
 
-  test('a continued answer is restored as the user had edited it when it was continued', () => {
+  test("a continued answer is restored with the user's edit, as it was when the model continued it", () => {
     const [thought] = begun
     const edited = assistantMessage('It is 5 de')
     const { two } = recordContinuation(
@@ -887,7 +887,7 @@ describe('a continuation whose input was stored with the complete conversation',
     expect(show(items.slice(1, -1))).toBe('thinks: hm\nassistant: It is 5 de\nassistant: grees.')
   })
 
-  test('a continuation is found by its call, although text and marker are those of the continued answer', () => {
+  test('a turn that continues an answer with a call is found by this call, although text and marker are those of the continued turn', () => {
     const called = talk`
       thinks: look
       call a weather
@@ -897,7 +897,7 @@ describe('a continuation whose input was stored with the complete conversation',
     expect(recall(list, turns).items).toEqual([warm, ...begun, ...called, output])
   })
 
-  test('the turn of a continued answer is found even if the user edited the answer', () => {
+  test('the turn of an edited answer is found only if the input of a later turn contains the edited answer', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], found)
     const edited = mark(one, 'It is 5 degrees.')
@@ -925,7 +925,7 @@ describe('a continuation whose input was stored with the complete conversation',
 })
 
 describe('matching an edited answer with its turns', () => {
-  test('an edited answer that was continued several times is matched with all its turns', () => {
+  test('an edited answer that the model continued several times is restored from all its turns', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], [...talk`thinks: one`, assistantMessage('It is 4 degrees now.')])
     const first = addMarker(one, 'It is 4 degrees now.')
@@ -951,7 +951,7 @@ describe('matching an edited answer with its turns', () => {
     )
   })
 
-  test("an edited answer is matched after its turn's tool outputs, although all questions are equal", () => {
+  test('an edited answer is restored from the turn whose tool outputs come before it, although all questions are equal', () => {
     const { turns, record: answered } = createRecorder()
     const list = [warm, ...visible(looked), output ?? warm]
     answered([warm], looked)
@@ -968,7 +968,7 @@ describe('matching an edited answer with its turns', () => {
     )
   })
 
-  test('an edited answer is matched after outputs with equal text, although call ids are counted from 0', () => {
+  test('an edited answer is restored from the turn whose tool outputs have equal texts, although another output has the same call id', () => {
     const { turns, record: answered } = createRecorder()
     const [other] = talk`output a 9 degrees`
     const list = [warm, ...visible(looked), output ?? warm]
@@ -995,7 +995,7 @@ describe('a turn that continues an answer which was not stored', () => {
   const items = [user('and?'), assistantMessage('It is\n\nso.'), user('ok')]
   const whole = [user('and?'), assistantMessage('It is'), ...more, user('ok')]
 
-  test("the items of a continuation are restored at the end of the client's text", () => {
+  test("if a turn continues an answer that was not stored, its items are restored before the end of the client's text", () => {
     const { turns, record: answered } = createRecorder()
     answered([user('and?'), assistantMessage('It is')], more)
     expect(recall(items, turns).items).toEqual(whole)
@@ -1004,7 +1004,7 @@ describe('a turn that continues an answer which was not stored', () => {
     expect(recall(items, all).items).toEqual(whole)
   })
 
-  test('a continuation of an answer that was not stored restores no other turn', () => {
+  test('a turn that continues an answer that was not stored does not restore its stored parent, which is another answer', () => {
     const { turns, record: answered } = createRecorder()
     const silent = answered(
       [warm],
@@ -1021,7 +1021,7 @@ describe('a turn that continues an answer which was not stored', () => {
   })
 })
 
-test('a turn between two other turns of the same answer is restored', () => {
+test('a turn is restored if markers name the turns before and after it in the same answer', () => {
   const { turns, record: answered } = createRecorder()
   const one = answered([warm], looked)
   const two = talk`
@@ -1037,7 +1037,7 @@ test('a turn between two other turns of the same answer is restored', () => {
   expect(recall([warm, assistantMessage(text), user('and?')], turns).items).toEqual(truth)
 })
 
-test('a turn that was restored by its marker decides which of its possible children is restored', () => {
+test('of two turns with the same text, the child of a turn that was found by its marker is restored', () => {
   const { turns, record: answered } = createRecorder()
   const first = [warm, assistantMessage('Hm.'), user('and?')]
   const one = answered([warm], [...talk`thinks: one`, assistantMessage('Yes.')])
@@ -1060,7 +1060,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     call b weather {"in":"Bonn"}
   `
 
-  test("the recorded call is sent if the client's call has the same meaning, else the client's call", () => {
+  test("the recorded call is sent if the client's call has equal JSON arguments, else the client's call is sent", () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], twice)
     const items = [
@@ -1081,7 +1081,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     ])
   })
 
-  test('a call that only the client has comes after the recorded calls', () => {
+  test('a call that was not recorded comes after the recorded calls', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], looked)
     const items = [
@@ -1099,7 +1099,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     )
   })
 
-  test('a call without an output is not restored, nor is the reasoning that led to it', () => {
+  test('a recorded call without an output is not restored, nor is the reasoning that led to it', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], [...visible(looked).slice(0, 1), ...twice])
     const recalled = recall([warm, mark(turn, 'Let me look.'), user('no')], turns)
@@ -1112,7 +1112,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     ])
   })
 
-  test('no call is restored if the setting disables it (C16)', () => {
+  test('no recorded call is restored if `replaysTools` is false (C16)', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], looked)
     const two = answered(
@@ -1128,7 +1128,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     expect(show(recall(native, turns, false).items)).toContain('call a weather')
   })
 
-  test('a missing output is restored at its position between the outputs that the client sends', () => {
+  test('a tool output that the client omits is restored at its recorded position between the outputs that the client sends', () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], twice)
     const outputs = talk`
@@ -1143,7 +1143,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     )
   })
 
-  test('the missing output of the second of two calls is restored, too', () => {
+  test('a tool output that the client omits is restored even if it belongs to the second of two calls', () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], twice)
     const outputs = talk`
@@ -1159,7 +1159,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     )
   })
 
-  test('a missing output is restored from the input of a turn without text', () => {
+  test('a tool output that the client omits is restored from the input of a turn without text', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], looked)
     const two = talk`
@@ -1174,7 +1174,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     expect(recall(items, turns).items).toEqual([warm, ...looked, output, ...last, ...found])
   })
 
-  test('several calls with the same id each get their own output', () => {
+  test('if several recorded calls have the same id, each gets its own output', () => {
     const { turns, record: answered } = createRecorder()
     const list: Item[] = [warm]
     const texts: string[] = []
@@ -1239,7 +1239,7 @@ describe('restoring items of hosted tools', () => {
     expect(items).toHaveLength(5)
   })
 
-  test('an item of a hosted tool stays as it is if the client sends it', () => {
+  test('an item of a hosted tool is not restored a second time if the client sends it', () => {
     const { turns, record: answered } = createRecorder()
     const drawn = talk`
       thinks: draw
@@ -1266,7 +1266,7 @@ describe('reasoning that the client sends itself', () => {
     assistantMessage('Two.'),
   ]
 
-  test('reasoning of the client is replaced by the recorded reasoning unless both are the same', () => {
+  test("the client's reasoning is replaced by the recorded reasoning unless both are the same", () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], once)
     const merged = { ...thought('rs_9', 'other'), summary: [] }
@@ -1281,7 +1281,7 @@ describe('reasoning that the client sends itself', () => {
     ])
   })
 
-  test('reasoning of the client stays if no turn was found, or if the turn has no reasoning', () => {
+  test("the client's reasoning stays if no turn was found, or if the turn has no recorded reasoning", () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], [assistantMessage('One.')])
     const items = [warm, thought('rs_9', 'other'), assistantMessage('One.'), user('and?'), ...once]
@@ -1289,7 +1289,7 @@ describe('reasoning that the client sends itself', () => {
   })
 })
 
-test('an empty assistant message does not hide the parent of the next answer', () => {
+test('the turn before an empty assistant message is still the parent of the next turn', () => {
   const { turns, record: answered } = createRecorder()
   const turn = answered([warm], found)
   const items = [warm, ...visible(found), user('and?'), assistantMessage(''), user('hello?')]
@@ -1298,7 +1298,7 @@ test('an empty assistant message does not hide the parent of the next answer', (
   expect(recalled.items).toEqual([warm, ...found, ...items.slice(2)])
 })
 
-test('an answer after an unknown answer has no parent', () => {
+test("the next turn has no parent if the last answer in the client's list is not stored", () => {
   const { turns, record: answered } = createRecorder()
   answered([warm], found)
   const items = [
@@ -1358,7 +1358,7 @@ describe('amount of work for one long answer', () => {
     ],
     ['reasoning items', (at) => ({ type: 'reasoning', id: `rs_${at}`, summary: [] }), 'id'],
   ])(
-    'the work for one answer grows linearly with the number of its items: %s',
+    'restoring one answer reads its items in proportion to their number: %s',
     (_name, make, field) => {
       const reads = countReads(300, make, field)
       expect(reads).toBeGreaterThan(300)
@@ -1367,7 +1367,7 @@ describe('amount of work for one long answer', () => {
   )
 })
 
-test('restoring is linear in the number of answers, and completes with two thousand answers', () => {
+test('restoring reads items in proportion to the number of answers, and completes with two thousand answers', () => {
   const recalledOf = (items: readonly Item[]) => {
     const plan = splitIntoSegments(items)
     const named = plan.segments.map(({ start, end, fingerprint }, at): RecordedTurn => ({
@@ -1405,7 +1405,7 @@ describe('an answer that broke off before its last text was recorded', () => {
   const look = assistantMessage('Let me look.')
   const thanks = user('thanks')
 
-  test("the recorded reasoning comes before the client's text if no text was recorded", () => {
+  test("if an answer broke off before any text was recorded, its recorded reasoning comes before the client's text", () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       history,
@@ -1416,7 +1416,7 @@ describe('an answer that broke off before its last text was recorded', () => {
     expect(items).toEqual([warm, where, assistantMessage('It is 4'), thanks])
   })
 
-  test("reasoning after the last recorded text comes before the client's unrecorded text", () => {
+  test('recorded reasoning after the last recorded text comes before text that only the client has', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       history,
@@ -1427,7 +1427,7 @@ describe('an answer that broke off before its last text was recorded', () => {
     expect(items).toEqual([warm, where, look, cold, assistantMessage('It is 4'), thanks])
   })
 
-  test('recorded reasoning is restored even if the client has no text after it', () => {
+  test('the recorded reasoning of an answer that broke off is restored even if the client has no text after it', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       history,
@@ -1442,7 +1442,7 @@ describe('an answer that broke off before its last text was recorded', () => {
 describe('an answer without text whose marker the client has', () => {
   const silent = talk`thinks: colder`
 
-  test('an answer without text is not matched at its marker if its question comes later', () => {
+  test("the marker of a turn without text restores the turn after the turn's question, but not before it", () => {
     const gateway = createRecorder()
     const cold = user('how cold is it?')
     const history = [warm, assistantMessage(''), cold]
@@ -1456,7 +1456,7 @@ describe('an answer without text whose marker the client has', () => {
     expect(moved.notes.map(({ why }) => why)).toEqual(['marker-doubted', 'marker-removed'])
   })
 
-  test('an answer without text is matched at its marker, however often the question repeats', () => {
+  test('the marker of a turn without text restores the turn after its own question, however often an equal question comes before or after', () => {
     const gateway = createRecorder()
     const [again, third] = [user('how warm is it?'), user('how warm is it?')]
     const turn = gateway.record([warm, assistantMessage(''), again], silent, [])
@@ -1467,7 +1467,7 @@ describe('an answer without text whose marker the client has', () => {
     expect(show(moved.items)).toBe(show([warm, again, assistantMessage(''), third]))
   })
 
-  test('the marker of the next answer restores nothing in an answer without text', () => {
+  test("a marker that was moved into an earlier answer without text restores its turn at that turn's own text only", () => {
     const gateway = createRecorder()
     const history = [warm, assistantMessage(''), user('how cold is it?')]
     const turn = gateway.record(history, found)
@@ -1482,7 +1482,7 @@ describe('an answer without text whose marker the client has', () => {
     )
   })
 
-  test('an answer without text is not matched after tool outputs of an earlier round', () => {
+  test("the marker of a turn without text restores nothing if a later question comes between the turn's tool outputs and the marker", () => {
     const gateway = createRecorder()
     const calling = looked.filter(({ type }) => type !== 'message')
     gateway.record([warm], calling)
@@ -1518,18 +1518,18 @@ describe('an answer without text whose marker the client has', () => {
     }
     const before = [warm, ...found, assistantMessage('Or 5.'), cold, ...calling, output as Item]
 
-    test('an answer without text is restored after the outputs of its input', () => {
+    test('the marker of a turn without text restores the turn after the tool outputs that are in its input', () => {
       const items = recallWithOutput(output as Item, output as Item)
       expect(show(items)).toBe(show([...before, ...silent, next]))
     })
 
-    test('an answer without text is not restored after other outputs than those of its input', () => {
+    test("the marker of a turn without text restores nothing after an output with other text than in the turn's input", () => {
       const failed = { ...output, output: 'It timed out.' } as Item
       expect(show(recallWithOutput(failed, output as Item))).toBe(show([...before, next]))
     })
   })
 
-  test('an answer without text is found by its marker, but not if it is in another answer without text', () => {
+  test('the marker of a turn without text restores the turn, but not in an earlier answer without text', () => {
     const gateway = createRecorder()
     const cold = user('how cold is it?')
     const history = [warm, assistantMessage(''), cold]
@@ -1547,7 +1547,7 @@ describe('an answer without text whose marker the client has', () => {
     )
   })
 
-  test('a message with only a marker in a code fence has no fingerprint', () => {
+  test('an answer that has only a marker in a code fence has no fingerprint', () => {
     const gateway = createRecorder()
     const turn = gateway.record([warm], silent, [])
     const fenced = assistantMessage(`\`\`\`\n${formatMarkerLine(turn.id)}\n\`\`\``)
@@ -1555,7 +1555,7 @@ describe('an answer without text whose marker the client has', () => {
     expect(fingerprint).toBeNull()
   })
 
-  test('a continuation without text is restored after the answer with text that it continues', () => {
+  test('a turn without text that continues an answer is restored after this answer if the client has its marker', () => {
     const gateway = createRecorder()
     const first = gateway.record([warm], found)
     const text = mark(first, 'It is 4 degrees.')
@@ -1575,7 +1575,7 @@ describe('an answer without text whose marker the client has', () => {
   })
 })
 
-test('an edited answer is found by its question, even if another answer contains its text', () => {
+test('the turn of an edited answer is found by its question, even if another turn has the text that the user kept, too', () => {
   const gateway = createRecorder()
   const cold = user('how cold is it?')
   const [wonders, wondersMore, wondersOn] = talk`
@@ -1604,7 +1604,7 @@ test('an edited answer is found by its question, even if another answer contains
   )
 })
 
-test('a marker that is not trusted adds a note that its turn is not restored', () => {
+test('a marker adds a note that its turn is not restored if the marker is not trusted', () => {
   const gateway = createRecorder()
   const [one, two, three] = talk`
     thinks: where?

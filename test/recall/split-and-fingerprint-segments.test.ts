@@ -18,7 +18,7 @@ function prints(items: readonly Item[]) {
 }
 
 describe('splitting a list into segments of consecutive model-made items', () => {
-  test('a segment has consecutive model-made items; all other items separate segments', () => {
+  test('consecutive model-made items form one segment; all other items separate segments', () => {
     const { segments } = splitIntoSegments(talk`
       system: be brief
       user: how warm is it?
@@ -46,7 +46,7 @@ describe('splitting a list into segments of consecutive model-made items', () =>
     ])
   })
 
-  test('an empty message does not start, end or separate segments', () => {
+  test('an empty assistant message does not start, end or separate segments', () => {
     const plan = splitIntoSegments([
       user('one'),
       assistantMessage(' \n'),
@@ -59,7 +59,7 @@ describe('splitting a list into segments of consecutive model-made items', () =>
     expect(plan.segments.map(({ start, end }) => [start, end])).toEqual([[3, 6]])
   })
 
-  test('a segment lists the turns that its markers name; the lookup keys cover all segments', () => {
+  test('each segment lists the turns that its markers name, and the keys for the store list those of all segments', () => {
     const { segments, lookupKeys } = splitIntoSegments([
       user('one'),
       assistantMessage(`${formatMarkerLine(A)}\n\nyes\n\n${formatMarkerLine(B)}`),
@@ -78,7 +78,7 @@ describe('splitting a list into segments of consecutive model-made items', () =>
     })
   })
 
-  test('a segment without text and calls has no fingerprint and does not change those of others', () => {
+  test('a segment without text and calls has no fingerprint, and the fingerprints of other segments do not depend on it', () => {
     const before = [user('one'), assistantMessage('yes'), user('two')]
     const after = [user('three'), assistantMessage('no')]
     const silent = assistantMessage(formatMarkerLine(A))
@@ -94,7 +94,7 @@ describe('the fingerprint of a segment of model-made items', () => {
   const asked = [user('how warm is it?')]
   const texts = ['Let me look.', 'It is 4 degrees.\n\n- one\n- two']
 
-  test('the fingerprint is the same however the client joins the messages of an answer', () => {
+  test("a segment's fingerprint is the same however the client joins the messages of an answer", () => {
     const name = fingerprintAnswer(
       splitIntoSegments(asked),
       texts.map((text) => assistantMessage(text)),
@@ -116,7 +116,7 @@ describe('the fingerprint of a segment of model-made items', () => {
     for (const way of ways) expect(prints([...asked, ...way])).toEqual([name])
   })
 
-  test('the fingerprint ignores markers and the boxes in which clients show tools and reasoning', () => {
+  test("a segment's fingerprint ignores markers and the boxes in which clients show tools and reasoning", () => {
     const name = prints([...asked, assistantMessage('It is 4 degrees.')])
     const ways = [
       `${formatMarkerLine(A)}\n\nIt is 4 degrees.`,
@@ -128,7 +128,7 @@ describe('the fingerprint of a segment of model-made items', () => {
     for (const way of ways) expect(prints([...asked, assistantMessage(way)])).toEqual(name)
   })
 
-  test('the fingerprint depends on the text, on the calls and on all earlier segments (C131)', () => {
+  test("a segment's fingerprint depends on its text, its calls and all earlier segments (C131)", () => {
     const all = [
       [...asked, assistantMessage('yes'), user('and'), assistantMessage('so')],
       [...asked, assistantMessage('no'), user('and'), assistantMessage('so')],
@@ -141,7 +141,7 @@ describe('the fingerprint of a segment of model-made items', () => {
     expect(new Set(all).size).toBe(all.length)
   })
 
-  test('the fingerprint covers the last line of the first user message, once per round', () => {
+  test("of a round's user messages, a fingerprint covers the last line of the first one only", () => {
     const loop = talk`
       call a
       output a
@@ -162,7 +162,7 @@ describe('the fingerprint of a segment of model-made items', () => {
     ).toEqual(prints([...asked, assistantMessage('yes'), user('and'), assistantMessage('so')]))
   })
 
-  test('the fingerprint of a continued answer covers the text of both parts', () => {
+  test('the fingerprint of an answer that the model continued covers the text of both parts', () => {
     const begun = splitIntoSegments([...asked, assistantMessage('It is 4 de')])
     const name = fingerprintAnswer(begun, [assistantMessage('grees.')])
     for (const text of ['It is 4 degrees.', 'It is 4 de\n\ngrees.']) {
@@ -170,7 +170,7 @@ describe('the fingerprint of a segment of model-made items', () => {
     }
   })
 
-  test('the fingerprint of an answer equals that of its segment when the client sends the answer back', () => {
+  test('the fingerprint that is computed for an answer equals that of its segment when the client sends the answer back', () => {
     const word = fc.constantFrom('OK.', ' ', '\n', 'a b', '```', 'ü\u2028')
     const item = fc.oneof(
       fc.array(word).map((words) => user(words.join(''))),
@@ -197,7 +197,7 @@ describe('the fingerprint of a segment of model-made items', () => {
   })
 })
 
-test('splitting is linear, and completes with two thousand segments', () => {
+test('splitting a list into segments reads items in proportion to its length, and completes with two thousand segments', () => {
   const text = `${'a long answer with many words '.repeat(30)}\n\n${formatMarkerLine(A)}`
   const rounds = (count: number) =>
     Array.from({ length: count }, (_, at) => [

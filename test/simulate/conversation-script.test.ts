@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { splitIntoScript } from '../../src/simulate/conversation-script.ts'
 import { show, talk } from '../support/talk.ts'
 
-test("an exchange of a script is new input and the model's answer to it", () => {
+test("a conversation is split into exchanges: new input and the model's answer to it", () => {
   const { exchanges } = splitIntoScript(
     'x',
     talk`

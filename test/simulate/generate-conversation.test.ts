@@ -97,7 +97,7 @@ describe('conversations that are generated for the simulation', () => {
     expect(lengths.at(-1)).toBe(60_000)
   })
 
-  test('with images, the texts stay the same, and a question has one image on average', () => {
+  test('generating a conversation with images does not change its texts, and adds one image per question on average', () => {
     const shown = SEEDS.flatMap((seed) => {
       const items = itemsOf(generateConversation(seed, { hasImages: true }))
       const bare = itemsOf(generateConversation(seed))

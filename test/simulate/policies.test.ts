@@ -33,7 +33,7 @@ describe.each([
     expect(of(figures, name).of_replay).toBeLessThanOrEqual(MOST[name])
   })
 
-  test.each(POLICY_NAMES)('the policy %s breaks no cached prefix outside of its steps', (name) => {
+  test.each(POLICY_NAMES)('the policy %s keeps the cached prefix between cutoffs', (name) => {
     expect(of(figures, name).breaks_outside_steps).toBe(0)
   })
 
@@ -42,13 +42,13 @@ describe.each([
     expect(of(figures, name).reasoning_invalid).toBe(0)
   })
 
-  test('the policies replay and capped never break a cached prefix, and send all reasoning', () => {
+  test('the policies replay and capped never break the cached prefix, and send all reasoning', () => {
     for (const name of ['replay', 'capped']) {
       expect(of(figures, name)).toMatchObject({ breaks: 0, reasoning_kept: 1 })
     }
   })
 
-  test('a cutoff that moves in every round breaks cached prefixes and costs more than replay', () => {
+  test('a policy that moves its cutoff in every round breaks the cached prefix and costs more than replay', () => {
     for (const name of ['sliding-window', 'trim-by-age']) {
       expect(of(figures, name).of_replay).toBeGreaterThan(1)
       expect(of(figures, name).breaks_outside_steps).toBeGreaterThan(0)
@@ -58,7 +58,7 @@ describe.each([
 })
 
 test.each(POLICY_NAMES)(
-  'the policy %s costs no more than full replay if reasoning is valid after any prefix',
+  'the policy %s costs no more than replay if the model accepts reasoning after any prefix',
   (name) => {
     expect(of(fresh.unbound, name).of_replay).toBeLessThanOrEqual(1)
     expect(of(stored.unbound, name).of_replay).toBeLessThanOrEqual(1)
@@ -72,7 +72,7 @@ describe.each(Object.entries(WITH_IMAGES))(
     const unbound = imageFigures(making, false)
 
     test.each(Object.entries({ bound, unbound }))(
-      'no policy costs more than replay in a conversation with images (%s reasoning)',
+      'no policy costs more than replay in a conversation with images (reasoning %s to its prefix)',
       (binding, figures) => {
         for (const name of POLICY_NAMES) {
           expect(of(figures, name).of_replay, name).toBeLessThanOrEqual(1)
@@ -90,7 +90,7 @@ describe.each(Object.entries(WITH_IMAGES))(
 
 describe('numbers in the README that `npm run docs:policies` writes', () => {
   test.each(['bound', 'unbound'] as const)(
-    'the numbers in the README are those of the current code (%s reasoning)',
+    "the README's numbers about policies are those of the current code (reasoning %s to its prefix)",
     (kind) => {
       expect(stored[kind].conversations).toBe(20)
       for (const { policy, by_conversation: now } of fresh[kind].policies) {
@@ -108,7 +108,7 @@ describe('numbers in the README that `npm run docs:policies` writes', () => {
     },
   )
 
-  test('the stored chart is that of the stored numbers', () => {
+  test('the stored SVG chart of policy costs shows the stored numbers', () => {
     expect(readFileSync(CHART, 'utf8')).toBe(renderSvgChart(stored.bound))
   })
 })

@@ -35,11 +35,11 @@ describe('reading a recording for the simulation', () => {
     ['a body with its answer', { input: ITEMS.slice(0, 3), output: ITEMS.slice(3) }],
     ['a body of a chat request', { model: 'm', messages: MESSAGES }],
     ['a list of messages', MESSAGES],
-  ])('a recording may be %s', (_, value) => {
+  ])('a recorded conversation is read from %s', (_, value) => {
     expect(read(value).map(told)).toEqual([TOLD])
   })
 
-  test('a recording may be a list of recordings, each named by its index', () => {
+  test('several recorded conversations are read from one list, and each is named by its index', () => {
     const scripts = read([ITEMS, { input: 'hello' }, { messages: MESSAGES }])
     expect(scripts.map(({ name }) => name)).toEqual([
       'chats.json[0]',
@@ -49,7 +49,7 @@ describe('reading a recording for the simulation', () => {
     expect(scripts.map(told)).toEqual([TOLD, [['user: hello', '']], TOLD])
   })
 
-  test('a recording may have one conversation per line', () => {
+  test('several recorded conversations are read from a text with one conversation per line', () => {
     const lines = [ITEMS, { messages: MESSAGES }].map((each) => JSON.stringify(each))
     expect(readRecording(`${lines.join('\n')}\n`, 'x').map(told)).toEqual([TOLD, TOLD])
   })

@@ -75,7 +75,7 @@ describe('text of a simulated request', () => {
 })
 
 describe('measurements of a simulated conversation', () => {
-  test('the complete previous request is cached if nothing changes', () => {
+  test('in the simulation, the complete previous request counts as cached if the next request begins with it', () => {
     const first = FRONT + chars(a)
     const second = FRONT + chars(a, b, c, d)
     const measures = simulateConversation(script, under(ALL), true)
@@ -93,7 +93,7 @@ describe('measurements of a simulated conversation', () => {
     expect(computeTotalCost(measures)).toBeCloseTo(first + (second - first) + first / 10)
   })
 
-  test('only the text before the first change is cached', () => {
+  test('in the simulation, only the text before the first change counts as cached', () => {
     const measures = simulateConversation(script, under(WITHOUT_FIRST), true)
     const shared = '{"type":"'.length
     expect(measures).toMatchObject({
@@ -103,7 +103,7 @@ describe('measurements of a simulated conversation', () => {
     })
   })
 
-  test("a changed prefix counts as unexpected unless the policy's step key changes", () => {
+  test("a changed prefix counts as an unexpected cache miss unless the policy's step key changes", () => {
     expect(simulateConversation(script, under(WITHOUT_FIRST), true).unexpectedBreaks).toBe(1)
     const withStep = under(WITHOUT_FIRST, (said) => `${said.length > 3}`)
     expect(simulateConversation(script, withStep, true)).toMatchObject({
@@ -117,7 +117,7 @@ describe('measurements of a simulated conversation', () => {
     })
   })
 
-  test('reasoning after a changed prefix is invalid', () => {
+  test('in the simulation, reasoning after a changed prefix counts as invalid', () => {
     expect(simulateConversation(script, under(WITHOUT_FIRST), true)).toMatchObject({
       sentReasoning: 1,
       invalidReasoning: 1,
@@ -125,7 +125,7 @@ describe('measurements of a simulated conversation', () => {
     expect(simulateConversation(script, under(WITHOUT_FIRST), false).invalidReasoning).toBe(0)
   })
 
-  test('reasoning is invalid if it was changed, or if earlier reasoning is missing', () => {
+  test('in the simulation, reasoning counts as invalid if it was changed, or if earlier reasoning is missing', () => {
     const two = splitIntoScript('x', [a, b, thought('more'), c, d])
     const torn: Transform = {
       name: 'torn',
@@ -148,7 +148,7 @@ describe('measurements of a simulated conversation', () => {
     })
   })
 
-  test("the simulated provider checks reasoning by the text, not by the gateway's hash", () => {
+  test("the simulated provider checks reasoning by the text before it, not by the gateway's hash of the prefix", () => {
     const { transforms } = createPolicyCandidate('replay', PRESETS.replay, true)
     const late: Transform = {
       name: 'late',
@@ -175,7 +175,7 @@ describe('measurements of a simulated conversation', () => {
     })
   })
 
-  test('a conversation without exchanges has no requests', () => {
+  test('simulating a conversation without exchanges sends no requests', () => {
     expect(simulateConversation({ name: 'x', exchanges: [] }, under(ALL), true).requests).toBe(0)
   })
 })

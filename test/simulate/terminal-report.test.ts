@@ -38,7 +38,7 @@ const FIGURES: SimulationNumbers = {
 }
 
 describe('report of a simulation for the terminal', () => {
-  test('the report has a table and a bar for the cost of each policy', () => {
+  test("the simulation's report has a table and a bar for the cost of each policy", () => {
     expect(renderTerminalReport(FIGURES, 'Two conversations.', 40))
       .toBe(`Two conversations. Counted so.
 
@@ -60,7 +60,7 @@ a<b     █████████████ 0.50
 `)
   })
 
-  test.each([20, 60, 80, 200])('the report has bars for a terminal of %i columns', (width) => {
+  test.each([20, 60, 80, 200])('report bars fit into %i columns (at least 40)', (width) => {
     const lines = renderTerminalReport(FIGURES, 'Two.', width).split('\n')
     const bars = lines.filter((line) => line.includes('█'))
     expect(bars).toHaveLength(2)
@@ -71,7 +71,7 @@ a<b     █████████████ 0.50
 describe('SVG chart of the costs of policies', () => {
   const svg = renderSvgChart(FIGURES)
 
-  test('the chart has a bar for each policy, split into full price and cached input', () => {
+  test('the SVG chart has a bar for each policy, split into input at full price and cached input', () => {
     const widths = [...svg.matchAll(/<rect class="(\w+)"[^>]* width="([\d.]+)" height="20"/g)]
     const [full = 0, cached = 0, otherFull = 0, otherCached = 0] = widths.map(([, , width]) =>
       Number(width),
@@ -82,7 +82,7 @@ describe('SVG chart of the costs of policies', () => {
     expect(cached / full).toBeCloseTo(0.3, 2)
   })
 
-  test('the chart describes its content as text and is well-formed', () => {
+  test('the SVG chart of policy costs is well-formed and describes its content as text', () => {
     expect(svg).toContain('<desc id="what">replay 1.00, a&lt;b 0.50</desc>')
     expect(svg).not.toContain('a<b')
     expect(svg.match(/<svg|<text|<title|<desc|<style/g)?.length).toBe(
@@ -90,7 +90,7 @@ describe('SVG chart of the costs of policies', () => {
     )
   })
 
-  test('the chart supports dark mode and loads no resources', () => {
+  test('the SVG chart of policy costs supports dark mode and loads no external resources', () => {
     expect(svg).toContain('prefers-color-scheme: dark')
     expect(svg.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|url\(|@import|href/)
   })

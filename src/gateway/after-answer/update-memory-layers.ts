@@ -2,7 +2,7 @@
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import { budgetEnabledLayers } from '../../memory/load-layer-blocks.ts'
-import type { LayerQuestion } from '../../memory/memory-layer-interface.ts'
+import type { LayerModelRequest } from '../../memory/memory-layer-interface.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
@@ -43,21 +43,23 @@ async function updateLayers(
   const request = { clientRequest, history, items, rules: policy.layers, turnId }
   const context = buildLayerContext(request, caller, ports)
   if (context.round === 0) return
-  const askModel = (question: LayerQuestion) => answerLayerQuestion(question, prepared, ports)
+  const askModel = (question: LayerModelRequest) => answerLayerQuestion(question, prepared, ports)
   await Promise.all(
-    budgetEnabledLayers(listMemoryLayers(ports), policy.layers).map(async ({ layer, tokens }) => {
-      try {
-        await layer.update?.({ ...context, tokens }, { outcome, askModel })
-      } catch (error) {
-        ports.log('warn', 'layer-not-kept', { layer: layer.name, why: errorMessage(error) })
-      }
-    }),
+    budgetEnabledLayers(listMemoryLayers(ports), policy.layers).map(
+      async ({ layer, tokenLimit }) => {
+        try {
+          await layer.update?.({ ...context, tokenLimit }, { outcome, askModel })
+        } catch (error) {
+          ports.log('warn', 'layer-not-kept', { layer: layer.name, why: errorMessage(error) })
+        }
+      },
+    ),
   )
 }
 
 /** Sends a layer's question to the model that also writes the summaries, and returns the model's text. */
 async function answerLayerQuestion(
-  { instructions, input }: LayerQuestion,
+  { instructions, input }: LayerModelRequest,
   { policy, clientRequest }: PreparedRequest,
   ports: MemoryUpdatePorts,
 ): Promise<string> {

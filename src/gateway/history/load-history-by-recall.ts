@@ -50,7 +50,7 @@ export async function loadHistoryByRecall(
     notes: found === null ? [...notes, NOT_RECALLED] : notes,
     usedTurns,
     // Retains only one field of `segmented`: the others would keep the text of the complete chat in memory.
-    fingerprintSource: { nextFingerprintSource: segmented.nextFingerprintSource },
+    fingerprintInput: { nextFingerprintInput: segmented.nextFingerprintInput },
     recallResult,
     reasoningRejections: usedTurns.flatMap(listReasoningRejections),
     firstAnswerOfRoundAtMs: firstTurnOfAnswer?.createdAtMs ?? null,

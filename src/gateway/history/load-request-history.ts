@@ -60,8 +60,8 @@ async function loadByIdOrRecall(
 function addFingerprintSource(loaded: RequestHistory): RequestHistory {
   const { clientRequest, history } = loaded
   if (!clientRequest.client.isOpenWebUi && clientRequest.originalItems === undefined) return loaded
-  const { nextFingerprintSource } = splitIntoSegments([...history.items, ...clientRequest.items])
-  return { ...loaded, history: { ...history, fingerprintSource: { nextFingerprintSource } } }
+  const { nextFingerprintInput } = splitIntoSegments([...history.items, ...clientRequest.items])
+  return { ...loaded, history: { ...history, fingerprintInput: { nextFingerprintInput } } }
 }
 
 /** Drops items of the request that the history has too: some clients send a response id and repeat its items. */

@@ -25,7 +25,7 @@ export interface LoadedHistory {
   /** All loaded turns. `touch-loaded-turns.ts` updates their time of last use, so that they do not expire. */
   readonly usedTurns: readonly UsedTurn[]
   /** The input for the answer's fingerprint, which finds the turn by its text; null if the client names turns by ids. */
-  readonly fingerprintSource: Pick<SegmentedHistory, 'nextFingerprintSource'> | null
+  readonly fingerprintInput: Pick<SegmentedHistory, 'nextFingerprintInput'> | null
   /** The position of the new turn, as found by recall; null if recall did not run, e.g. for a request with an id. */
   readonly recallResult: RecallResult | null
   /** Earlier rejections of reasoning, so that an account is not sent the reasoning again that it rejected. */
@@ -86,7 +86,7 @@ export const NO_HISTORY: LoadedHistory = {
   parent: null,
   notes: [],
   usedTurns: [],
-  fingerprintSource: null,
+  fingerprintInput: null,
   recallResult: null,
   reasoningRejections: [],
   policyOverrides: [],

@@ -24,7 +24,7 @@ export function collectAnswerMetadata(
   sent: readonly PreparedRequest[] = [prepared],
 ): AnswerMetadata {
   const { account, history } = prepared
-  const { fingerprintSource } = history
+  const { fingerprintInput } = history
   // Copies the list, because the caller may add requests to it before `origin` is called.
   const requests = [...sent]
   const wasReasoningRejected = requests.some((request) => request.wasReasoningRejected)
@@ -36,7 +36,7 @@ export function collectAnswerMetadata(
       return { ...resolveAnswerOrigin(prepared), prefixHash }
     }),
     fingerprint: () =>
-      fingerprintSource === null ? null : fingerprintAnswer(fingerprintSource, items),
+      fingerprintInput === null ? null : fingerprintAnswer(fingerprintInput, items),
     reasoningRejectedBy: wasReasoningRejected ? account.name : null,
     // After gateway tools or a compaction, the usage is the sum of several requests, so no estimate matches it.
     ...(items.some((item) => isGatewayToolItem(item) || isUpstreamCompaction(item))

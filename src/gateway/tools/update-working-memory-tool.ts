@@ -4,7 +4,10 @@
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { MAX_PATCH_DEPTH, applyMergePatch } from '../../memory/versioned-layers/json-merge-patch.ts'
+import {
+  MAX_NESTING_DEPTH,
+  applyMergePatch,
+} from '../../memory/versioned-layers/json-merge-patch.ts'
 import {
   createWorkingMemoryCheck,
   type WorkingMemoryCheck,
@@ -69,7 +72,7 @@ function applyChanges(
   checkSchema: WorkingMemoryCheck | null,
 ): JsonObject | string {
   const after = applyMergePatch(before, changes)
-  if (after === null) return `Not kept: it is nested more than ${MAX_PATCH_DEPTH} levels deep.`
+  if (after === null) return `Not kept: it is nested more than ${MAX_NESTING_DEPTH} levels deep.`
   const { length } = JSON.stringify(after)
   if (length <= MAX_WORKING_MEMORY_CHARS) {
     const problem = checkSchema?.(after) ?? null

@@ -11,7 +11,7 @@ import { tryParseJsonObject } from '../../core/json/json.ts'
 import { findQuestionEnd, findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { extractSearchTerms } from '../../core/text/search-terms.ts'
 
-export function createFactInConversationTest(items: readonly Item[]): (text: string) => boolean {
+export function createFactInConversationCheck(items: readonly Item[]): (text: string) => boolean {
   let texts: readonly string[] | null = null
   const termsByText = new Map<string, ReadonlySet<string>>()
   const getTerms = (text: string): ReadonlySet<string> => {

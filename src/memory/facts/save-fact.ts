@@ -53,8 +53,8 @@ export async function saveFact(
       return renewed
     }
     const fact = createFact(input, owner, ports)
-    // False if another request saved the same fact at the same moment; the next attempt finds that
-    // fact.
+    // The store returns false if another request saved the same fact at the same moment; the next
+    // attempt finds that fact.
     if (await ports.facts.saveFact(fact, origin)) return fact
   }
   // The store refuses facts of a conversation that was deleted in the meantime.
@@ -72,8 +72,8 @@ async function findSimilarFact(
   owner: Caller,
   facts: FactStore,
 ): Promise<StoredFact | null> {
-  // With `nowMs: 0`, the search also finds expired facts, because they stay stored until they are
-  // removed.
+  // With `nowMs: 0`, the search also finds expired facts that are still stored, so that saving one
+  // of them again renews it.
   const search = { scopes: [scope], words: terms, nowMs: 0, limit: MAX_CANDIDATES }
   const found = await facts.searchFacts(owner, search)
   let [closest, highest]: [StoredFact | null, number] = [null, MIN_SIMILARITY]

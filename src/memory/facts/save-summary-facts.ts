@@ -58,7 +58,8 @@ export async function saveSummaryFacts(
 }
 
 /**
- * A summary repeats the facts of the previous summary first, so only its last 8 facts are saved.
+ * A summary repeats the facts of the previous summary and adds the new ones at the end, so only its
+ * last 8 facts are saved.
  */
 const MAX_FACTS = 8
 

@@ -4,7 +4,10 @@
  */
 import type { JsonObject } from '../../core/json/json.ts'
 
-/** Returns a description of the errors for the model that wrote the memory; `null` if it is valid. */
+/**
+ * Returns a description of the errors for the model that wrote the memory; `null` if the memory is
+ * valid.
+ */
 export type WorkingMemoryCheck = (memory: JsonObject) => string | null
 
 export async function createWorkingMemoryCheck(schema: JsonObject): Promise<WorkingMemoryCheck> {

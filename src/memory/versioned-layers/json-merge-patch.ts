@@ -10,19 +10,19 @@ import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
  * Returns the patched object; `null` if the patch or the result is nested deeper than 32 levels.
  */
 export function applyMergePatch(object: JsonObject, patch: JsonObject): JsonObject | null {
-  if (!isNestedWithin(patch, MAX_PATCH_DEPTH)) return null
+  if (!isNestedWithin(patch, MAX_NESTING_DEPTH)) return null
   const merged = mergeObjects(object, patch)
-  return isNestedWithin(merged, MAX_PATCH_DEPTH) ? merged : null
+  return isNestedWithin(merged, MAX_NESTING_DEPTH) ? merged : null
 }
 
-export const MAX_PATCH_DEPTH = 32
+export const MAX_NESTING_DEPTH = 32
 
 /**
  * Returns a copy without field names that could change a prototype, e.g. `__proto__`; `null` if the
  * object is nested deeper than 32 levels.
  */
 export function copySafeFields(object: JsonObject): JsonObject | null {
-  return isNestedWithin(object, MAX_PATCH_DEPTH) ? (copySafely(object) as JsonObject) : null
+  return isNestedWithin(object, MAX_NESTING_DEPTH) ? (copySafely(object) as JsonObject) : null
 }
 
 /**

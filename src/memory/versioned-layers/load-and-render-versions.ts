@@ -11,20 +11,20 @@ import type {
   LayerKey,
   StoredLayerVersion,
 } from '../../store/memory-layers/memory-layer-store-interface.ts'
-import { splitSnapshotAndChanges, type ChangedState } from './split-snapshot-and-changes.ts'
+import { splitSnapshotAndChanges, type MemoryChange } from './split-snapshot-and-changes.ts'
 import type { LayerStability, LayerBlock, LayerContext } from '../memory-layer-interface.ts'
 
 /** Reads a layer's memory from the stored JSON, and renders it. */
-export interface StateRenderer<State> {
+export interface MemoryRenderer<Memory> {
   readonly layer: string
-  readonly readState: (body: JsonObject) => State
+  readonly readMemory: (body: JsonObject) => Memory
   /** Renders the memory in at most this many tokens; `''` if there is nothing to send. */
-  readonly renderState: (state: State, tokens: number) => string
+  readonly renderMemory: (memory: Memory, tokens: number) => string
   /**
    * Renders the difference between two versions of the memory as a text that can be understood
    * without either version; `''` if nothing changed.
    */
-  readonly renderChange: (before: State | null, after: State) => string
+  readonly renderChange: (before: Memory | null, after: Memory) => string
 }
 
 type ScopedContext = Pick<LayerContext, 'owner' | 'rules'>
@@ -50,9 +50,9 @@ function isUserScoped({ owner, rules }: ScopedContext): boolean {
   return rules.scope === 'user' && owner.user !== null
 }
 
-export async function renderVersions<State>(
+export async function renderVersions<Memory>(
   context: LayerContext,
-  renderer: StateRenderer<State>,
+  renderer: MemoryRenderer<Memory>,
 ): Promise<LayerBlock | null> {
   const location = resolveVersionLocation(renderer.layer, context)
   if (location === null) return null
@@ -60,27 +60,24 @@ export async function renderVersions<State>(
   const latest = versions.at(-1)
   if (latest === undefined) return null
   if (location.thread === null)
-    return { text: renderer.renderState(renderer.readState(latest.body), context.tokens) }
+    return { text: renderer.renderMemory(renderer.readMemory(latest.body), context.tokenLimit) }
   return renderStableBlock(context, versions, renderer)
 }
 
-function renderStableBlock<State>(
-  { round, tokens }: LayerContext,
+function renderStableBlock<Memory>(
+  { round, tokenLimit }: LayerContext,
   versions: readonly StoredLayerVersion[],
-  { readState, renderState, renderChange }: StateRenderer<State>,
+  { readMemory, renderMemory, renderChange }: MemoryRenderer<Memory>,
 ): LayerBlock {
-  const states = versions.map((version) => ({
-    round: version.round,
-    state: readState(version.body),
-  }))
-  const changeTokens = Math.min(MAX_CHANGE_TOKENS, Math.floor(tokens / 2))
-  const countTokens = ({ before, after }: ChangedState<State>): number => {
+  const memories = versions.map((version) => ({ ...version, memory: readMemory(version.body) }))
+  const changeTokens = Math.min(MAX_CHANGE_TOKENS, Math.floor(tokenLimit / 2))
+  const countTokens = ({ before, after }: MemoryChange<Memory>): number => {
     const text = renderChange(before, after)
     return text === '' ? 0 : estimateTokens(text) + TAG_TOKENS
   }
-  const { snapshot, changes } = splitSnapshotAndChanges(states, round, countTokens, changeTokens)
+  const { snapshot, changes } = splitSnapshotAndChanges(memories, round, countTokens, changeTokens)
   return {
-    text: snapshot === null ? '' : renderState(snapshot, tokens - changeTokens),
+    text: snapshot === null ? '' : renderMemory(snapshot, tokenLimit - changeTokens),
     changes: changes.flatMap((change) => {
       const text = renderChange(change.before, change.after)
       return text === '' ? [] : [{ round: change.round, text }]
@@ -88,13 +85,19 @@ function renderStableBlock<State>(
   }
 }
 
-/** Maximum tokens of the changes. If they exceed it, a new snapshot of the memory replaces them. */
+/**
+ * Max tokens of the changes, or half of the layer's limit if that is less. If the changes exceed
+ * this limit, a new snapshot of the memory replaces them.
+ */
 const MAX_CHANGE_TOKENS = 256
 
-/** Approximate tokens of a message's tag and envelope. */
+/**
+ * Estimated tokens that a change needs besides its text: the developer message and its tag, e.g.
+ * `<working_memory_changed>`.
+ */
 const TAG_TOKENS = 40
 
-/** Updates the time of use, at most once a day. Versions that are not used for long expire. */
+/** Updates the time of use of the versions, at most once a day, so that they do not expire. */
 export async function touchVersions(
   location: LayerKey,
   versions: readonly StoredLayerVersion[],

@@ -1,7 +1,7 @@
 /**
- * Defines the observations layer: points about the user and the work that are worth remembering.
- * When a conversation has grown by 2,000 tokens, a background request has a model list such points.
- * If the request fails, nothing is stored.
+ * Defines the observations layer: a list of points that are worth remembering about the user and
+ * the work. When a conversation has grown by 2,000 tokens, a background request asks a model for
+ * such points. If the request fails, nothing is stored.
  */
 import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { Item } from '../../core/item.ts'
@@ -19,7 +19,7 @@ import {
   touchVersions,
   renderVersions,
   resolveVersionLocation,
-  type StateRenderer,
+  type MemoryRenderer,
 } from './load-and-render-versions.ts'
 
 const LAYER_NAME = 'observations'
@@ -36,7 +36,7 @@ export const observationLayer: MemoryLayer = {
   update: observe,
 }
 
-/** Number of new tokens after which a new background request is sent. */
+/** Number of tokens by which a conversation must grow before the next background request. */
 const MIN_NEW_TOKENS = 2000
 const MAX_POINTS = 50
 const MAX_NEW_POINTS = 8
@@ -44,20 +44,20 @@ const MAX_POINT_CHARS = 400
 const MAX_INPUT_CHARS = 24_000
 const MAX_CONVERSATIONS = 32
 
-interface ObservationState {
+interface ObservationMemory {
   /** The observed points, oldest first. */
   readonly points: readonly string[]
   /**
-   * For each conversation, the number of its tokens that the model has already observed. The last
-   * entry is the conversation that was observed last.
+   * For each conversation, the number of its tokens that the model has already observed. The entry
+   * of the conversation that was observed last comes last; above 32 entries, the first are dropped.
    */
-  readonly seen: ReadonlyMap<string, number>
+  readonly tokensByConversation: ReadonlyMap<string, number>
 }
 
-const RENDERER: StateRenderer<ObservationState> = {
+const RENDERER: MemoryRenderer<ObservationMemory> = {
   layer: LAYER_NAME,
-  readState: readObservations,
-  renderState: ({ points }, tokens) => renderObservations(points, tokens),
+  readMemory: readObservations,
+  renderMemory: ({ points }, tokens) => renderObservations(points, tokens),
   renderChange(state, after) {
     const knownPoints = new Set(state?.points)
     const newPoints = after.points.filter((point) => !knownPoints.has(point))
@@ -81,11 +81,11 @@ function renderList(points: readonly string[]): string {
   return points.map((point) => `- ${point}`).join('\n')
 }
 
-function readObservations({ points, seen }: JsonObject): ObservationState {
+function readObservations({ points, seen }: JsonObject): ObservationMemory {
   const texts = Array.isArray(points) ? (points as readonly unknown[]) : []
   return {
     points: texts.filter((point) => typeof point === 'string'),
-    seen: new Map(
+    tokensByConversation: new Map(
       Object.entries(isObject(seen) ? seen : {}).filter(
         (entry): entry is [string, number] => typeof entry[1] === 'number',
       ),
@@ -102,7 +102,8 @@ async function observe(context: LayerContext, { outcome, askModel }: LayerAnswer
   const state = readObservations(versions.at(-1)?.body ?? {})
   const items = [...context.items, ...outcome.items]
   const conversationName = identifyConversation(context)
-  const { newItems, tokens } = findNewItems(items, state.seen.get(conversationName) ?? 0)
+  const observedTokens = state.tokensByConversation.get(conversationName) ?? 0
+  const { newItems, tokens } = findNewItems(items, observedTokens)
   if (newItems.length === 0) return
   const endTask = startTask(ports.layers, JSON.stringify(location))
   if (endTask === null) return
@@ -111,9 +112,9 @@ async function observe(context: LayerContext, { outcome, askModel }: LayerAnswer
     const points = parseObservations(answer, state.points)
     const versionNumber = versions.at(-1)?.number ?? 0
     await saveNextVersion(
-      { ...context, location: location },
+      { ...context, location },
       (latest) => {
-        // If another request has observed the conversation in the meantime, the points are dropped.
+        // If another request has saved a version in the meantime, the points are dropped.
         if ((latest?.number ?? 0) !== versionNumber) return null
         return {
           points: [...state.points, ...points].slice(-MAX_POINTS),
@@ -139,11 +140,11 @@ function identifyConversation({ thread, items }: LayerContext): string {
 }
 
 function updateSeenTokens(
-  { seen }: ObservationState,
+  { tokensByConversation }: ObservationMemory,
   conversationName: string,
   tokens: number,
 ): JsonObject {
-  const otherEntries = [...seen].filter(([name]) => name !== conversationName)
+  const otherEntries = [...tokensByConversation].filter(([name]) => name !== conversationName)
   return Object.fromEntries(
     [...otherEntries, [conversationName, tokens] as const].slice(-MAX_CONVERSATIONS),
   )
@@ -155,15 +156,15 @@ function updateSeenTokens(
  */
 function findNewItems(
   items: readonly Item[],
-  seen: number,
+  observedTokens: number,
 ): { readonly newItems: readonly Item[]; readonly tokens: number } {
   let tokens = 0
   let startIndex = 0
   for (const [index, item] of items.entries()) {
     tokens += isObservable(item) ? estimateItemTokens(item) : 0
-    if (tokens <= seen) startIndex = index + 1
+    if (tokens <= observedTokens) startIndex = index + 1
   }
-  const isGrown = tokens - seen >= MIN_NEW_TOKENS
+  const isGrown = tokens - observedTokens >= MIN_NEW_TOKENS
   return { newItems: isGrown ? items.slice(startIndex).filter(isObservable) : [], tokens }
 }
 
@@ -204,7 +205,7 @@ export function parseObservations(text: string, knownPoints: readonly string[]):
 
 /**
  * Registers a background task and returns a function that ends it. Returns `null` if a task with
- * this name is running, or if 16 tasks are.
+ * this name or 16 tasks are already running.
  */
 function startTask(layers: object, name: string): (() => void) | null {
   const runningTasks = RUNNING_TASKS.get(layers) ?? new Set()

@@ -10,7 +10,7 @@ import type {
 import type { DerivedDataOrigin } from '../../store/deletion/deletion-store-interface.ts'
 import type { LayerPorts } from '../memory-layer-interface.ts'
 
-export interface VersionWrite extends DerivedDataOrigin {
+export interface MemoryVersionMetadata extends DerivedDataOrigin {
   readonly location: LayerKey
   /** Number of the latest question in the conversation, counted from 1. */
   readonly round: number
@@ -24,7 +24,7 @@ export interface VersionWrite extends DerivedDataOrigin {
  * meantime.
  */
 export async function saveNextVersion(
-  { location, round, parent, isTemporary, ...origin }: VersionWrite,
+  { location, round, parent, isTemporary, ...origin }: MemoryVersionMetadata,
   change: (latest: StoredLayerVersion | null) => JsonObject | null,
   ports: Pick<LayerPorts, 'layers' | 'newTurnId' | 'nowMs'>,
 ): Promise<JsonObject | null> {

@@ -1,33 +1,33 @@
 /**
  * Splits the versions of a memory into a snapshot, which is sent before the history, and later
- * changes, which are sent after it.
+ * changes, which are sent between the rounds of the history.
  *
  * The snapshot is the memory at the start of an epoch (20 rounds) and stays the same during the
  * epoch. Each change is sent before the first question after it, and stays there. So no sent text
  * changes within an epoch, and the provider's cache stays valid. If the changes exceed their token
- * limit, a new snapshot replaces them earlier. Both parts derive only from the log of versions, so
- * all replicas compute the same text.
+ * limit, a new snapshot replaces them earlier. Snapshot and changes derive only from the stored
+ * versions, so all replicas compute the same text.
  *
  * A version is first sent in the round after the one that wrote it. In the round that wrote it, the
  * model sees the tool call.
  */
-export interface StateVersion<State> {
+export interface MemoryVersion<Memory> {
   /** Number of the round that wrote the version, counted from 1. */
   readonly round: number
-  readonly state: State
+  readonly memory: Memory
 }
 
-export interface SnapshotAndChanges<State> {
+export interface SnapshotAndChanges<Memory> {
   /** The memory that is sent before the history; `null` if it was empty. */
-  readonly snapshot: State | null
-  readonly changes: readonly ChangedState<State>[]
+  readonly snapshot: Memory | null
+  readonly changes: readonly MemoryChange<Memory>[]
 }
 
-export interface ChangedState<State> {
+export interface MemoryChange<Memory> {
   /** Number of the round before whose question the change is sent. */
   readonly round: number
-  readonly before: State | null
-  readonly after: State
+  readonly before: Memory | null
+  readonly after: Memory
 }
 
 export const SNAPSHOT_EPOCH_ROUNDS = 20
@@ -36,27 +36,27 @@ export const SNAPSHOT_EPOCH_ROUNDS = 20
  * Returns the snapshot and the changes to send in a round. `versions` are oldest first;
  * `countTokens` returns the tokens of a rendered change.
  */
-export function splitSnapshotAndChanges<State>(
-  versions: readonly StateVersion<State>[],
+export function splitSnapshotAndChanges<Memory>(
+  versions: readonly MemoryVersion<Memory>[],
   round: number,
-  countTokens: (change: ChangedState<State>) => number,
+  countTokens: (change: MemoryChange<Memory>) => number,
   maxTokens: number,
-): SnapshotAndChanges<State> {
+): SnapshotAndChanges<Memory> {
   const epochStart =
     Math.floor((Math.max(1, round) - 1) / SNAPSHOT_EPOCH_ROUNDS) * SNAPSHOT_EPOCH_ROUNDS + 1
-  let snapshot: State | null = null
-  let latestState: State | null = null
-  let changes: ChangedState<State>[] = []
+  let snapshot: Memory | null = null
+  let latestMemory: Memory | null = null
+  let changes: MemoryChange<Memory>[] = []
   let tokens = 0
   for (const version of listLastOfRounds(versions)) {
     if (version.round >= round) break
-    const { state } = version
-    const change = { round: version.round + 1, before: latestState, after: state }
-    latestState = state
+    const { memory } = version
+    const change = { round: version.round + 1, before: latestMemory, after: memory }
+    latestMemory = memory
     const isBeforeEpoch = version.round < epochStart
     tokens += isBeforeEpoch ? 0 : countTokens(change)
     if (isBeforeEpoch || tokens > maxTokens) {
-      snapshot = state
+      snapshot = memory
       changes = []
       tokens = 0
     } else changes.push(change)
@@ -69,16 +69,16 @@ export function splitSnapshotAndChanges<State>(
  * number than the version before it; it then counts for the higher round, because rounds never
  * decrease.
  */
-function listLastOfRounds<State>(
-  versions: readonly StateVersion<State>[],
-): readonly StateVersion<State>[] {
-  const versionsByRound: StateVersion<State>[] = []
+function listLastOfRounds<Memory>(
+  versions: readonly MemoryVersion<Memory>[],
+): readonly MemoryVersion<Memory>[] {
+  const versionsByRound: MemoryVersion<Memory>[] = []
   let round = 0
   for (const version of versions) {
     const isSameRound = versionsByRound.length > 0 && version.round <= round
     round = Math.max(round, version.round)
     if (isSameRound) versionsByRound.pop()
-    versionsByRound.push({ round, state: version.state })
+    versionsByRound.push({ round, memory: version.memory })
   }
   return versionsByRound
 }

@@ -11,7 +11,7 @@ import {
   touchVersions,
   renderVersions,
   resolveVersionLocation,
-  type StateRenderer,
+  type MemoryRenderer,
 } from './load-and-render-versions.ts'
 
 export const WORKING_MEMORY = 'working_memory'
@@ -43,10 +43,10 @@ export function readWorkingMemory(body: JsonObject): JsonObject {
   return isObject(memory) ? memory : {}
 }
 
-const RENDERER: StateRenderer<JsonObject> = {
+const RENDERER: MemoryRenderer<JsonObject> = {
   layer: WORKING_MEMORY,
-  readState: readWorkingMemory,
-  renderState: renderWorkingMemory,
+  readMemory: readWorkingMemory,
+  renderMemory: renderWorkingMemory,
   renderChange(before, after) {
     const changes = createMergePatch(before ?? {}, after)
     if (Object.keys(changes).length === 0) return ''

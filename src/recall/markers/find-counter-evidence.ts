@@ -1,17 +1,18 @@
 /**
- * Finds reasons not to trust a marker (hidden text in an answer that names a stored turn) if the
- * turn has other text than the answer in the client's list. Reasons are: the turn answers another
- * question, the answer cannot be an edit of its text, or another turn fits the answer better.
+ * Finds reasons not to trust a marker (hidden text in an answer that names a stored turn). They are
+ * needed if the turn's text differs from the answer's text in the client's list. Reasons are: the
+ * turn answers another question, the answer cannot be an edit of the turn's text, or another turn
+ * fits the answer better.
  */
 import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import { hasSameContent } from '../compare-items.ts'
-import { includesLastQuestion } from '../matching/compare-questions.ts'
+import { mayAnswerLastQuestion } from '../matching/compare-questions.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 import {
   SAME_QUESTION_POINTS,
-  isQuestionBefore,
+  isQuestionOfAnswerBefore,
   rankTurnInSegment,
   type MarkerScoreInputs,
 } from './marker-score-inputs.ts'
@@ -19,7 +20,8 @@ import { CONTAINED_MATCH } from './text-match-score.ts'
 
 /**
  * True if the marker's turn probably does not belong to this answer segment (consecutive model-made
- * items in the client's list). Only called if the segment's text may be an edit of the turn's text.
+ * items in the client's list). Called only if the segment has other text than the turn, and
+ * `isTurnTextAbsent` is false.
  */
 export function isMarkerContradicted(
   inputs: MarkerScoreInputs,
@@ -55,8 +57,8 @@ function hasRivalTurn(
   isRival: (other: RecordedTurn) => boolean,
 ): boolean {
   const { ancestry, allAssignedTurns } = inputs
-  // Usually, a turn in another branch of the conversation than the segment is no rival. If this
-  // turn is in another branch itself, such a turn may be a rival.
+  // Turns in other branches of the conversation than the segment are no rivals, unless this turn is
+  // in another branch itself.
   const isTurnInOtherBranch = isInOtherBranch(inputs, turn, segmentIndex)
   return ancestry.allTurns.some(
     (other) =>
@@ -90,17 +92,18 @@ export function isTurnTextAbsent(
 }
 
 /**
- * True if neither the turn's question nor its tool outputs come before the answer segment. Without
- * such a connection, the gateway cannot recognize edited text.
+ * True if the turn's question is known and does not come before the answer segment. If the question
+ * is unknown, true unless the turn's tool outputs come before the segment and the segment has a
+ * part of the turn's text. Without such a connection, the gateway cannot recognize edited text.
  */
 function lacksQuestionBefore(
   inputs: MarkerScoreInputs,
   turn: RecordedTurn,
   index: number,
 ): boolean {
-  if (isQuestionBefore(inputs, turn, index)) return false
+  if (isQuestionOfAnswerBefore(inputs, turn, index)) return false
   if (inputs.findQuestionLineOfTurn(turn) !== '') return true
-  return inputs.scoreText(turn, index) === 0 || !inputs.hasOutputsBefore(turn, index)
+  return inputs.scoreText(turn, index) === 0 || !inputs.hasOutputOfTurnBefore(turn, index)
 }
 
 function isQuestionOnlyBefore(
@@ -112,15 +115,17 @@ function isQuestionOnlyBefore(
   // The user does not see an answer without text and may ask again. If the last user message is not
   // in the turn's input, the segment therefore belongs to another turn.
   const lastUserMessage = inputs.segments[index]?.lastUserMessage ?? null
-  if (lastUserMessage !== null && !includesLastQuestion(turn.input, lastUserMessage)) return false
-  return !inputs.segments.some((_, other) => other !== index && inputs.isAskedBefore(turn, other))
+  if (lastUserMessage !== null && !mayAnswerLastQuestion(turn.input, lastUserMessage)) return false
+  return !inputs.segments.some(
+    (_, other) => other !== index && inputs.isQuestionOfTurnBefore(turn, other),
+  )
 }
 
 /**
- * True if the turn and the answer segment are in different branches of the conversation. That is so
- * if the turn does not descend from the last certain turn before the segment (one that is assigned,
- * or has exactly the text around its marker), or if the next certain turn does not descend from
- * this one.
+ * True if the turn and the answer segment are certainly in different branches of the conversation.
+ * A certain turn is one that is assigned, or has exactly the text around its marker. The branches
+ * differ if the turn is unrelated to the last certain turn before the segment, or the next certain
+ * turn is unrelated to this turn.
  */
 function isInOtherBranch(
   { ancestry, certainTurnBefore, certainTurnAfter }: MarkerScoreInputs,
@@ -149,9 +154,9 @@ function continuesTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: Record
 }
 
 /**
- * True if `turn` certainly does not continue `other`. For this, all ancestors of `turn` back to the
- * start of the conversation must be known, and `other` must be neither among them nor in their
- * inputs.
+ * True if `turn` certainly does not continue `other`: all ancestors of `turn` back to the start of
+ * the conversation are known, `other` is none of them, and no input of these turns has an item that
+ * `other` generated.
  */
 function isUnrelatedTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: RecordedTurn): boolean {
   let oldestKnown = turn
@@ -166,8 +171,5 @@ function isUnrelatedTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: Reco
 /** True if the input of the first turn contains an item that the second turn generated. */
 function hasOutputInInput({ input }: RecordedTurn, { output }: RecordedTurn): boolean {
   const modelItems = input.filter(isItemOfAnswer)
-  return (
-    modelItems.length > 0 &&
-    output.some((item) => modelItems.some((modelItem) => hasSameContent(item, modelItem)))
-  )
+  return output.some((item) => modelItems.some((modelItem) => hasSameContent(item, modelItem)))
 }

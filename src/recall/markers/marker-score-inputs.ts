@@ -7,7 +7,7 @@ import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { haveSameQuestion } from '../matching/check-turn-input.ts'
 import { createQuestionLocator, type QuestionLocator } from '../matching/locate-turn-question.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
-import { listPreviousValues } from '../collections.ts'
+import { listPreviousValues } from '../map-and-list-helpers.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 import {
   EXACT_MATCH,
@@ -22,14 +22,16 @@ export interface MarkedSegments {
   /**
    * One list per answer segment: the turns that are already matched with it, e.g. by fingerprint.
    */
-  readonly assignedTurns: readonly (readonly RecordedTurn[])[]
+  readonly assignedTurnsBySegment: readonly (readonly RecordedTurn[])[]
   /**
-   * One list per answer segment: the turns that the markers in its text name, each once. Empty if
-   * the segment already has a turn.
+   * One list per answer segment: the turns that the markers in its text name, each once, except
+   * turns that belong to another segment by fingerprint or assignment. Empty if the segment already
+   * has a turn, or several turns fit it equally well.
    */
-  readonly markedTurns: readonly (readonly RecordedTurn[])[]
+  readonly markedTurnsBySegment: readonly (readonly RecordedTurn[])[]
   /**
-   * True if at least one marker is known to be in a wrong place, e.g. because the user moved text.
+   * True if at least one marker is known to be in a wrong segment, e.g. because the user moved
+   * text.
    */
   readonly hasMovedMarker: boolean
 }
@@ -70,17 +72,18 @@ interface CertainTurn {
 }
 
 export function createMarkerScoreInputs(input: MarkedSegments): MarkerScoreInputs {
-  const { segments, ancestry, assignedTurns, markedTurns } = input
+  const { segments, ancestry, assignedTurnsBySegment, markedTurnsBySegment } = input
   const textMatcher = createTextMatcher(segments)
-  const containedTurns = markedTurns.map((turns, index) =>
+  const containedTurns = markedTurnsBySegment.map((turns, index) =>
     turns.filter((turn) => textMatcher.scoreText(turn, index) >= CONTAINED_MATCH),
   )
   const containedTexts = containedTurns.map((turns) => turns.map(textMatcher.getTurnText).join(''))
   const unexplainedChars = containedTexts.map((text, index) => {
     const chars = textMatcher.getSegmentText(index).length - text.length
-    return assignedTurns[index]?.length === 0 ? Math.max(0, chars) : 0
+    return assignedTurnsBySegment[index]?.length === 0 ? Math.max(0, chars) : 0
   })
-  // True for a segment whose text is exactly the joined text of the turns that its markers name.
+  // True for a segment if turns that its markers name have together exactly its text and answer the
+  // same question.
   const isJoinedText = containedTurns.map(
     (turns, index) =>
       containedTexts[index] === textMatcher.getSegmentText(index) &&
@@ -90,13 +93,13 @@ export function createMarkerScoreInputs(input: MarkedSegments): MarkerScoreInput
     isJoinedText[index] === true && containedTurns[index]?.includes(turn) === true
       ? EXACT_MATCH
       : textMatcher.scoreText(turn, index)
-  const certainTurns = segments.map((_, segmentIndex) => {
+  const certainTurns = segments.map((_, index) => {
     const turn =
-      assignedTurns[segmentIndex]?.at(-1) ??
-      markedTurns[segmentIndex]?.find((marked) => scoreText(marked, segmentIndex) === EXACT_MATCH)
-    return turn === undefined ? null : { turn, segmentIndex }
+      assignedTurnsBySegment[index]?.at(-1) ??
+      markedTurnsBySegment[index]?.find((marked) => scoreText(marked, index) === EXACT_MATCH)
+    return turn === undefined ? null : { turn, segmentIndex: index }
   })
-  const turnsWithMissingText = markedTurns.flatMap((turns, index) =>
+  const turnsWithMissingText = markedTurnsBySegment.flatMap((turns, index) =>
     turns.filter((turn) => scoreText(turn, index) < CONTAINED_MATCH),
   )
   return {
@@ -104,24 +107,24 @@ export function createMarkerScoreInputs(input: MarkedSegments): MarkerScoreInput
     ...textMatcher,
     ...createQuestionLocator(segments, ancestry),
     scoreText,
-    assignedOrMarkedTurns: assignedTurns.map(
-      (turns, index) => new Set([...turns, ...(markedTurns[index] ?? [])]),
+    assignedOrMarkedTurns: assignedTurnsBySegment.map(
+      (turns, index) => new Set([...turns, ...(markedTurnsBySegment[index] ?? [])]),
     ),
-    allAssignedTurns: new Set(assignedTurns.flat()),
+    allAssignedTurns: new Set(assignedTurnsBySegment.flat()),
     turnsWithMissingText: new Set(turnsWithMissingText),
     unexplainedChars,
     unexplainedSegments: [...segments.keys()].filter((index) => unexplainedChars[index] !== 0),
     certainTurnBefore: listPreviousValues(certainTurns),
     certainTurnAfter: listPreviousValues(certainTurns.toReversed()).toReversed(),
-    remainingComparisons: MAX_COMPARED_TURNS,
+    remainingComparisons: MAX_TURNS_COMPARED_WITH_ALL_SEGMENTS,
   }
 }
 
 /**
- * Max number of turns that are compared with all answer segments. The limit is necessary because
- * such a comparison reads the text of each segment.
+ * Max number of turns with other text than their segment that are compared with all answer
+ * segments. The limit is necessary because such a comparison reads the text of each segment.
  */
-export const MAX_COMPARED_TURNS = 200
+export const MAX_TURNS_COMPARED_WITH_ALL_SEGMENTS = 200
 
 /**
  * Returns how well a turn fits an answer segment, 0 to 7: 4 points if the segment answers the
@@ -132,23 +135,23 @@ export function rankTurnInSegment(
   turn: RecordedTurn,
   segmentIndex: number,
 ): number {
-  const questionPoints = isQuestionBefore(inputs, turn, segmentIndex) ? SAME_QUESTION_POINTS : 0
-  return questionPoints + inputs.scoreText(turn, segmentIndex)
+  const points = isQuestionOfAnswerBefore(inputs, turn, segmentIndex) ? SAME_QUESTION_POINTS : 0
+  return points + inputs.scoreText(turn, segmentIndex)
 }
 
 /**
  * True if the turn's question comes before the answer segment. For a turn that continues an answer,
  * the question of that answer's earlier turns counts if these turns may belong to the segment, too.
  */
-export function isQuestionBefore(
-  { isAskedBefore, ancestry, assignedOrMarkedTurns }: MarkerScoreInputs,
+export function isQuestionOfAnswerBefore(
+  { isQuestionOfTurnBefore, ancestry, assignedOrMarkedTurns }: MarkerScoreInputs,
   turn: RecordedTurn,
   segmentIndex: number,
 ): boolean {
-  if (isAskedBefore(turn, segmentIndex)) return true
+  if (isQuestionOfTurnBefore(turn, segmentIndex)) return true
   for (const ancestor of ancestry.listAncestorsInAnswer(turn)) {
     if (assignedOrMarkedTurns[segmentIndex]?.has(ancestor) !== true) return false
-    if (isAskedBefore(ancestor, segmentIndex)) return true
+    if (isQuestionOfTurnBefore(ancestor, segmentIndex)) return true
   }
   return false
 }

@@ -6,8 +6,8 @@
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import {
-  isQuestionBefore,
-  MAX_COMPARED_TURNS,
+  isQuestionOfAnswerBefore,
+  MAX_TURNS_COMPARED_WITH_ALL_SEGMENTS,
   createMarkerScoreInputs,
   rankTurnInSegment,
   type MarkerScoreInputs,
@@ -15,7 +15,7 @@ import {
 } from './marker-score-inputs.ts'
 import { isTurnTextAbsent, isMarkerContradicted } from './find-counter-evidence.ts'
 import { EXACT_MATCH, CONTAINED_MATCH, type TextMatchScore } from './text-match-score.ts'
-import { appendToGroup } from '../collections.ts'
+import { appendToGroup } from '../map-and-list-helpers.ts'
 
 export interface MarkerScore {
   readonly turn: RecordedTurn
@@ -31,14 +31,14 @@ export interface MarkerScore {
    */
   readonly rank: number
   /**
-   * The turn's highest rank (0 to 7) in an answer segment that has text, but neither a known marker
-   * nor a turn; -1 if there is no such segment.
+   * The turn's highest rank (0 to 7) in an answer segment with text, but without a marker of a
+   * loaded turn and without an assigned turn; -1 if no such segment was compared.
    */
-  readonly unmarkedSegmentRank: number
+  readonly bestUnmarkedRank: number
   /**
    * The turn's highest rank (0 to 7) in any other answer segment that was compared; -1 if none was.
    */
-  readonly otherSegmentRank: number
+  readonly bestOtherRank: number
   /**
    * True if the turn fits another answer segment better, or if two segments with its marker fit
    * equally well.
@@ -63,7 +63,7 @@ export function scoreMarkers(input: MarkedSegments): {
   readonly hasMovedMarker: boolean
 } {
   const segmentsByTurn = new Map<RecordedTurn, number[]>()
-  for (const [index, turns] of input.markedTurns.entries())
+  for (const [index, turns] of input.markedTurnsBySegment.entries())
     for (const turn of turns) appendToGroup(segmentsByTurn, turn, index)
   const inputs = createMarkerScoreInputs(input)
   const scores = [...segmentsByTurn].map(([turn, indexes]) => scoreMarker(inputs, turn, indexes))
@@ -86,7 +86,7 @@ function scoreMarker(
   const rank = Math.max(...ranks)
   const segmentIndex = markedIndexes[ranks.indexOf(rank)] ?? 0
   const textScore = scoreText(turn, segmentIndex)
-  const hasSameQuestion = isQuestionBefore(inputs, turn, segmentIndex)
+  const hasSameQuestion = isQuestionOfAnswerBefore(inputs, turn, segmentIndex)
   let [unmarkedSegmentRank, otherSegmentRank, unexplainedRank] = [-1, -1, -1]
   let hasTextElsewhere = false
   const otherSegments = findOtherSegments(inputs, turn, segmentIndex)
@@ -98,8 +98,8 @@ function scoreMarker(
     hasTextElsewhere ||=
       inputs.getTurnText(turn) !== '' &&
       scoreText(turn, other) >= CONTAINED_MATCH &&
-      (!hasSameQuestion || isQuestionBefore(inputs, turn, other))
-    if (inputs.markedTurns[other]?.length === 0)
+      (!hasSameQuestion || isQuestionOfAnswerBefore(inputs, turn, other))
+    if (inputs.markedTurnsBySegment[other]?.length === 0)
       unmarkedSegmentRank = Math.max(unmarkedSegmentRank, otherRank)
   }
   const isTextMissing = textScore < CONTAINED_MATCH
@@ -108,8 +108,8 @@ function scoreMarker(
       other !== segmentIndex &&
       (ranks[position] === rank || (isTextMissing && scoreText(turn, other) >= CONTAINED_MATCH)),
   )
-  // After 200 comparisons with all segments (`remainingComparisons`), further markers are rejected
-  // without a check to limit the work.
+  // To limit the work, only 200 turns whose segment has other text are compared with all segments.
+  // Markers of further such turns are rejected without a check.
   const isUnchecked = otherSegments === null
   const isTextAbsent = isUnchecked || isTurnTextAbsent(inputs, turn, segmentIndex)
   return {
@@ -118,8 +118,8 @@ function scoreMarker(
     hasSameQuestion,
     textScore,
     rank,
-    unmarkedSegmentRank,
-    otherSegmentRank,
+    bestUnmarkedRank: unmarkedSegmentRank,
+    bestOtherRank: otherSegmentRank,
     isDisplaced:
       fitsSeveralSegments || (isTextMissing && hasTextElsewhere) || unexplainedRank > rank,
     isRejected:
@@ -131,9 +131,9 @@ function scoreMarker(
 }
 
 /**
- * Lists the indexes of other answer segments that the turn may belong to. If the turn's text was
- * edited, only segments between those of its known ancestor and its known descendant count. Returns
- * `null` if 200 turns were already compared with all segments.
+ * Lists the indexes of other answer segments that the turn may belong to. If the segment does not
+ * have exactly the turn's text, only segments between those of the turn's known ancestor and known
+ * descendant count; returns `null` if 200 such turns were already compared.
  */
 function findOtherSegments(
   inputs: MarkerScoreInputs,
@@ -154,11 +154,11 @@ function findOtherSegments(
   }
   const segmentsWithText = inputs
     .findSegmentsWithText(inputs.getTurnText(turn))
-    .slice(0, MAX_COMPARED_TURNS)
-    .filter((other) => other !== index && inputs.assignedTurns[other]?.length === 0)
-  return isQuestionBefore(inputs, turn, index)
+    .slice(0, MAX_TURNS_COMPARED_WITH_ALL_SEGMENTS)
+    .filter((other) => other !== index && inputs.assignedTurnsBySegment[other]?.length === 0)
+  return isQuestionOfAnswerBefore(inputs, turn, index)
     ? segmentsWithText
     : segmentsWithText.concat(
-        unexplainedSegments.filter((other) => inputs.isAskedBefore(turn, other)),
+        unexplainedSegments.filter((other) => inputs.isQuestionOfTurnBefore(turn, other)),
       )
 }

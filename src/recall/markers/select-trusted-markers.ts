@@ -4,11 +4,13 @@
  * marker is trusted only if these rules hold:
  *
  * - The turn's question and text fit the answer segment (consecutive model-made items) with the
- *   marker at least as well as any other segment whose text comes from no known turn.
- * - If the text was edited, no other turn can be its origin.
+ *   marker better than any other segment whose text comes from no known turn; at least as well is
+ *   enough if the texts are equal.
+ * - If the text was edited, no other turn fits the segment better.
  * - If one marker was moved, each other turn must fit its segment better than any other segment.
  *
- * If a turn's marker is not trusted, the turn is assigned to no segment.
+ * As an exception, the marker of a turn with empty or edited text is also trusted if the turn's
+ * parent or child is trusted in the same segment.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
@@ -24,24 +26,22 @@ export interface TrustedMarkers {
    * most once.
    */
   readonly turnsBySegment: readonly (readonly RecordedTurn[])[]
-  /**
-   * Turns that a marker names although the marker is not trusted, e.g. because the user moved it.
-   */
+  /** Turns that only untrusted markers name, e.g. markers that the user moved. */
   readonly untrustedTurns: ReadonlySet<RecordedTurn>
 }
 
 export function selectTrustedMarkers(input: MarkedSegments): TrustedMarkers {
-  const { markedTurns, assignedTurns, ancestry, segments } = input
+  const { markedTurnsBySegment, assignedTurnsBySegment, ancestry, segments } = input
   const { scores, hasMovedMarker } = scoreMarkers(input)
-  const assignedSegments = assignedTurns.flatMap((turns, segmentIndex) =>
+  const assignedSegments = assignedTurnsBySegment.flatMap((turns, segmentIndex) =>
     turns.map((turn) => ({ turn, segmentIndex })),
   )
   const segmentByTurn = mapTurnsToSegments([...scores, ...assignedSegments])
   const misplacedTurns = findMisplacedTurns(segmentByTurn, ancestry, segments)
   const isAnyMoved = hasMovedMarker || misplacedTurns.size > 0
   const trustedSegments = mapTurnsToSegments(scores.filter((score) => isBest(score, isAnyMoved)))
-  // If some turns are out of order, an equal question proves nothing: a turn needs its complete text
-  // in the segment.
+  // If some turns are out of order, an equal question proves nothing. The segment must then have
+  // the turn's complete text; for a turn that is out of order itself, exactly that text.
   for (const { turn, textScore } of scores) {
     const isUntrusted = misplacedTurns.has(turn)
       ? textScore < EXACT_MATCH
@@ -49,11 +49,12 @@ export function selectTrustedMarkers(input: MarkedSegments): TrustedMarkers {
     if (isUntrusted) trustedSegments.delete(turn)
   }
   addRelatedTurns(input, scores, trustedSegments)
+  const allMarked = markedTurnsBySegment.flat()
   return {
-    turnsBySegment: markedTurns.map((turns, segmentIndex) =>
+    turnsBySegment: markedTurnsBySegment.map((turns, segmentIndex) =>
       turns.filter((turn) => trustedSegments.get(turn) === segmentIndex),
     ),
-    untrustedTurns: new Set(markedTurns.flat().filter((turn) => !trustedSegments.has(turn))),
+    untrustedTurns: new Set(allMarked.filter((turn) => !trustedSegments.has(turn))),
   }
 }
 
@@ -64,20 +65,20 @@ function mapTurnsToSegments(
 }
 
 /**
- * True if the turn fits the answer segment with its marker better than any segment without markers
- * (with equal text, at least as well). If a marker was moved, the turn must fit better than in any
- * other segment.
+ * True if the turn fits the answer segment with its marker better than any segment without markers;
+ * at least as well is enough if the texts are equal. If a marker was moved, the turn must fit
+ * better than in any other segment.
  */
 function isBest(score: MarkerScore, isAnyMoved: boolean): boolean {
-  const { rank, textScore, unmarkedSegmentRank, otherSegmentRank } = score
+  const { rank, textScore, bestUnmarkedRank, bestOtherRank } = score
   if (score.isDisplaced || score.isRejected) return false
-  if (isAnyMoved) return rank > Math.max(unmarkedSegmentRank, otherSegmentRank)
-  return textScore === EXACT_MATCH ? rank >= unmarkedSegmentRank : rank > unmarkedSegmentRank
+  if (isAnyMoved) return rank > Math.max(bestUnmarkedRank, bestOtherRank)
+  return textScore === EXACT_MATCH ? rank >= bestUnmarkedRank : rank > bestUnmarkedRank
 }
 
 /**
- * Trusts more markers: that of a turn whose text is empty or edited is trusted, too, if the turn's
- * parent or child is trusted in the same answer segment.
+ * Trusts more markers: the marker of a turn with empty or edited text is trusted, too, if the
+ * turn's parent or child is trusted in the same answer segment.
  */
 function addRelatedTurns(
   { ancestry }: MarkedSegments,
@@ -111,7 +112,7 @@ function addRelatedTurns(
 
 /**
  * Returns the turns that contradict the order of the answer segments, e.g. a turn that comes before
- * its own ancestor.
+ * its own ancestor, and that ancestor.
  */
 function findMisplacedTurns(
   segmentByTurn: ReadonlyMap<RecordedTurn, number>,

@@ -11,8 +11,8 @@ import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { removeThinkBlocks } from '../text/remove-think-blocks.ts'
 
 /**
- * The part of a turn's text that is in an answer segment. 0: nothing; 1: a part; 2: all of it, and
- * the segment has more text; 3: both texts are equal.
+ * The part of a turn's text that is in an answer segment. 0: nothing; 1: a part, or both texts are
+ * empty; 2: all of it, and the segment has more text; 3: both texts are equal.
  */
 export type TextMatchScore = 0 | 1 | 2 | 3
 
@@ -40,7 +40,7 @@ export function createTextMatcher(segments: readonly Segment[]): TextMatcher {
     scoreText(turn, segmentIndex) {
       const text = getTurnText(turn)
       const segmentText = getSegmentText(segmentIndex)
-      // If both texts are empty, they are equal, but that is weak evidence.
+      // Two empty texts are equal, but that is weak evidence.
       if (segmentText === text) return text === '' ? 1 : EXACT_MATCH
       if (text === '' || segmentText === '') return 0
       if (segmentText.includes(text)) return CONTAINED_MATCH

@@ -6,7 +6,7 @@
 import type { Item } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
-import { appendToGroup, listPreviousValues } from '../collections.ts'
+import { appendToGroup, listPreviousValues } from '../map-and-list-helpers.ts'
 import { isSameCall } from '../compare-items.ts'
 import { readToolCallKey } from '../find-recorded-tool-outputs.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
@@ -48,7 +48,7 @@ export function assignByToolCalls(state: MatchState): void {
           getOnlyTurn(candidates) ??
           ancestry.findNearestAncestor(laterTurn, candidates) ??
           ancestry.findOnlyDescendant(earlierTurns[index] ?? null, candidates)
-        if (turn !== null && !assignedTurns.has(turn)) assignTurn(state, index, turn)
+        if (turn !== null) assignTurn(state, index, turn)
         hasSeveralCallers ||= candidates.length > 1
       }
       if (hasSeveralCallers && segmentTurns.length === 0) ambiguousSegments.add(index)
@@ -66,8 +66,8 @@ function groupTurnsByCallKey(turns: readonly RecordedTurn[]): ReadonlyMap<string
 }
 
 /**
- * True if the turn made this call. If the call's id is predictable, e.g. `call_0`, an equal id
- * proves little: the answer segment's text must then contain the turn's text.
+ * True if the turn probably made this call. If the call's id is predictable, e.g. `call_0`, an
+ * equal id proves little: if the answer segment has text, it must then contain the turn's text.
  */
 function isLikelyCaller(turn: RecordedTurn, call: Item, segment: Segment): boolean {
   const key = readToolCallKey(call, 'call')

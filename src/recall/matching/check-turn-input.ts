@@ -1,6 +1,7 @@
 /**
- * Checks which new input a stored turn had: a new question, only tool outputs, or nothing. If turns
- * answer the same question, a client may have joined their texts into one answer.
+ * Checks which new input a stored turn had (a new question, only tool outputs, or nothing), and
+ * whether several turns answer the same question. Only then may a client have joined their texts
+ * into one answer.
  */
 import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -38,7 +39,7 @@ export function hasNewQuestion({ input }: RecordedTurn): boolean {
  * True if the turn only continues an answer: its input is empty or ends with a model-made item, so
  * there is no new question or tool output.
  */
-export function turnLacksNewInput({ input }: RecordedTurn): boolean {
+export function onlyContinuesAnswer({ input }: RecordedTurn): boolean {
   const lastItem = input.at(-1)
   return lastItem === undefined || isItemOfAnswer(lastItem)
 }

@@ -6,30 +6,26 @@
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
 import { fingerprintMedia } from '../../core/media/media-fingerprint.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import { normalizeParts } from '../text/normalize-text.ts'
+import { normalizeTextOfParts } from '../text/normalize-text.ts'
 import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
 
 /**
- * True if the first user message that was new in a turn is among `userMessages`. `turnInput` is the
- * turn's input.
+ * True if the first user message that was new in a turn is among `userMessages`; also true if the
+ * turn has none. `turnInput` is the turn's input.
  */
-export function includesFirstQuestion(
-  turnInput: readonly Item[],
-  userMessages: readonly Item[],
-): boolean {
+export function mayAnswerOneOf(turnInput: readonly Item[], userMessages: readonly Item[]): boolean {
   const first = listNewUserMessages(turnInput)[0]
-  // Without a new user message, the turn continues an earlier one, e.g. after tool outputs, and has
-  // its question.
+  // Without a new user message, e.g. after tool outputs, the turn still answers an earlier one.
   return first === undefined || userMessages.some((message) => isSameMessage(first, message))
 }
 
 /**
- * True if `lastUserMessage`, the last one before an answer segment of the client's list, is among
+ * True if `lastUserMessage` (the last one before an answer segment of the client's list) is among
  * the user messages that were new in a turn; also true if the turn has none. `turnInput` is the
  * turn's input.
  */
-export function includesLastQuestion(turnInput: readonly Item[], lastUserMessage: Item): boolean {
+export function mayAnswerLastQuestion(turnInput: readonly Item[], lastUserMessage: Item): boolean {
   const turnMessages = listNewUserMessages(turnInput)
   return (
     turnMessages.length === 0 ||
@@ -42,7 +38,7 @@ export function includesLastQuestion(turnInput: readonly Item[], lastUserMessage
  * after it. Then the turn answers both, so it belongs after the second message and not to this
  * segment.
  */
-export function includesNextQuestion(
+export function answersNextQuestion(
   turnInput: readonly Item[],
   { userMessages, lastUserMessage, nextUserMessage }: Segment,
 ): boolean {
@@ -62,7 +58,8 @@ export function includesNextQuestion(
 function isSameMessage(recorded: Item, sent: Item): boolean {
   if (sent.type !== 'message' || recorded.type !== 'message') return false
   if (!hasIdenticalText(recorded.content, sent.content)) {
-    const [text, otherText] = [normalizeParts(recorded.content), normalizeParts(sent.content)]
+    const text = normalizeTextOfParts(recorded.content)
+    const otherText = normalizeTextOfParts(sent.content)
     if (!text.includes(otherText) && !otherText.includes(text)) return false
   }
   return fingerprintAllMedia(recorded) === fingerprintAllMedia(sent)

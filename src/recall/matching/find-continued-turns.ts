@@ -37,7 +37,7 @@ export function findContinuedTurns(
     const parent = turn.input.length === 0 ? ancestry.findParent(turn) : null
     const previousTurn = markedTurn ?? continuedAnswer ?? parent
     if (previousTurn === null || assignedTurns.has(previousTurn)) break
-    // Damaged links between turns may form a circle.
+    // The search ends here if damaged links between turns form a circle.
     if (continuedTurns.includes(previousTurn)) break
     continuedTurns.unshift(previousTurn)
   }
@@ -62,9 +62,9 @@ export function findContinuedTurns(
 }
 
 /**
- * Returns the model-made items at the end of a turn's input in the form of a turn. An input that was
- * stored with its complete history ends with the continued answer, but does not name its turn.
- * Returns `null` if the gateway did not record any of these items.
+ * Returns the model-made items at the end of a turn's input as if they were a stored turn. An input
+ * that was stored with its complete history ends with the continued answer, but lacks the id of the
+ * answer's turn. Returns `null` if the gateway did not record any of these items.
  */
 function extractContinuedAnswer(turn: RecordedTurn): RecordedTurn | null {
   const { input } = turn
@@ -80,7 +80,7 @@ function extractContinuedAnswer(turn: RecordedTurn): RecordedTurn | null {
   }
 }
 
-/** True if the continued answer ends with all items that the other turn generated. */
+/** True if the continued answer ends with all items that the turn generated. */
 function endsWithAnswer(continuedAnswer: RecordedTurn, { output }: RecordedTurn): boolean {
   if (output.length === 0 || output.length > continuedAnswer.output.length) return false
   const lastItems = continuedAnswer.output.slice(-output.length)

@@ -10,21 +10,22 @@ import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 import { findQuestionLine, readCallId, type Segment } from '../split-and-fingerprint-segments.ts'
-import { includesNextQuestion } from './compare-questions.ts'
+import { answersNextQuestion } from './compare-questions.ts'
 
 export interface QuestionLocator {
   /** Returns the last line of the user message that the turn answers; `''` if it is unknown. */
   readonly findQuestionLineOfTurn: (turn: RecordedTurn) => string
   /**
-   * True if the answer segment follows the turn's question and, if the turn's input has tool
-   * outputs, follows these outputs.
+   * True if the answer segment has the turn's question and comes directly after one of the turn's
+   * tool outputs. If the client has none of these outputs after this question, the segment must
+   * come after no tool output.
    */
-  readonly isAskedBefore: (turn: RecordedTurn, segmentIndex: number) => boolean
+  readonly isQuestionOfTurnBefore: (turn: RecordedTurn, segmentIndex: number) => boolean
   /**
    * True if a tool output with a call id of the turn's input comes directly before the answer
-   * answer segment.
+   * segment.
    */
-  readonly hasOutputsBefore: (turn: RecordedTurn, segmentIndex: number) => boolean
+  readonly hasOutputOfTurnBefore: (turn: RecordedTurn, segmentIndex: number) => boolean
 }
 
 export function createQuestionLocator(
@@ -50,7 +51,8 @@ export function createQuestionLocator(
   }
   const outputPositions = indexOutputPositions(segments)
   // Returns the indexes of the segments that come after the turn's tool outputs and have the turn's
-  // question. Outputs with equal call ids count only if no output has an equal text, too.
+  // question. Outputs are found by call id. If some of them also have an equal text, only those
+  // count.
   const findSegmentsAfterOutputs = cachePerObject((turn: RecordedTurn): ReadonlySet<number> => {
     const question = findQuestion(turn)
     const matches = listNewOutputs(turn).flatMap((output) =>
@@ -66,15 +68,15 @@ export function createQuestionLocator(
   })
   return {
     findQuestionLineOfTurn: findQuestion,
-    hasOutputsBefore: (turn, index) =>
+    hasOutputOfTurnBefore: (turn, index) =>
       listNewOutputs(turn).some((item) =>
         outputPositions.get(readCallId(item, 'output') ?? '')?.has(index),
       ),
-    isAskedBefore(turn, index) {
+    isQuestionOfTurnBefore(turn, index) {
       const question = findQuestion(turn)
       const segment = segments[index]
       if (question === '' || question !== segment?.questionLine) return false
-      if (includesNextQuestion(turn.input, segment)) return false
+      if (answersNextQuestion(turn.input, segment)) return false
       const possibleSegments = findSegmentsAfterOutputs(turn)
       return possibleSegments.size > 0
         ? possibleSegments.has(index)
@@ -102,8 +104,8 @@ function indexOutputPositions(segments: readonly Segment[]): OutputPositions {
 }
 
 /**
- * True if the turn's input has tool outputs, and all of them come directly before the answer
- * segment with equal text.
+ * True if the turn's input has tool outputs, and the client has each with the same call id and text
+ * directly before the answer segment.
  */
 export function hasIdenticalToolOutputs(turn: RecordedTurn, { toolOutputs }: Segment): boolean {
   const newOutputs = listNewOutputs(turn)

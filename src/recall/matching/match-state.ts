@@ -1,6 +1,6 @@
 /**
  * Defines the intermediate results while stored turns are matched with answer segments (consecutive
- * model-made items) of a client's list.
+ * model-made items) of a client's list, and assigns a turn to at most one segment.
  */
 import type { Item } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -15,9 +15,7 @@ export interface TurnMatches {
    * to them.
    */
   readonly ambiguousSegments: ReadonlySet<number>
-  /**
-   * Turns that a marker names although the marker is not trusted, e.g. because the user moved it.
-   */
+  /** Turns that only untrusted markers name, e.g. markers that the user moved. */
   readonly untrustedTurns: ReadonlySet<RecordedTurn>
 }
 
@@ -36,7 +34,9 @@ export interface MatchState extends TurnMatches {
   readonly segmentByFingerprint: ReadonlyMap<string | null, number>
 }
 
+/** Assigns a turn to an answer segment, unless it is already assigned to a segment. */
 export function assignTurn(state: MatchState, segmentIndex: number, turn: RecordedTurn): void {
+  if (state.assignedTurns.has(turn)) return
   state.turnsBySegment[segmentIndex]?.push(turn)
   state.assignedTurns.add(turn)
 }

@@ -23,7 +23,7 @@ import { selectTrustedMarkers } from '../markers/select-trusted-markers.ts'
 import type { SegmentedHistory, Segment } from '../split-and-fingerprint-segments.ts'
 import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
-import { includesFirstQuestion } from './compare-questions.ts'
+import { mayAnswerOneOf } from './compare-questions.ts'
 import { assignByToolCalls } from './assign-turns-by-tool-calls.ts'
 import { findContinuedTurns, findEndOfAnswer } from './find-continued-turns.ts'
 import { hasIdenticalToolOutputs } from './locate-turn-question.ts'
@@ -123,9 +123,9 @@ function assignDescendants(state: MatchState): void {
 
 /**
  * Drops turns that have the answer segment's fingerprint by coincidence: a client may join the
- * texts of several turns into the text of one turn of another chat. Turns of another chat are
- * dropped if the turns that the segment's markers name have together exactly this text and all
- * calls. Turns of the same chat stay, because there the user has moved the markers.
+ * texts of several turns into the text of one turn of another chat. If the turns that the segment's
+ * markers name have together exactly its text and all its calls, turns of other chats are dropped.
+ * Turns of the same chat stay, because there the user may have moved the markers.
  */
 function dropCoincidentalMatches(
   state: MatchState,
@@ -135,7 +135,7 @@ function dropCoincidentalMatches(
 ): RecordedTurn[] {
   const { ancestry } = state
   const { normalizedText, callIds, userMessages } = segment
-  const alike = turnsOfFingerprint.filter(({ input }) => includesFirstQuestion(input, userMessages))
+  const alike = turnsOfFingerprint.filter(({ input }) => mayAnswerOneOf(input, userMessages))
   const markedTurns = findMarkedTurns(segment, ancestry)
   const [firstMarked] = markedTurns
   if (firstMarked === undefined || markedTurns.some((turn) => alike.includes(turn))) return alike
@@ -172,8 +172,8 @@ function assignByMarkers(state: MatchState): void {
   const trusted = selectTrustedMarkers({
     segments,
     ancestry,
-    assignedTurns: turnsBySegment,
-    markedTurns,
+    assignedTurnsBySegment: turnsBySegment,
+    markedTurnsBySegment: markedTurns,
     hasMovedMarker,
   })
   for (const [index, turns] of trusted.turnsBySegment.entries())
@@ -214,10 +214,8 @@ function assignEmptyTurns(state: MatchState): void {
  * that the first of them continues. Skips turns with a new question, and turns whose text the
  * segment lacks.
  */
-function addContinuedTurns(
-  { segments, ancestry, turnsBySegment, assignedTurns, untrustedTurns }: MatchState,
-  index: number,
-): void {
+function addContinuedTurns(state: MatchState, index: number): void {
+  const { segments, ancestry, turnsBySegment, assignedTurns, untrustedTurns } = state
   const segmentTurns = turnsBySegment[index] ?? []
   const segment = segments[index]
   if (segment === undefined || segmentTurns[0] === undefined) return
@@ -232,8 +230,7 @@ function addContinuedTurns(
     segmentTurns.splice(nextIndex, 0, ...turnsBetween)
     for (const turn of turnsBetween) assignedTurns.add(turn)
   }
-  const otherTurns = { assignedTurns, untrustedTurns }
-  for (const turn of findContinuedTurns(segmentTurns, segment, ancestry, otherTurns).toReversed()) {
+  for (const turn of findContinuedTurns(segmentTurns, segment, ancestry, state).toReversed()) {
     segmentTurns.unshift(turn)
     assignedTurns.add(turn)
     untrustedTurns.delete(turn)

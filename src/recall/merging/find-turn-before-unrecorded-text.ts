@@ -8,7 +8,7 @@ import type { Item } from '../../core/item.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { readToolCallKey } from '../find-recorded-tool-outputs.ts'
-import { turnLacksNewInput } from '../matching/check-turn-input.ts'
+import { onlyContinuesAnswer } from '../matching/check-turn-input.ts'
 
 /**
  * Returns the turn after which the client's last text comes, if that text is not recorded. Returns
@@ -21,8 +21,8 @@ export function findTurnBeforeUnrecordedText(
 ): RecordedTurn | null {
   const turn = turns.findLast(({ output }) => output.some(isMessage) || endsInvisibly(output))
   if (turn === undefined || !endsInvisibly(turn.output)) return null
-  // If the client itself sends the hosted item, e.g. a search, its list shows whether the text
-  // comes after that item.
+  // If the client itself sends the item of a hosted tool, e.g. a search, the order of its items
+  // shows whether the text comes after that item.
   const lastItem = clientItems.findLast((item) => isMessage(item) || isHostedItem(item))
   return lastItem === undefined || isMessage(lastItem) ? turn : null
 }
@@ -33,7 +33,7 @@ export function findTurnBeforeUnrecordedText(
  */
 export function isTextlessContinuation(turn: RecordedTurn): boolean {
   const { output } = turn
-  return turnLacksNewInput(turn) && endsInvisibly(output) && !output.some(isMessage)
+  return onlyContinuesAnswer(turn) && endsInvisibly(output) && !output.some(isMessage)
 }
 
 function endsInvisibly(output: readonly Item[]): boolean {

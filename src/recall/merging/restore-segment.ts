@@ -11,10 +11,10 @@ import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { hasSameContent } from '../compare-items.ts'
 import { readToolCallKey, type RecordedOutput } from '../find-recorded-tool-outputs.ts'
-import { turnLacksNewInput } from '../matching/check-turn-input.ts'
+import { onlyContinuesAnswer } from '../matching/check-turn-input.ts'
 import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
 import { alignEditedText } from '../text/align-edited-text.ts'
-import { matchRecordedText } from '../text/match-recorded-text.ts'
+import { matchUneditedText } from '../text/match-unedited-text.ts'
 import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
 import { extractClientText } from './extract-client-text.ts'
 import {
@@ -54,7 +54,7 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
   const textlessTurns = indexTextlessTurns(input)
   const clientText = extractClientText(nonEmptyItems, textlessTurns)
   const turnBeforeUnrecordedText = findTurnBeforeUnrecordedText(turns, nonEmptyItems)
-  const uneditedMessages = matchUneditedText(input.segment, turns, messages, clientText.messages)
+  const uneditedMessages = matchReceivedText(input.segment, turns, messages, clientText.messages)
   const alignment =
     uneditedMessages === null
       ? alignEditedText(messages, clientText.messages, turnBeforeUnrecordedText !== null)
@@ -86,8 +86,8 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
   const isUnchanged =
     items.length === nonEmptyItems.length &&
     items.every((item, index) => hasSameContent(item, nonEmptyItems[index] ?? item))
-  // If an upstream rejected earlier reasoning, recorded items replace equal items of the client.
-  // Only a recorded item has an origin, which shows what reasoning was rejected.
+  // If an upstream rejected earlier reasoning, recorded items replace the client's items even if
+  // they are equal: only recorded items have an origin, by which rejected reasoning is recognized.
   const hasRejectedReasoning = turns.some(({ reasoningRefusedBy }) => reasoningRefusedBy !== null)
   return {
     pieces: isUnchanged && !hasRejectedReasoning ? null : state.pieces,
@@ -113,8 +113,9 @@ function indexTextlessTurns({ segment, turns }: MatchedSegment): ReadonlyMap<str
 }
 
 /**
- * Drops the client's reasoning if the answer segment's turns have recorded reasoning; else keeps
- * it. Clients merge and move reasoning items, so a mixture of both could be out of order.
+ * If the answer segment's turns have recorded reasoning, drops all other reasoning of the client;
+ * else keeps it. Clients merge and move reasoning items, so a mixture of both could be out of
+ * order.
  */
 function replaceReasoning(
   { turns, unmatchedItems, pieces }: RestoreState,
@@ -139,7 +140,7 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
   if (state.textlessTurns.has(turn.id))
     addClientText(state, state.unmatchedText.takeBeforeTurn(turnIndex, state.nextMessageIndex))
   // The text that the turn continues comes before the turn's items.
-  else if (turnLacksNewInput(turn) && turn.output.some(isMessage))
+  else if (onlyContinuesAnswer(turn) && turn.output.some(isMessage))
     addClientText(state, state.unmatchedText.takeBeforeMessage(state.nextMessageIndex))
   const outputs = state.missingOutputs.get(turn) ?? []
   state.missingOutputs.delete(turn)
@@ -202,21 +203,22 @@ function replayMessage(state: RestoreState, item: Message, turnIndex: number): v
 
 /**
  * Returns `null` if the user edited the text. Else returns the indexes of the recorded messages
- * that the client has with other whitespace or damaged markers. Text is unedited if it equals the
- * recorded text, or the text that the client received, which the turn's fingerprint proves.
+ * that the client has with other whitespace or damaged markers. Text is also unedited if it differs
+ * from the recorded text, but equals the text that the client received: the turn's fingerprint
+ * covers the received text.
  */
-function matchUneditedText(
+function matchReceivedText(
   { fingerprint, normalizedText }: Segment,
   turns: readonly RecordedTurn[],
   recorded: readonly Message[],
   clientMessages: readonly Message[],
 ): ReadonlySet<number> | null {
-  const match = matchRecordedText(recorded, clientMessages)
+  const match = matchUneditedText(recorded, clientMessages)
   const [turn] = turns
   if (match !== null || turn === undefined || turns.length > 1) return match
   // The fingerprint of a turn that continues an answer does not cover the continued text.
   const isReceivedText =
-    fingerprint !== null && turn.fingerprint === fingerprint && !turnLacksNewInput(turn)
+    fingerprint !== null && turn.fingerprint === fingerprint && !onlyContinuesAnswer(turn)
   // The fingerprint ignores whitespace. If only whitespace differs from the recorded text, e.g. the
   // indentation, the user edited it.
   return !isReceivedText || normalizeTurnText(turns) === removeEmptyFences(normalizedText)

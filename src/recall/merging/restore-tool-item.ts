@@ -6,7 +6,7 @@ import type { Item } from '../../core/item.ts'
 import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
-import { appendToGroup } from '../collections.ts'
+import { appendToGroup } from '../map-and-list-helpers.ts'
 import { isSameCall, listHostedItemKeys } from '../compare-items.ts'
 import { isNonReplayableItem } from './is-non-replayable-item.ts'
 import {
@@ -62,8 +62,9 @@ export function createHostedPiece(
 
 /**
  * True for a recorded compaction (an item that replaces the conversation before it) if the client
- * has since edited that conversation. A fingerprint covers everything before its turn, too. So if
- * no turn of the answer segment has the segment's fingerprint, earlier text was edited or removed.
+ * may have edited that conversation since. The fingerprint of a turn covers everything before it,
+ * too, so the conversation is unedited if a turn of the answer segment has the segment's
+ * fingerprint.
  */
 function isStaleCompaction(item: Item, { segment, turns }: RestoreState): boolean {
   const isSame = ({ fingerprint }: RecordedTurn): boolean =>

@@ -3,7 +3,7 @@
  * same key, the first one is matched first.
  */
 import type { Item } from '../../core/item.ts'
-import { appendToGroup } from '../collections.ts'
+import { appendToGroup } from '../map-and-list-helpers.ts'
 import { listHostedItemKeys, listReasoningKeys } from '../compare-items.ts'
 import { readToolCallKey } from '../find-recorded-tool-outputs.ts'
 

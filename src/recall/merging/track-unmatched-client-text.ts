@@ -1,11 +1,11 @@
 /**
  * Tracks the client's text that belongs to no recorded message until it is added between recorded
- * items. Each text is added once, in the client's order. A stored turn without text may lie between
- * two texts: the text before its marker is added before the turn, the text after its marker after
- * the turn.
+ * items. Each text is added once, in the client's order. If a stored turn without text comes
+ * between two texts, the text before its marker is added before the turn, the text after its marker
+ * after the turn.
  */
 import type { Message } from '../../core/item.ts'
-import type { ClientText, TextAlignment } from '../text/align-edited-text.ts'
+import type { ClientTextPiece, TextAlignment } from '../text/align-edited-text.ts'
 
 export interface UnmatchedClientText {
   /**
@@ -33,10 +33,10 @@ export function trackUnmatchedText(
   messageCount: number,
   textlessTurnBefore: readonly number[],
 ): UnmatchedClientText {
-  const toEntries = (texts: readonly ClientText[] = [], isAfterMessage = false) =>
+  const toEntries = (texts: readonly ClientTextPiece[] = [], isAfterMessage = false) =>
     texts.map((text) => ({ ...text, isAfterMessage }))
-  // `gaps[2]` has the texts between the recorded messages 1 and 2; the last entry has those after
-  // all messages.
+  // `gaps[2]` has the texts between `recorded[1]` and `recorded[2]`; the last entry has those after
+  // all recorded messages.
   const gaps = Array.from({ length: messageCount + 1 }, (_, index) => [
     ...toEntries(alignment?.textAfter.get(index - 1), true),
     ...toEntries(alignment?.textBefore.get(index)),
@@ -45,10 +45,10 @@ export function trackUnmatchedText(
   const take = (gapIndex: number, canTake: (entry: TextEntry) => boolean): readonly Message[] => {
     const clientText = gaps[gapIndex] ?? []
     const end = clientText.findIndex((entry) => !canTake(entry))
-    return clientText.splice(0, end < 0 ? clientText.length : end).map(({ message }) => message)
+    return clientText.splice(0, end < 0 ? clientText.length : end).map(({ piece }) => piece)
   }
-  const getTurnBefore = ({ messageIndex }: TextEntry): number =>
-    textlessTurnBefore[messageIndex] ?? -1
+  const getTurnBefore = ({ clientMessageIndex }: TextEntry): number =>
+    textlessTurnBefore[clientMessageIndex] ?? -1
   return {
     takeBeforeTurn: (turnIndex, messageCount) =>
       take(messageCount, (entry) => getTurnBefore(entry) < turnIndex),

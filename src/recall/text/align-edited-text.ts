@@ -6,7 +6,7 @@
 import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
 import { textOf, type Message } from '../../core/item.ts'
 import { locateTexts } from './locate-unchanged-texts.ts'
-import { normalizeLineBreaks } from './match-recorded-text.ts'
+import { normalizeLineBreaks } from './match-unedited-text.ts'
 import { normalizeText, removeEmptyFences } from './normalize-text.ts'
 import { startsWithThinkBlock, splitAtThinkBlocks } from './remove-think-blocks.ts'
 import { type TextLine, splitIntoLines, listNonBlankLines } from './split-into-lines.ts'
@@ -21,16 +21,16 @@ export interface TextAlignment {
    * Client text that is inserted before a recorded message, by the message's index. If no message
    * was recorded, the index is 0.
    */
-  readonly textBefore: ReadonlyMap<number, readonly ClientText[]>
-  readonly textAfter: ReadonlyMap<number, readonly ClientText[]>
+  readonly textBefore: ReadonlyMap<number, readonly ClientTextPiece[]>
+  readonly textAfter: ReadonlyMap<number, readonly ClientTextPiece[]>
   /** Indexes of unedited messages that the client has with other whitespace. */
   readonly reformattedMessages: ReadonlySet<number>
 }
 
-export interface ClientText {
-  readonly message: Message
-  /** Index of the client's message that contains the text. */
-  readonly messageIndex: number
+export interface ClientTextPiece {
+  readonly piece: Message
+  /** Index of the client's message that contains the piece. */
+  readonly clientMessageIndex: number
 }
 
 /**
@@ -91,8 +91,8 @@ interface AlignmentState extends TextAlignment {
   readonly recordedLines: readonly (readonly string[])[]
   readonly hasOpenEnd: boolean
   readonly replacements: (Message | null)[]
-  readonly textBefore: Map<number, readonly ClientText[]>
-  readonly textAfter: Map<number, readonly ClientText[]>
+  readonly textBefore: Map<number, readonly ClientTextPiece[]>
+  readonly textAfter: Map<number, readonly ClientTextPiece[]>
 }
 
 /**
@@ -124,19 +124,19 @@ function alignGap(state: AlignmentState, gap: Gap): void {
     else textBefore.set(nextMessage ?? 0, buildClientMessages(state, startLine, endLine))
     return
   }
-  const surplus: ClientText[] = []
+  const surplus: ClientTextPiece[] = []
   let latestSlot = firstSlot
   let nextSlot = 0
-  for (const piece of buildClientMessages(state, startLine, endLine)) {
-    const text = normalizeMessage(piece.message)
+  for (const clientText of buildClientMessages(state, startLine, endLine)) {
+    const text = normalizeMessage(clientText.piece)
     const matchingOffset = openSlots
       .slice(nextSlot, nextSlot + MAX_SKIPPED_MESSAGES)
       .findIndex((slot) => slot.text.startsWith(text) || text.startsWith(slot.text))
     const slotIndex = nextSlot + Math.max(matchingOffset, 0)
     const slot = openSlots[slotIndex]
-    if (slot === undefined) surplus.push(piece)
+    if (slot === undefined) surplus.push(clientText)
     else {
-      replacements[slot.slotMessage] = copyPhase(recorded[slot.slotMessage], piece.message)
+      replacements[slot.slotMessage] = copyPhase(recorded[slot.slotMessage], clientText.piece)
       nextSlot = slotIndex + 1
       latestSlot = slot.slotMessage
     }
@@ -172,7 +172,7 @@ function alignContinuation(
   const [first, ...remaining] = buildClientMessages(state, fromLine, endLine)
   if (first === undefined) return
   if (isSameMessage)
-    replacements[previousMessage] = copyPhase(recorded[previousMessage], first.message)
+    replacements[previousMessage] = copyPhase(recorded[previousMessage], first.piece)
   textAfter.set(previousMessage, isSameMessage ? remaining : [first, ...remaining])
 }
 
@@ -181,12 +181,12 @@ function copyPhase(recorded: Message | undefined, piece: Message): Message {
   return { ...piece, phase: recorded.phase }
 }
 
-/** Builds messages from a range of lines, one per client message. */
+/** Builds a message from each client message that has some of the lines. */
 function buildClientMessages(
   { lines, clientMessages, texts }: AlignmentState,
   startLine: number,
   endLine: number,
-): readonly ClientText[] {
+): readonly ClientTextPiece[] {
   const linesByMessage = Map.groupBy(
     lines.slice(startLine, endLine),
     ({ messageIndex }) => messageIndex,
@@ -196,10 +196,11 @@ function buildClientMessages(
     const message = clientMessages[messageIndex]
     if (first === undefined || last === undefined || message === undefined) return []
     if (first.isFirst && last.isLast)
-      return [{ message: removeRecordedFields(message), messageIndex }]
+      return [{ piece: removeRecordedFields(message), clientMessageIndex: messageIndex }]
     const text = texts[messageIndex]?.slice(first.start, last.end) ?? ''
     const content = [{ type: 'output_text', text } as const]
-    return [{ message: { type: 'message', role: 'assistant', content }, messageIndex }]
+    const piece: Message = { type: 'message', role: 'assistant', content }
+    return [{ piece, clientMessageIndex: messageIndex }]
   })
 }
 

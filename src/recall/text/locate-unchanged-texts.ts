@@ -9,7 +9,7 @@
  * The search for one text starts at its rarest line. If repeated lines make the search much slower
  * than reading all lines once, the text counts as edited.
  */
-import { findLowerBound } from '../collections.ts'
+import { findLowerBound } from '../map-and-list-helpers.ts'
 
 export type TextLines = readonly string[]
 

@@ -38,11 +38,11 @@ const EMPTY_FENCE = /`{6,}|~{6,}/g
 
 /** Returns the normalized text of all assistant messages among the items, refusals included. */
 export function normalizeAssistantText(items: readonly Item[]): string {
-  return items
-    .map((item) =>
-      item.type === 'message' && item.role === 'assistant' ? normalizeParts(item.content) : '',
-    )
-    .join('')
+  return normalizeTextOfParts(
+    items.flatMap((item) =>
+      item.type === 'message' && item.role === 'assistant' ? item.content : [],
+    ),
+  )
 }
 
 /** Returns the normalized text that all turns generated, without empty code fences. */
@@ -54,6 +54,6 @@ export function normalizeTurnText(turns: readonly RecordedTurn[]): string {
  * Returns the normalized text of a message. Each part is normalized by itself, so that a marker at
  * the end of a part does not merge with the next part.
  */
-export function normalizeParts(content: readonly Part[]): string {
+export function normalizeTextOfParts(content: readonly Part[]): string {
   return content.map((part) => normalizeText(textOfPart(part))).join('')
 }

@@ -29,7 +29,7 @@ export function splitAtThinkBlocks(
   return [...pieces, text.slice(pieceStart)].filter((piece) => piece.trim() !== '')
 }
 
-/** Treatment of a think block without an end tag by a client: `cut` removes it, `keep` keeps it. */
+/** How a client treats a think block without an end tag: `cut` removes it, `keep` keeps it. */
 export type UnclosedBlockRule = 'cut' | 'keep'
 
 /**

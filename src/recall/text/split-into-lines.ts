@@ -1,6 +1,6 @@
 /** Splits a text into its non-blank lines, each with its position in the text. */
 import { removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
-import { normalizeLineBreaks } from './match-recorded-text.ts'
+import { normalizeLineBreaks } from './match-unedited-text.ts'
 
 /**
  * A non-blank line of a message. A message without text, e.g. an image, is one line with the text

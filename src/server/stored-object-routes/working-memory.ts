@@ -9,7 +9,10 @@ import { GatewayError, createNotFoundError } from '../../core/errors/gateway-err
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import { requireConversation } from './conversations.ts'
 import { excludeDeletedItems } from '../../gateway/history/exclude-deleted-items.ts'
-import { copySafeFields, MAX_PATCH_DEPTH } from '../../memory/versioned-layers/json-merge-patch.ts'
+import {
+  copySafeFields,
+  MAX_NESTING_DEPTH,
+} from '../../memory/versioned-layers/json-merge-patch.ts'
 import { saveNextVersion } from '../../memory/versioned-layers/save-next-version.ts'
 import {
   readWorkingMemory,
@@ -89,7 +92,7 @@ function checkMemory(memory: unknown): JsonObject {
   if (copy === null) {
     throw createInvalidError(
       'memory',
-      `\`memory\` is nested more than ${MAX_PATCH_DEPTH} levels deep.`,
+      `\`memory\` is nested more than ${MAX_NESTING_DEPTH} levels deep.`,
     )
   }
   const { length } = JSON.stringify(copy)

@@ -56,7 +56,7 @@ function asked(question: string, fields: Partial<LayerContext> = {}): LayerConte
     question,
     model: 'm',
     rules: RULES,
-    tokens: 1000,
+    tokenLimit: 1000,
     ports: {
       facts,
       nowMs: () => BEGAN + 1000,
@@ -69,7 +69,7 @@ const told = async (layer: typeof matching, ...of: Parameters<typeof asked>) =>
   (await layer.loadBlock(asked(...of), (work) => void background.push(work)))?.text ?? ''
 
 describe('the memory layer of facts that match the latest question (C59)', () => {
-  test('matching facts are sent as notes, not as instructions', async () => {
+  test('facts that match the question are sent under a heading that calls them notes, not instructions', async () => {
     await save('The server of the shop listens on port 8080')
     await save('The neighbours have a dog')
     const text = await told(matching, 'Which port does the server use?')
@@ -78,7 +78,7 @@ describe('the memory layer of facts that match the latest question (C59)', () =>
     expect(await told(matching, 'How are you?')).toBe('')
   })
 
-  test('sent facts are marked as used, and a failure of the store does not affect the answer', async () => {
+  test('sent facts are marked as used, and if the store fails to mark them, they are still sent', async () => {
     const fact = await save('The server listens on port 8080')
     await told(matching, 'Which port does the server use?')
     await Promise.all(background)
@@ -92,7 +92,7 @@ describe('the memory layer of facts that match the latest question (C59)', () =>
     expect(logged).toEqual(['facts-not-touched'])
   })
 
-  test('facts are found by terms at the start and at the end of a very long question', async () => {
+  test('facts that match the start or the end of a very long question are sent', async () => {
     await save('The zebra lives in Vienna')
     await save('The giraffe lives in Graz')
     const text = await told(matching, `zebra ${'and so on '.repeat(50_000)} giraffe`)
@@ -118,7 +118,7 @@ describe('the memory layer of facts that match the latest question (C59)', () =>
     expect(await told(matching, 'Which port does the server use?', { thread })).toContain('8080')
   })
 
-  test('the matching facts stay the same during a round, even if the model saves facts in it', async () => {
+  test('the facts that match the question stay the same during a round, even if the model saves facts in it', async () => {
     await save('The server listens on port 8080')
     const question = 'Which port does the server use?'
     const before = await told(matching, question)
@@ -141,7 +141,7 @@ describe('the memory layer of facts that match the latest question (C59)', () =>
 describe('the memory layer of core facts (C59)', () => {
   const IMPORTANT = { importance: 0.9 }
 
-  test('core facts are the facts with a high importance and those of the area "core"', async () => {
+  test('facts with a high importance and facts of the area "core" are sent as core facts', async () => {
     await save('The user is called Ann', IMPORTANT)
     await save('The user speaks German', { area: 'core' })
     await save('The user has a dog')
@@ -152,7 +152,7 @@ describe('the memory layer of core facts (C59)', () => {
     expect(await told(matching, 'What is the user called?')).not.toContain('Ann')
   })
 
-  test('core facts before the history stay the same; later core facts are sent after the history (C43)', async () => {
+  test('core facts before the history stay the same when more core facts are saved; these are sent after the history (C43)', async () => {
     await save('The user is called Ann', IMPORTANT)
     const before = await told(coreFactsLayer, 'Hi')
     await save('The user lives in Graz', { ...IMPORTANT, changedAtMs: BEGAN + 1 })
@@ -164,7 +164,7 @@ describe('the memory layer of core facts (C59)', () => {
     expect(await told(coreFactsLayer, 'Hi', { thread: null })).toMatch(/Graz/)
   })
 
-  test('a deleted core fact is no longer sent', async () => {
+  test('a core fact is no longer sent after it was deleted', async () => {
     const fact = await save('The user is called Ann', IMPORTANT)
     await facts.deleteFact(ALICE, fact.id)
     expect(await told(coreFactsLayer, 'Hi')).toBe('')

@@ -22,7 +22,7 @@ const fact = (text: string, fields: Partial<StoredFact> = {}) =>
 const textsOf = (facts: readonly StoredFact[]) => facts.map(({ text }) => text)
 
 describe('ranking of the facts that share search terms with a question (C59)', () => {
-  test('ranking puts the fact that the question is about first', () => {
+  test('ranking of facts: the fact that the question is about comes first', () => {
     const facts = [
       fact('The dog of the neighbours is loud'),
       fact('The server of the shop listens on port 8080'),
@@ -33,7 +33,7 @@ describe('ranking of the facts that share search terms with a question (C59)', (
     expect(best).not.toContain('The dog of the neighbours is loud')
   })
 
-  test('ranking finds one fact among thousands, even if the question has other terms, too', () => {
+  test('ranking of facts: one fact is found among thousands, even if the question also has terms that this fact lacks', () => {
     const question = 'Somebody wonders how this might be settled before the orchid dries up'
     const best = ranked(question, [fact('The orchid needs little water')], 10, 200)
     expect(textsOf(best)).toEqual(['The orchid needs little water'])
@@ -41,18 +41,18 @@ describe('ranking of the facts that share search terms with a question (C59)', (
     expect(ranked('Will it rain in the Alps tomorrow?', [fact('The dog barks')], 10, 1)).toEqual([])
   })
 
-  test('ranking prefers the more important of two equally relevant facts', () => {
+  test('ranking of facts: of two equally relevant facts, the more important one comes first', () => {
     const facts = [fact('The cat eats fish'), fact('The cat eats meat', { importance: 0.8 })]
     expect(textsOf(ranked('what does the cat eat', facts))[0]).toBe('The cat eats meat')
   })
 
-  test('ranking prefers the more recently used of two equally relevant facts', () => {
+  test('ranking of facts: of two equally relevant facts, the more recently used one comes first', () => {
     const long = { usedAtMs: NOW - 200 * DAY_MS }
     const facts = [fact('The cat eats fish', long), fact('The cat eats meat')]
     expect(textsOf(ranked('what does the cat eat', facts))[0]).toBe('The cat eats meat')
   })
 
-  test('ranking puts a near duplicate of the best fact after a different fact', () => {
+  test('ranking of facts: a near duplicate of the best fact comes after a different fact', () => {
     const facts = [
       fact('The cat eats fish every day', { importance: 0.8 }),
       fact('The cat eats fish every morning', { importance: 0.8 }),
@@ -72,7 +72,7 @@ test('the recency score of a fact halves after 60 days without use, except for c
   expect(scoreRecency({ importance: 0.5, usedAtMs: NOW + DAY_MS }, NOW)).toBe(1)
 })
 
-test('ranking returns each found fact at most once, whatever the order of the facts', () => {
+test('ranking of facts: each found fact is returned at most once, whatever the order of the input', () => {
   const texts = fc.array(fc.constantFrom('a cat', 'the dog', 'cat and dog', 'one cat more', '猫'))
   fc.assert(
     fc.property(texts, fc.nat(5), (all, most) => {

@@ -78,7 +78,7 @@ describe('saving a fact in the store', () => {
     expect(important).toMatchObject({ text: first.text, importance: 1, changedAtMs: 5_000 })
   })
 
-  test('saveFact renews an expired fact if it is saved again', async () => {
+  test('saveFact makes an expired fact valid again if the fact is saved again', async () => {
     await keep('The shop is closed', { validUntilMs: 2_000 })
     now = 5_000
     expect(await keep('The shop is closed')).toMatchObject({
@@ -88,7 +88,7 @@ describe('saving a fact in the store', () => {
     expect(await all()).toHaveLength(1)
   })
 
-  test('saveFact stores a different fact, or the same fact of another user, separately', async () => {
+  test('saveFact stores two facts if their texts differ, or if they belong to different users', async () => {
     await keep('The cat is called Tom')
     await keep('The dog is called Tom')
     await keep('The cat is called Tom', { scope: 'thread' })
@@ -110,7 +110,7 @@ test.each([
   // Callers without a user share no facts: they may be different people.
   ['user', null, 'T', 'T'],
 ] as const)(
-  'resolveFactScope returns for scope %s, user %s and conversation %s: %s (C42)',
+  'resolveFactScope: for the requested scope %s, the user %s and the conversation %s, a fact is stored in the scope %s (C42)',
   (wanted, user, thread, scope) => {
     expect(resolveFactScope({ tenant: 't', user }, wanted, thread)).toBe(scope)
   },
@@ -140,7 +140,7 @@ describe('saving the facts of a summary (C60)', () => {
     expect(await all()).toHaveLength(1)
   })
 
-  test('saveSummaryFacts stores nothing without a conversation, or if the database fails', async () => {
+  test('saveSummaryFacts stores nothing, and does not throw, without a conversation or if the database fails', async () => {
     const nowhere = { ...summed, scope: 'conversation' as const, thread: null }
     expect(await saveSummaryFacts(nowhere, world())).toBe(0)
     const away = { ...facts, searchFacts: () => Promise.reject(new Error('It is away.')) }

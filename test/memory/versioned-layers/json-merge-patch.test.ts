@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../src/core/json/json.ts'
 import {
   createMergePatch,
   copySafeFields,
-  MAX_PATCH_DEPTH,
+  MAX_NESTING_DEPTH,
   applyMergePatch,
 } from '../../../src/memory/versioned-layers/json-merge-patch.ts'
 
@@ -39,7 +39,7 @@ describe('JSON Merge Patches for the working memory (C40)', () => {
     expect(JSON.stringify(applyMergePatch(read(before), read(changes)))).toBe(after)
   })
 
-  test('a merge patch changes no prototype, whatever the depth of its field names', () => {
+  test('a merge patch with field names such as `__proto__` changes no prototype, whatever their depth', () => {
     const evil = read(
       '{"__proto__":{"x":1},"a":{"constructor":{"prototype":{"x":1}},"b":[{"__proto__":{"x":1},"ok":1}]}}',
     )
@@ -50,9 +50,9 @@ describe('JSON Merge Patches for the working memory (C40)', () => {
   })
 
   test('a merge patch that is nested deeper than 32 levels is rejected', () => {
-    expect(applyMergePatch({}, nested(MAX_PATCH_DEPTH))).not.toBeNull()
-    expect(applyMergePatch({}, nested(MAX_PATCH_DEPTH + 1))).toBeNull()
-    expect(copySafeFields(nested(MAX_PATCH_DEPTH + 1))).toBeNull()
+    expect(applyMergePatch({}, nested(MAX_NESTING_DEPTH))).not.toBeNull()
+    expect(applyMergePatch({}, nested(MAX_NESTING_DEPTH + 1))).toBeNull()
+    expect(copySafeFields(nested(MAX_NESTING_DEPTH + 1))).toBeNull()
     expect(applyMergePatch({}, nested(5000))).toBeNull()
   })
 

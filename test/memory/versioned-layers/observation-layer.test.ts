@@ -6,7 +6,7 @@ import {
 } from '../../../src/memory/versioned-layers/observation-layer.ts'
 
 describe('observations of a conversation by a model (C41)', () => {
-  test("observations are read only from the lines of a model's answer that begin like a list", () => {
+  test("observations are read only from lines of a model's answer that begin with `-`, `*` or `•`", () => {
     const text =
       'Here you are:\n- likes tea\n  * lives in Chur\n\nNONE\n- NONE\n-no point\n- likes tea'
     expect(parseObservations(text, [])).toEqual(['likes tea', 'lives in Chur'])

@@ -40,7 +40,7 @@ test('two replicas that save a memory at the same moment lose no change (C40)', 
   expect(Object.keys(newest?.body ?? {})).toHaveLength(8)
 })
 
-test('the round of a saved version never decreases, even if another branch has fewer rounds', async () => {
+test('the round number of a saved memory version never decreases, even if another branch of the conversation has fewer rounds', async () => {
   const thread = newId()
   await saveNextVersion(writingTo(thread, 9), () => ({ a: 1 }), replica())
   await saveNextVersion(writingTo(thread, 3), () => ({ a: 2 }), replica())
@@ -54,7 +54,7 @@ test('a version of a memory is not saved if its conversation was deleted', async
   expect(await replica().layers.loadVersions(writing.location)).toEqual([])
 })
 
-test('no version is saved if the change function returns null', async () => {
+test('saveNextVersion saves no memory version if the change function returns null', async () => {
   const writing = writingTo(newId())
   expect(await saveNextVersion(writing, () => null, replica())).toBeNull()
   expect(await replica().layers.loadVersions(writing.location)).toEqual([])

@@ -3,22 +3,22 @@ import { describe, expect, test } from 'vitest'
 import {
   splitSnapshotAndChanges,
   SNAPSHOT_EPOCH_ROUNDS,
-  type StateVersion,
+  type MemoryVersion,
 } from '../../../src/memory/versioned-layers/split-snapshot-and-changes.ts'
 
-const told = (versions: readonly StateVersion<string>[], round: number, most = 1000) =>
+const told = (versions: readonly MemoryVersion<string>[], round: number, most = 1000) =>
   splitSnapshotAndChanges(versions, round, () => 10, most)
-const at = (round: number, state: string): StateVersion<string> => ({ round, state })
+const at = (round: number, state: string): MemoryVersion<string> => ({ round, memory: state })
 
 describe('snapshot and changes of a memory with versions (C43)', () => {
-  test('a version is sent from the round after the one that wrote it', () => {
+  test('a memory version is first sent in the round after the one that wrote it', () => {
     const versions = [at(2, 'a')]
     expect(told(versions, 2)).toEqual({ snapshot: null, changes: [] })
     expect(told(versions, 3).changes).toEqual([{ round: 3, before: null, after: 'a' }])
     expect(told(versions, 9)).toEqual(told(versions, 3))
   })
 
-  test('the latest version becomes the snapshot when a new epoch of 20 rounds begins', () => {
+  test('every 20 rounds, the latest memory version becomes the snapshot that is sent before the history', () => {
     const versions = [at(2, 'a'), at(20, 'b'), at(21, 'c')]
     expect(told(versions, SNAPSHOT_EPOCH_ROUNDS).snapshot).toBeNull()
     expect(told(versions, SNAPSHOT_EPOCH_ROUNDS + 1)).toEqual({ snapshot: 'b', changes: [] })
@@ -28,13 +28,13 @@ describe('snapshot and changes of a memory with versions (C43)', () => {
     })
   })
 
-  test('only the last version of a round is sent, and the rounds of versions never decrease', () => {
+  test('of several memory versions of one round, only the last is sent, even if it has a lower round number than the version before', () => {
     expect(told([at(2, 'a'), at(2, 'b'), at(1, 'c')], 5).changes).toEqual([
       { round: 3, before: null, after: 'c' },
     ])
   })
 
-  test('the latest version becomes the snapshot when the changes exceed their token limit', () => {
+  test('the latest memory version becomes the snapshot as soon as the changes exceed their token limit', () => {
     const versions = [at(1, 'a'), at(2, 'b'), at(3, 'c'), at(4, 'd')]
     expect(told(versions, 4, 20).changes).toHaveLength(0)
     expect(told(versions, 4, 20).snapshot).toBe('c')
@@ -44,11 +44,11 @@ describe('snapshot and changes of a memory with versions (C43)', () => {
     })
   })
 
-  test('a new version only appends a change, except when an epoch begins', () => {
+  test('a new memory version only appends a change to what is sent, except at the start of each 20 rounds', () => {
     const log = fc
       .array(fc.nat(3), { maxLength: 40 })
       .map((gaps) =>
-        gaps.reduce<StateVersion<string>[]>(
+        gaps.reduce<MemoryVersion<string>[]>(
           (versions, gap, number) => [
             ...versions,
             at((versions.at(-1)?.round ?? 1) + gap, `v${number}`),

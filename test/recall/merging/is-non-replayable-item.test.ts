@@ -23,7 +23,7 @@ test.each(['web_search_call', 'file_search_call'])(
   },
 )
 
-test('recorded items that do not belong to hosted tools are sent again', () => {
+test("recorded messages, reasoning and calls of the client's tools are sent to a model again", () => {
   const items = talk`
     user: Look.
     call a image_generation_call

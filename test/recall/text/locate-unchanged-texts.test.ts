@@ -15,19 +15,19 @@ function anchors(texts: string, lines: string) {
 }
 
 describe('locating several texts in a longer text', () => {
-  test('texts are located in their order in the longer text', () => {
+  test('several texts are located in a longer text only in their order', () => {
     expect(anchors('ab|c|de', 'abcde')).toEqual([0, 2, 3])
     expect(anchors('ab|c|de', 'xabyyczde')).toEqual([1, 5, 7])
     expect(anchors('a|b', 'ba')).toEqual([1, null])
   })
 
-  test('a text is located completely or not at all', () => {
+  test('a text is not located in a longer text if one of its lines differs', () => {
     expect(anchors('abc|d', 'abd')).toEqual([null, 2])
     expect(anchors('abc', 'ab')).toEqual([null])
     expect(anchors('|a', 'a')).toEqual([null, 0])
   })
 
-  test('equal texts are distinguished by the texts around them', () => {
+  test('of several equal texts, each is located by the texts around it', () => {
     expect(anchors('k|k|abc|k', 'xkabck')).toEqual([null, 1, 2, 5])
     expect(anchors('k|k|abc|k', 'kxabck')).toEqual([0, null, 2, 5])
     expect(anchors('k|k|abc|k', 'kkabcx')).toEqual([0, 1, 2, null])
@@ -35,7 +35,7 @@ describe('locating several texts in a longer text', () => {
   })
 })
 
-test('located texts are at the returned lines and in order', () => {
+test('each located text begins at the returned line, and the located texts are in order', () => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 })
   fc.assert(
     fc.property(
@@ -56,7 +56,7 @@ test('located texts are at the returned lines and in order', () => {
   )
 })
 
-test('unchanged texts are still located if one of them was changed', () => {
+test('if one of several texts was changed, all others are still located', () => {
   const texts = fc.array(fc.constantFrom('k', 'ab', 'k k', 'c'), { minLength: 1, maxLength: 9 })
   fc.assert(
     fc.property(texts, fc.nat(), (texts, pick) => {
@@ -102,13 +102,13 @@ describe('comparisons of lines in the search for texts', () => {
         Array.from({ length: n }, (_, at) => (at % 2 === 0 ? 'y' : `t${at}`)),
       ],
     ],
-  ])('the number of line comparisons grows linearly with the lines: %s', (_name, made) => {
+  ])('locating texts compares lines in proportion to their number: %s', (_name, made) => {
     const compared = countComparedLines(...made(1000))
     expect(compared).toBeLessThan(20_000)
     expect(countComparedLines(...made(2000))).toBeLessThanOrEqual(2.5 * compared + 10)
   })
 
-  test('beyond the maximum number of line comparisons, a text counts as edited', () => {
+  test('a text is not located, and so counts as edited, if this needs more than the maximum number of line comparisons', () => {
     const pattern = [...repeated('a', 8), 'x', 'b']
     const many = (count: number) => Array.from({ length: count }, () => pattern).flat()
     const sought = [[...many(200), 'b', 'x']]

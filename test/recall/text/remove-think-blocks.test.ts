@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { alignEditedText } from '../../../src/recall/text/align-edited-text.ts'
 import { normalizeText } from '../../../src/recall/text/normalize-text.ts'
-import { matchRecordedText } from '../../../src/recall/text/match-recorded-text.ts'
+import { matchUneditedText } from '../../../src/recall/text/match-unedited-text.ts'
 import {
   startsWithThinkBlock,
   removeThinkBlocks,
@@ -24,16 +24,16 @@ test('the recorded text is restored after Open WebUI removed a think block', () 
   fc.assert(
     fc.property(spoken, (text) => {
       expect(
-        matchRecordedText([assistantMessage(text)], [assistantMessage(textSentBack(text))]),
+        matchUneditedText([assistantMessage(text)], [assistantMessage(textSentBack(text))]),
       ).not.toBe(null)
       expect(
-        matchRecordedText(
+        matchUneditedText(
           [assistantMessage('Oh'), assistantMessage(text)],
           [assistantMessage('Oh'), assistantMessage(textSentBack(text))],
         ),
       ).not.toBe(null)
       expect(
-        matchRecordedText([assistantMessage(text)], [assistantMessage(`${textSentBack(text)} Oh`)]),
+        matchUneditedText([assistantMessage(text)], [assistantMessage(`${textSentBack(text)} Oh`)]),
       ).toBe(null)
     }),
     { numRuns: 5000 },
@@ -57,7 +57,7 @@ test('normalizing does not change a text without tags, or a text that would beco
   }
 })
 
-test('a removed think block is restored next to an edit', () => {
+test('a think block that the client removed is restored even if the user edited other text of the answer', () => {
   const [first, second] = [
     assistantMessage('See <think>x</think>\nand y.'),
     assistantMessage('It is 4 degrees.'),
@@ -71,7 +71,7 @@ test('a removed think block is restored next to an edit', () => {
   expect([...aligned.reformattedMessages]).toEqual([0])
 })
 
-test('a long text with many think tags is read to its end', () => {
+test('a long text with many think tags is normalized completely', () => {
   // A quadratic implementation would exceed the test's timeout.
   for (const piece of ['<think>', '<think ', '</think>', '<thought>◁think▷']) {
     const text = piece.repeat(200_000)

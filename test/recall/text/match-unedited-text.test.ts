@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { matchRecordedText } from '../../../src/recall/text/match-recorded-text.ts'
+import { matchUneditedText } from '../../../src/recall/text/match-unedited-text.ts'
 import { assistantMessage } from '../../support/recalled-stories.ts'
 
 const one = 'for x in y:\n    print(x)'
@@ -7,7 +7,7 @@ const two = 'It is 4 de'
 const three = 'grees.'
 
 function same(given: readonly string[], recorded = [one, two, three]) {
-  const found = matchRecordedText(
+  const found = matchUneditedText(
     recorded.map((text) => assistantMessage(text)),
     given.map((text) => assistantMessage(text)),
   )
@@ -15,37 +15,37 @@ function same(given: readonly string[], recorded = [one, two, three]) {
 }
 
 describe('changes that a client program makes to text by itself', () => {
-  test('joining messages with two line breaks, one or none is not an edit', () => {
+  test('a text does not count as edited if the client joins messages with two line breaks, one or none', () => {
     expect(same([one, two, three])).toEqual([])
     for (const joiner of ['\n\n', '\n', '', ' ', '\r\n', '\n\n\n']) {
       expect(same([[one, two, three].join(joiner)])).toEqual([])
     }
   })
 
-  test('trimming a message is not an edit', () => {
+  test('a text does not count as edited if the client trims a message', () => {
     expect(same([` \n${one}`, two, `${three}\n \n`])).toEqual([])
     expect(same(['a()\nb()'], ['    a()\nb()\n'])).toEqual([])
     expect(same(['x\na()'], ['x', '    a()'])).toEqual([])
   })
 
-  test('other line ends, or removed characters that a database cannot store, are not an edit', () => {
+  test('a text does not count as edited if the client changes line ends or removes characters that a database cannot store', () => {
     expect(same([[one, two, three].join('\n').replaceAll('\n', '\r\n')])).toEqual([])
     expect(same(['ab'], ['a\0b'])).toEqual([])
   })
 
-  test('omitting a refusal is not an edit', () => {
+  test('a text does not count as edited if the client omits a refusal', () => {
     const refused = [
       { ...assistantMessage(''), content: [{ type: 'refusal', refusal: 'No.' } as const] },
       assistantMessage(two),
     ]
-    expect(matchRecordedText(refused, [assistantMessage(two)])).toEqual(new Set())
-    expect(matchRecordedText(refused, [assistantMessage('No.'), assistantMessage(two)])).toEqual(
+    expect(matchUneditedText(refused, [assistantMessage(two)])).toEqual(new Set())
+    expect(matchUneditedText(refused, [assistantMessage('No.'), assistantMessage(two)])).toEqual(
       new Set(),
     )
   })
 })
 
-test('reports messages with other blank lines, other trailing whitespace or a damaged marker', () => {
+test('matchUneditedText returns the messages that have other blank lines, other trailing whitespace or a damaged marker', () => {
   expect(same([one.replace('\n', '\n\n'), two, three])).toEqual([0])
   expect(same([one, two, 'a  \nb'], [one, two, 'a\nb'])).toEqual([2])
   const fenced = `\`\`\`\n[${'0'.repeat(20)}]: #\n\`\`\``
@@ -70,20 +70,20 @@ describe('think blocks that a client removes from a text', () => {
     ],
     ['a block without an end tag', 'Open it with <think> and go on.', 'Open it with'],
     ['the client keeps a block without an end tag', 'a <think>b</think> <think> c', 'a\n<think> c'],
-  ])('removing think blocks is not an edit: %s', (_, whole, left) => {
+  ])('a text does not count as edited if the client removes think blocks: %s', (_, whole, left) => {
     expect(same([left], [whole])).toEqual([0])
     expect(same([one, left, three], [one, whole, three])).toEqual([1])
     expect(same([`${left} Oh`], [whole])).toBe(null)
     expect(same([whole], [whole])).toEqual([])
   })
 
-  test('removing other tags or other text is an edit', () => {
+  test('a text counts as edited if other tags than think blocks, or other text, were removed', () => {
     expect(same(['Use the does.'], ['Use the <thinks>x</thinks> does.'])).toBe(null)
     expect(same(['Use it, it does.'], [text])).toBe(null)
     expect(same(['Use the'], [text])).toBe(null)
   })
 
-  test('removing a think block at the start of the text counts as an edit, because that is real reasoning', () => {
+  test('a text counts as edited if a think block at its start was removed, because such a block is real reasoning', () => {
     expect(same(['So.'], ['<think>x</think>\n\nSo.'])).toBe(null)
   })
 })
@@ -100,7 +100,7 @@ describe('changes of a text that count as edits by the user', () => {
     ['the last message is removed', [one, two]],
     ['text is added between two messages', [one, two, 'and', three]],
     ['the order of two messages changes', [two, one, three]],
-  ])('this change counts as an edit: %s', (_name, given) => {
+  ])('a text counts as edited after this change: %s', (_name, given) => {
     expect(same(given)).toBe(null)
   })
 })

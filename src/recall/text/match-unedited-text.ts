@@ -16,9 +16,9 @@ import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-
 /**
  * Returns `null` if the user edited the text. Else returns the indexes of the recorded messages
  * that the client has with other blank lines, other trailing whitespace, damaged markers, or
- * without think blocks. The caller removes undamaged markers from `clientMessages`.
+ * without think blocks. The caller must remove undamaged markers from `clientMessages`.
  */
-export function matchRecordedText(
+export function matchUneditedText(
   recorded: readonly Message[],
   clientMessages: readonly Message[],
 ): ReadonlySet<number> | null {
