@@ -10,7 +10,7 @@ import {
 import type { Item, Part } from '../core/item.ts'
 import { mayContainMarker } from '../core/markers/extract-turn-markers.ts'
 import { mayContainNotice } from '../core/text/gateway-notice.ts'
-import { mayContainDetailsBlock } from './cleaning/remove-details-from-text.ts'
+import { mayContainDetailsBlock } from '../core/text/remove-details-blocks.ts'
 
 /** One bit per trait. A set of traits is the sum of their bits, e.g. 16 + 512 = 528 for `author` and `media`. */
 export const ITEM_TRAITS = {

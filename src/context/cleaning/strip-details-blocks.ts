@@ -5,7 +5,10 @@
  */
 import type { Message, Part, TextPart } from '../../core/item.ts'
 import { editItems } from '../edit-items.ts'
-import { mayContainDetailsBlock, removeDetailsBlocks } from './remove-details-from-text.ts'
+import {
+  mayContainDetailsBlock,
+  removeDetailsBlocks,
+} from '../../core/text/remove-details-blocks.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 

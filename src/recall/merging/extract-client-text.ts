@@ -3,7 +3,7 @@
  * without markers. The text is split at the markers of stored turns without text, so that each of
  * these turns can be restored between the texts before and after its marker.
  */
-import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
+import { removeDetailsBlocks } from '../../core/text/remove-details-blocks.ts'
 import type { Item, Message, Part } from '../../core/item.ts'
 import { extractMarkers } from '../../core/markers/extract-turn-markers.ts'
 import { isEmptyAssistantMessage } from '../split-and-fingerprint-segments.ts'

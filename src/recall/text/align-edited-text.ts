@@ -3,7 +3,7 @@
  * client still has all its lines. Client text between two unedited messages replaces the recorded
  * messages between them.
  */
-import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
+import { removeDetailsBlocks } from '../../core/text/remove-details-blocks.ts'
 import { textOf, type Message } from '../../core/item.ts'
 import { locateTexts } from './locate-unchanged-texts.ts'
 import { normalizeLineBreaks } from './match-unedited-text.ts'

@@ -11,7 +11,7 @@ import {
   splitAtThinkBlocks,
   type UnclosedBlockRule,
 } from './remove-think-blocks.ts'
-import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
+import { removeDetailsBlocks } from '../../core/text/remove-details-blocks.ts'
 
 /**
  * Returns `null` if the user edited the text. Else returns the indexes of the recorded messages

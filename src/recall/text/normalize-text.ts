@@ -8,7 +8,7 @@ import { removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { removeThinkBlocks } from './remove-think-blocks.ts'
 import { removeWhitespace } from './remove-whitespace.ts'
-import { removeDetailsBlocks } from '../../context/cleaning/remove-details-from-text.ts'
+import { removeDetailsBlocks } from '../../core/text/remove-details-blocks.ts'
 
 export function normalizeText(text: string): string {
   return text === ''

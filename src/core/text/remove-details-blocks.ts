@@ -6,7 +6,7 @@
  * in an answer that was stopped, extends to the end of the text if it begins a line, as all blocks of Open WebUI
  * do. An unclosed tag within a line is only a mention and stays.
  */
-import { createCodeFenceTracker } from '../../core/text/track-markdown-code-fences.ts'
+import { createCodeFenceTracker } from './track-markdown-code-fences.ts'
 
 export function removeDetailsBlocks(text: string): string {
   if (!mayContainDetailsBlock(text)) return text
