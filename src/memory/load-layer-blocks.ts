@@ -50,6 +50,10 @@ export async function loadLayerBlocks(
   }
 }
 
+export function isAnyLayerEnabled(layers: readonly MemoryLayer[], rules: LayerRules): boolean {
+  return layers.some((layer) => layer.isEnabled(rules))
+}
+
 /**
  * Returns the enabled layers with their token limits, in the order in which their blocks are
  * inserted.

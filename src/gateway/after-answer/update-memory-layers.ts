@@ -1,7 +1,7 @@
 /** Updates the memory layers after an answer, e.g. adds new observations about the conversation. */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
-import { budgetEnabledLayers } from '../../memory/load-layer-blocks.ts'
+import { budgetEnabledLayers, isAnyLayerEnabled } from '../../memory/load-layer-blocks.ts'
 import type { LayerModelRequest } from '../../memory/memory-layer-interface.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import type { Ports } from '../dependencies-interface.ts'
@@ -9,7 +9,6 @@ import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.
 import {
   buildLayerContext,
   listMemoryLayers,
-  isAnyLayerRequested,
   type LayerContextPorts,
 } from '../prompt/additions/load-memory-blocks.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
@@ -24,7 +23,8 @@ export function updateMemoryLayers(
   ports: MemoryUpdatePorts,
 ): AfterAnswerWork | null {
   const { policy, clientRequest, history } = answered.prepared
-  if (clientRequest.client.isTask || !isAnyLayerRequested(policy.layers, ports)) return null
+  if (clientRequest.client.isTask) return null
+  if (!isAnyLayerEnabled(listMemoryLayers(ports), policy.layers)) return null
   if (!mayStoreMemory(clientRequest, history, ports.settings)) return null
   return async (settled) => {
     const outcome = await settled

@@ -13,6 +13,7 @@ import { MEMORY_LAYERS } from '../../../memory/layer-registry.ts'
 import {
   loadLayerBlocks,
   budgetEnabledLayers,
+  isAnyLayerEnabled,
   type SharedLayerContext,
 } from '../../../memory/load-layer-blocks.ts'
 import type { RunInBackground, MemoryLayer } from '../../../memory/memory-layer-interface.ts'
@@ -33,25 +34,20 @@ export async function loadMemoryBlocks(
   policies: readonly ContextPolicy[],
   ports: LayerContextPorts & Ports<'memoryLayers'>,
 ): Promise<LoadedHistory> {
-  const rules = policies
-    .map(({ layers }) => layers)
-    .find((layerRules) => isAnyLayerRequested(layerRules, ports))
+  const layers = listMemoryLayers(ports)
+  const rules = policies.find((policy) => isAnyLayerEnabled(layers, policy.layers))?.layers
   if (rules === undefined) return history
   const items = [...history.items, ...clientRequest.items]
   const input = { clientRequest, history, items, rules, turnId: null }
   const context = buildLayerContext(input, caller, ports)
   if (context.round === 0) return history
-  return { ...history, layers: await loadLayerBlocks(context, listMemoryLayers(ports), waitUntil) }
+  return { ...history, layers: await loadLayerBlocks(context, layers, waitUntil) }
 }
 
 export function listMemoryLayers({
   memoryLayers = MEMORY_LAYERS,
 }: Ports<'memoryLayers'>): readonly MemoryLayer[] {
   return memoryLayers
-}
-
-export function isAnyLayerRequested(rules: LayerRules, ports: Ports<'memoryLayers'>): boolean {
-  return listMemoryLayers(ports).some((layer) => layer.isEnabled(rules))
 }
 
 /**
