@@ -4,14 +4,14 @@
  * replicas. On Workers, memory does not outlive a request, so each run has its own lease, and an orphaned
  * run is recovered when a client requests its response.
  */
-import type { RunWithOwner } from '../store/background-runs/run-store-interface.ts'
+import type { RunWithReplica } from '../store/background-runs/run-store-interface.ts'
 import { holdReplicaLease, type ReplicaLease } from './replica-lease.ts'
 import type { RunLog } from './event-log/run-event-log.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export interface ActiveRuns {
   /**
-   * Opens a slot for a new run. The run is stored with the `owner` of the slot. The lease of this owner is
+   * Opens a slot for a new run. The run is stored with the `replicaId` of the slot. The lease of this replica is
    * renewed until the slot is closed.
    */
   readonly openSlot: (turnId: string) => Promise<ActiveRunSlot>
@@ -25,7 +25,7 @@ export interface ActiveRuns {
 
 export interface ActiveRunSlot {
   /** Id of the replica that owns the run; on Workers, an id for only this run. */
-  readonly owner: string
+  readonly replicaId: string
   readonly register: (log: RunLog) => void
   readonly close: () => Promise<void>
 }
@@ -36,7 +36,7 @@ export interface ProcessActiveRuns extends ActiveRuns {
 
 export async function createActiveRunsOfProcess(
   id: string,
-  recover: (run: RunWithOwner) => Promise<void>,
+  recover: (run: RunWithReplica) => Promise<void>,
   ports: Ports<'log' | 'nowMs' | 'replica' | 'runs' | 'settings'>,
 ): Promise<ProcessActiveRuns> {
   const logs = new Map<string, RunLog>()
@@ -56,7 +56,7 @@ export async function createActiveRunsOfProcess(
     listLogs: () => [...logs.values()],
     async openSlot(turnId) {
       return {
-        owner: id,
+        replicaId: id,
         register: (log) => void logs.set(turnId, log),
         close: async () => void logs.delete(turnId),
       }
@@ -74,10 +74,10 @@ export function createActiveRunsOfRequest(
     listLogs: () => [],
     async openSlot(turnId) {
       let log: RunLog | null = null
-      const owner = ports.newTurnId()
+      const replicaId = ports.newTurnId()
       const lease = await holdReplicaLease(
         {
-          replicaId: owner,
+          replicaId,
           leaseMs: getRunLeaseMs(ports),
           listRunningTurns: () => (log === null ? [] : [turnId]),
           onLost: () => void log?.stopWriting(),
@@ -86,7 +86,7 @@ export function createActiveRunsOfRequest(
         ports,
       )
       return {
-        owner,
+        replicaId,
         register: (newLog) => void (log = newLog),
         close: lease.end,
       }

@@ -6,7 +6,7 @@ import type { Caller } from '../core/client/caller.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
-import type { RunWithOwner } from '../store/background-runs/run-store-interface.ts'
+import type { RunWithReplica } from '../store/background-runs/run-store-interface.ts'
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import {
   createActiveRunsOfProcess,
@@ -58,7 +58,7 @@ export async function openBackgroundRunsOfProcess(
   ports: GatewayDependencies,
 ): Promise<ProcessBackgroundRuns> {
   let isClosing = false
-  const recover = async (found: RunWithOwner): Promise<void> => {
+  const recover = async (found: RunWithReplica): Promise<void> => {
     if (!isClosing) await recoverRun(found, activeRuns, ports)
   }
   const activeRuns = await createActiveRunsOfProcess(replicaId, recover, ports)

@@ -75,7 +75,7 @@ async function claimAndCancel(
   try {
     if (!(await runs.claimRun(run, owner))) return false
     void activeLog?.stopWriting()
-    return await endRunEarly({ turnId, tenant, user, owner }, CANCELLED, ports)
+    return await endRunEarly({ turnId, tenant, user, replicaId: owner }, CANCELLED, ports)
   } finally {
     await retireReplica(owner, ports)
   }

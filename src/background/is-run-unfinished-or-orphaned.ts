@@ -17,6 +17,6 @@ export function isTurnUnfinished(state: TurnState): boolean {
  */
 export function isRunOrphaned(page: RunLogPage, nowMs: number): boolean {
   if (!isTurnUnfinished(page.state)) return false
-  if (page.owner === null) return page.createdAtMs <= nowMs - OWNERLESS_RUN_TIMEOUT_MS
-  return page.aliveUntilMs === null || page.aliveUntilMs <= nowMs
+  if (page.replicaId === null) return page.createdAtMs <= nowMs - OWNERLESS_RUN_TIMEOUT_MS
+  return page.replicaAliveUntilMs === null || page.replicaAliveUntilMs <= nowMs
 }

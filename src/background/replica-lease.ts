@@ -7,7 +7,7 @@
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import {
   MAX_RUNS_PER_QUERY,
-  type RunWithOwner,
+  type RunWithReplica,
 } from '../store/background-runs/run-store-interface.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
@@ -19,7 +19,7 @@ export interface LeaseOptions {
   /** Called for a run that another replica has claimed. */
   readonly onLost: (turnId: string) => void
   /** Recovers an orphaned run; null if this replica does not recover runs. */
-  readonly recover: ((run: RunWithOwner) => Promise<void>) | null
+  readonly recover: ((run: RunWithReplica) => Promise<void>) | null
 }
 
 export interface ReplicaLease {
@@ -115,7 +115,7 @@ async function recoverOrphans(
 ): Promise<void> {
   if (recover === null) return
   try {
-    for (const turn of replica.takeUnclosedTurns()) await recover({ ...turn, owner: replicaId })
+    for (const turn of replica.takeUnclosedTurns()) await recover({ ...turn, replicaId })
     for (const orphan of await runs.findOrphanedRuns(nowMs())) await recover(orphan)
   } catch (error) {
     log('warn', 'orphans-not-rescued', { why: errorMessage(error) })

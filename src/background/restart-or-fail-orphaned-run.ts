@@ -11,7 +11,7 @@ import { createFailure, GatewayError, errorMessage } from '../core/errors/gatewa
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import {
   MAX_EVENT_NUMBER,
-  type RunWithOwner,
+  type RunWithReplica,
   type RunLogPage,
 } from '../store/background-runs/run-store-interface.ts'
 import type { NewTurn, StoredTurn } from '../store/turns/turn-store-interface.ts'
@@ -29,17 +29,17 @@ import { startRun, type StartedRun } from './start-run.ts'
  * process, otherwise to null.
  */
 export async function recoverRun(
-  found: RunWithOwner,
+  found: RunWithReplica,
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const { turnId, tenant, user } = found
   const slot = await activeRuns.openSlot(turnId)
   try {
-    if (await ports.runs.claimRun(found, slot.owner)) {
+    if (await ports.runs.claimRun(found, slot.replicaId)) {
       const restarted = await restartRun(found, slot, ports)
       if (restarted !== null) return restarted
-      await endRunEarly({ turnId, tenant, user, owner: slot.owner }, GATEWAY_STOPPED, ports)
+      await endRunEarly({ turnId, tenant, user, replicaId: slot.replicaId }, GATEWAY_STOPPED, ports)
     }
   } catch (error) {
     ports.log('warn', 'run-not-rescued', { turn: turnId, why: errorMessage(error) })
@@ -58,7 +58,7 @@ export function createRunRecovery(
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ) {
-  return async (found: RunWithOwner): Promise<void> => {
+  return async (found: RunWithReplica): Promise<void> => {
     const restarted = await recoverRun(found, activeRuns, ports)
     if (restarted !== null) exchange.waitUntil(restarted.whenOver)
   }
@@ -99,7 +99,7 @@ export const GATEWAY_STOPPED: RunConclusion = {
  * run is too old, or if the stored request is unreadable.
  */
 async function restartRun(
-  { turnId, tenant, user }: RunWithOwner,
+  { turnId, tenant, user }: RunWithReplica,
   slot: ActiveRunSlot,
   ports: GatewayDependencies,
 ): Promise<StartedRun | null> {
@@ -124,7 +124,7 @@ async function restartRun(
     firstEvent: (run.groups.at(-1)?.last ?? -1) + 1,
     async storeTurn(newTurn: NewTurn) {
       if (!isStillLastTurn(newTurn, turn)) throw createConversationChangedError()
-      await ports.runs.startRun({ turnId, tenant, user, owner: slot.owner })
+      await ports.runs.startRun({ turnId, tenant, user, replicaId: slot.replicaId })
     },
   }
   return startRun(newRun, slot, ports)

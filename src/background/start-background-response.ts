@@ -37,7 +37,7 @@ export async function startBackgroundResponse(
     await ports.runs.openRun({ ...turn, background: true }, events)
     // Not awaited, because the run does not depend on this write: if it fails, the status stays `queued`
     // until the run ends.
-    ports.runs.startRun({ turnId, tenant, user, owner: slot.owner }).catch(() => undefined)
+    ports.runs.startRun({ turnId, tenant, user, replicaId: slot.replicaId }).catch(() => undefined)
   }
   const run = { ...request, ...identity, isStored: false, firstEvent: events.last + 1, storeTurn }
   const { whenStored, whenOver, log } = startRun(run, slot, ports)

@@ -48,7 +48,7 @@ export interface StartedRun {
 
 export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDependencies): StartedRun {
   const { dialect, clientRequest, caller, turnId, createdAtMs } = run
-  const ownedRun = { turnId, ...caller, owner: slot.owner }
+  const ownedRun = { turnId, ...caller, replicaId: slot.replicaId }
   const log = createRunLog(ownedRun, run.firstEvent, getRunLeaseMs(ports), ports)
   const storing = Promise.withResolvers<void>()
   const state = { isStored: run.isStored, isCancelled: false }
@@ -57,7 +57,7 @@ export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDepende
   if (state.isStored) slot.register(log)
   const openTurn = async (turn: NewTurn): Promise<void> => {
     try {
-      await run.storeTurn({ ...turn, owner: slot.owner })
+      await run.storeTurn({ ...turn, replicaId: slot.replicaId })
     } catch (cause) {
       // Reports the failure immediately instead of when the upstream answers.
       storing.reject(cause instanceof GatewayError ? cause : createNotStoredError(cause))

@@ -18,7 +18,7 @@ export const storeSentRequests: ExplainHooks['storeSentRequests'] = (
     const turn = await loadStoredParent()
     if (turn === null) return null
     return {
-      rounds: listSentRequests().map((prepared) => encodeSentRequest(prepared, ports)),
+      requests: listSentRequests().map((prepared) => encodeSentRequest(prepared, ports)),
       baseTurnId: turn.parent,
     }
   }

@@ -188,7 +188,7 @@ function createRecorder(
     id,
     tenant,
     user,
-    owner: ports.replica.id,
+    replicaId: ports.replica.id,
     origin: resolveAnswerOrigin(prepared),
     createdAtMs,
     dialect: request.originalRequest.dialect,

@@ -38,12 +38,13 @@ function readAllowedHosts(raw: unknown): readonly AllowedHost[] {
   return list.flatMap((entry: unknown) => {
     const text = typeof entry === 'string' ? entry.trim() : null
     if (text === '') return []
-    const [, host, port = null] =
+    const [, host, port = 'default'] =
       /^(\[[^\]]+\]|[^:/@\s]+)(?::(\d{1,5}|\*))?$/.exec(text ?? '') ?? []
     const hostname = host === undefined ? undefined : URL.parse(`http://${host}/`)?.hostname
     if (hostname === undefined) {
       throw new Error(`must hold hosts as in files.intranet:9000, not ${JSON.stringify(entry)}.`)
     }
-    return { host: hostname, port }
+    if (port === '*') return { host: hostname, port: 'any' }
+    return { host: hostname, port: port === 'default' ? port : Number(port) }
   })
 }

@@ -3,17 +3,17 @@ import { GatewayError } from '../core/errors/gateway-error.ts'
 
 /**
  * Returns the result of `query`. If the database fails, throws the error `store_unavailable` with
- * the message `fault`, which the client gets.
+ * `message`, which the client receives.
  */
 export async function queryStoreOrThrow<Value>(
   query: () => Promise<Value>,
-  fault = 'The conversation could not be read because the database does not answer. Try again in a moment.',
+  message = 'The conversation could not be read because the database does not answer. Try again in a moment.',
 ): Promise<Value> {
   try {
     return await query()
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause
     const headers = { 'retry-after': '1' }
-    throw new GatewayError('store_unavailable', fault, { cause, headers })
+    throw new GatewayError('store_unavailable', message, { cause, headers })
   }
 }

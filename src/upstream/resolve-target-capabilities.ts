@@ -6,9 +6,9 @@ import type { CompactionReader } from '../context/summaries/can-read-compaction.
 import { cachePerObject } from '../core/caching/cache-per-object.ts'
 import type { MediaKind } from '../core/media/content-part-media.ts'
 import {
-  resolveMediaSupport,
-  type UpstreamMediaSupport,
-} from '../media/resolve-upstream-media-support.ts'
+  resolveMediaUrlsAndLimits,
+  type UpstreamMediaUrlsAndLimits,
+} from '../media/resolve-upstream-media-urls-and-limits.ts'
 import type { Provider } from '../providers/provider-interface.ts'
 import { PROVIDERS } from '../providers/registry.ts'
 import { requiresUnchangedReasoningPrefix } from '../providers/requires-unchanged-reasoning-prefix.ts'
@@ -19,7 +19,7 @@ export interface TargetCapabilities extends UpstreamTarget {
   readonly provider: Provider
   /** The kinds of media that the model can see, hear or read. */
   readonly mediaKinds: ReadonlySet<MediaKind>
-  readonly mediaSupport: UpstreamMediaSupport
+  readonly mediaSupport: UpstreamMediaUrlsAndLimits
   readonly compaction: CompactionReader
   /**
    * The lowest threshold in tokens that the upstream accepts for its own compaction; null if it
@@ -45,7 +45,7 @@ export const resolveTargetCapabilities = cachePerObject(
       model,
       provider,
       mediaKinds: resolveMediaKinds(account, model),
-      mediaSupport: resolveMediaSupport(account),
+      mediaSupport: resolveMediaUrlsAndLimits(account),
       compaction: {
         wire: account.wire,
         account: account.name,

@@ -122,7 +122,7 @@ describe.concurrent('background runs in a conversation', () => {
       first.kill()
       const second = await cluster.startReplica()
       await until(async () => (await cluster.turn(lost))?.state === 'complete')
-      expect((await cluster.turn(lost))?.owner).toBe(second.id)
+      expect((await cluster.turn(lost))?.replicaId).toBe(second.id)
       expect(`resp_${await head()}`).toBe(lost)
     }))
 })

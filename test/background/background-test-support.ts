@@ -61,7 +61,7 @@ export async function openRun(
   world: GatewayDependencies,
   fields: Partial<NewTurn> = {},
 ): Promise<NewTurn> {
-  const turn = newTurn({ id: newTurnId(), owner: 'R1', ...fields })
+  const turn = newTurn({ id: newTurnId(), replicaId: 'R1', ...fields })
   await world.runs.openRun(turn, null)
   return turn
 }

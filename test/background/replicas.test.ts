@@ -20,7 +20,7 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
         const turn = await cluster.turn(lost)
         return turn?.state === 'complete' && turn
       })
-      expect(turn).toMatchObject({ ...ANN, owner: second.id, createdAtMs: before?.createdAtMs })
+      expect(turn).toMatchObject({ ...ANN, replicaId: second.id, createdAtMs: before?.createdAtMs })
       const messages = decodeFrames(await text)
       expect(responsesFaults(messages)).toEqual([])
       expect(messages.filter(({ event }) => event === 'response.queued')).toHaveLength(1)
@@ -47,7 +47,7 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
   test('an answer that is no background run is ended as failed if its replica dies', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
-      const turn = newTurn({ id: newTurnId(), ...ANN, owner: first.id })
+      const turn = newTurn({ id: newTurnId(), ...ANN, replicaId: first.id })
       await first.world.store.openTurn(turn)
       first.kill()
       await cluster.startReplica()
@@ -86,10 +86,10 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
       await runs.renewReplica('R9', Date.now(), Date.now() + 60_000)
       await until(async () => {
         await runs.retireReplica(first.id)
-        return runs.claimRun({ turnId, ...ANN, owner: first.id }, 'R9')
+        return runs.claimRun({ turnId, ...ANN, replicaId: first.id }, 'R9')
       })
       await until(async () => first.cancelled() > 0)
-      expect(await cluster.turn(id)).toMatchObject({ state: 'open', owner: 'R9' })
+      expect(await cluster.turn(id)).toMatchObject({ state: 'open', replicaId: 'R9' })
     }))
 })
 
@@ -114,7 +114,7 @@ describe.concurrent('runs of a replica that shuts down', () => {
       expect((await cluster.turn(untold))?.state).toMatch(/queued|open/)
       const second = await cluster.startReplica()
       await until(async () => (await cluster.turn(untold))?.state === 'complete')
-      expect((await cluster.turn(untold))?.owner).toBe(second.id)
+      expect((await cluster.turn(untold))?.replicaId).toBe(second.id)
     }))
 })
 
@@ -172,7 +172,7 @@ describe.concurrent('runs that are owned by another replica', () => {
 test('if a replica could not store the end of an answer, it later ends the answer as failed', () =>
   withReplicas(async (cluster) => {
     const first = await cluster.startReplica()
-    const turn = newTurn({ id: newTurnId(), ...ANN, owner: first.id })
+    const turn = newTurn({ id: newTurnId(), ...ANN, replicaId: first.id })
     await first.world.store.openTurn(turn)
     first.world.replica.reportUnclosedTurn({ turnId: turn.id, ...ANN })
     await until(async () => (await cluster.turn(`resp_${turn.id}`))?.state === 'failed')

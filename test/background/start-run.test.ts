@@ -13,7 +13,7 @@ test('a run lasts until its after-answer tasks are done, because the host may st
   }
   const clientRequest = responsesDialect.parse({ model: 'demo', input: 'Hi', stream: true })
   const slot = {
-    owner: 'R1',
+    replicaId: 'R1',
     register: () => undefined,
     close: () => Promise.resolve(void steps.push('left')),
   }

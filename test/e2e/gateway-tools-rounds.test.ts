@@ -285,7 +285,9 @@ test('the check of stored requests reports a tool round that was not stored', as
     (owner, turnId, tell) =>
       saveRequests(owner, turnId, async () => {
         const stored = await tell()
-        return stored && { ...stored, rounds: stored.rounds.filter((_, round) => round !== left) }
+        return (
+          stored && { ...stored, requests: stored.requests.filter((_, round) => round !== left) }
+        )
       })
   const faults = []
   for (const keep of [saveRequests, withoutOne(0), withoutOne(1), withoutOne(2)]) {

@@ -7,12 +7,12 @@ test.each(KINDS)('sniffMediaType recognizes a %s by its first bytes (C85)', (kin
   expect(sniffMediaType(createFileBytes(kind))).toBe(kind)
 })
 
-test('sniffMediaType recognizes an MP3 without tags by its frames, and no AAC', () => {
+test('sniffMediaType recognizes the first frame of an MP3 without tags, and returns null for AAC', () => {
   expect(sniffMediaType(new Uint8Array([0xff, 0xfb, 0x90, 0x64]))).toBe('audio/mpeg')
   expect(sniffMediaType(new Uint8Array([0xff, 0xf1, 0x50, 0x80]))).toBeNull()
 })
 
-test('text with markup is recognized as markup and not as media', () => {
+test('looksLikeMarkup recognizes HTML, XML and SVG, for which sniffMediaType returns null', () => {
   const bytes = (text: string) => new TextEncoder().encode(text)
   for (const text of [
     '<!doctype html><p>Not found',

@@ -7,9 +7,9 @@ function readAllowedHosts(value: unknown) {
 
 test('allowed media hosts and their ports are read from a text or a list', () => {
   const hosts = [
-    { host: 'files.intranet', port: null },
-    { host: '10.0.0.7', port: '9000' },
-    { host: '[::1]', port: '*' },
+    { host: 'files.intranet', port: 'default' },
+    { host: '10.0.0.7', port: 9000 },
+    { host: '[::1]', port: 'any' },
   ]
   expect(readAllowedHosts('Files.Intranet, 10.0.0.7:9000,[::1]:*')).toEqual(hosts)
   expect(readAllowedHosts(['files.intranet', '0x0a000007:9000', '[0::1]:*'])).toEqual(hosts)

@@ -137,7 +137,7 @@ export function testConversations(open: OpenEngine, encryption: RowEncryption): 
   })
 
   describe('the lock of a conversation', () => {
-    test('the lock of a conversation belongs to one turn at a time, which may request it again', async () => {
+    test('the lock of a conversation belongs to one turn at a time, and that turn may request it again', async () => {
       const id = await create()
       expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, headTurnId: null })
       expect(await hold(id, 'A')).toEqual({ type: 'held', ...PLACE, headTurnId: null })
@@ -148,7 +148,7 @@ export function testConversations(open: OpenEngine, encryption: RowEncryption): 
       expect(await hold(id, 'B')).toMatchObject({ type: 'held' })
     })
 
-    test('the lock of a conversation is given to one of many concurrent requests', async () => {
+    test('of many concurrent requests for the lock of a conversation, one gets it', async () => {
       const id = await create()
       const held = await Promise.all(Array.from({ length: 12 }, (_, at) => hold(id, `H${at}`)))
       expect(held.filter(({ type }) => type === 'held')).toHaveLength(1)
@@ -164,7 +164,7 @@ export function testConversations(open: OpenEngine, encryption: RowEncryption): 
       expect(await conversations.renewLock(renewed)).toBe(false)
     })
 
-    test('the lock of a conversation is refused to other owners and for unknown conversations', async () => {
+    test('a conversation cannot be locked by other owners, nor if it does not exist', async () => {
       const id = await create()
       const theirs = { ...STRANGER, conversationId: id, turnId: 'A', nowMs: 0, untilMs: 1 }
       expect(await conversations.lockConversation(theirs)).toEqual({ type: 'unknown' })
@@ -173,7 +173,7 @@ export function testConversations(open: OpenEngine, encryption: RowEncryption): 
   })
 
   describe('end of a turn that has locked its conversation', () => {
-    test('a turn that has locked its conversation becomes the head when it succeeds, and releases the lock', async () => {
+    test('a successful turn that has locked its conversation becomes its head and releases the lock', async () => {
       const id = await create()
       const turn = newTurn({ conversation: id })
       await hold(id, turn.id)
@@ -216,7 +216,7 @@ export function testConversations(open: OpenEngine, encryption: RowEncryption): 
   })
 
   describe('items that clients add to a conversation', () => {
-    test('items of a client are appended by the turn that has the lock, which is released afterwards', async () => {
+    test('appendItems adds items of a client if the turn has the lock of the conversation, and releases the lock', async () => {
       const id = await create()
       const turn = newTurn({ conversation: id, input: [user('a'), user('b')] })
       await hold(id, turn.id)

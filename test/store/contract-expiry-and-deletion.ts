@@ -84,7 +84,7 @@ export function testExpiryAndDeletion(open: OpenEngine, encryption: RowEncryptio
       before: number,
       fields: Partial<ExpiryPageRequest> = {},
     ): Promise<number> => {
-      const page = { lifetime: 'all', unusedSinceMs: before, nowMs: 1_000_000, limit: 100 } as const
+      const page = { chats: 'all', unusedSinceMs: before, nowMs: 1_000_000, limit: 100 } as const
       let removed = 0
       let after: ExpiryCursor | null = null
       let rounds = 0
@@ -132,7 +132,7 @@ export function testExpiryAndDeletion(open: OpenEngine, encryption: RowEncryptio
       for (let createdAtMs = 2; createdAtMs < 8; createdAtMs += 1) {
         chain.push(await storeNextTurn(chain.at(-1) as NewTurn, { createdAtMs }))
       }
-      const page = { lifetime: 'all', unusedSinceMs: 9, nowMs: 9, limit: 3 } as const
+      const page = { chats: 'all', unusedSinceMs: 9, nowMs: 9, limit: 3 } as const
       const first = await deletion.expireTurns({ ...page, after: null })
       expect(first.deletedCount).toBe(3)
       expect(await findRemaining(...chain)).toEqual(chain.slice(0, 4))
@@ -177,7 +177,9 @@ export function testExpiryAndDeletion(open: OpenEngine, encryption: RowEncryptio
       const runs = createRunStore(engine, encryption)
       await runs.renewReplica(alive, 0, 100)
       await runs.renewReplica(dead, 0, 40)
-      const turns = [alive, dead, null].map((owner) => newTurn({ tenant, owner, createdAtMs: 1 }))
+      const turns = [alive, dead, null].map((owner) =>
+        newTurn({ tenant, replicaId: owner, createdAtMs: 1 }),
+      )
       for (const turn of turns) await store.openTurn(turn)
       expect(await expire(10, { nowMs: 50 })).toBe(2)
       const chains = turns.map(({ id }) => store.loadChain({ tenant, user: null }, id))
@@ -195,7 +197,7 @@ export function testExpiryAndDeletion(open: OpenEngine, encryption: RowEncryptio
       const above = await storeNextTurn(below, { isTemporary: true })
       const under = await storeNewTurn({ createdAtMs: 1, isTemporary: true })
       const stands = await storeNextTurn(under)
-      expect(await expire(10, { lifetime: 'temporary' })).toBe(2)
+      expect(await expire(10, { chats: 'temporary' })).toBe(2)
       expect(await findRemaining(keptTurns, below, above, under, stands)).toEqual([
         keptTurns,
         under,
@@ -249,13 +251,13 @@ export function testExpiryAndDeletion(open: OpenEngine, encryption: RowEncryptio
 
     test('deleteThread deletes running turns, and no later write restores them', async () => {
       const runs = createRunStore(engine, encryption)
-      const plain = newTurn({ tenant, owner: 'r' })
-      const run = nextTurn(plain, { background: true, owner: 'r' })
+      const plain = newTurn({ tenant, replicaId: 'r' })
+      const run = nextTurn(plain, { background: true, replicaId: 'r' })
       await store.openTurn(plain)
       await store.journalItems(plain.id, tenant, numberItems([assistant('a')]))
       await runs.openRun(run, { first: 0, last: 0, text: 'x' })
       expect(await deleteThread(run)).toBe(2)
-      const hold = { turnId: run.id, tenant, user: null, owner: 'r' }
+      const hold = { turnId: run.id, tenant, user: null, replicaId: 'r' }
       const events = { first: 1, last: 1, text: 'y' }
       const items = numberItems([assistant('late')])
       await store.journalItems(plain.id, tenant, items)

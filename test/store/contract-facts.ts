@@ -285,9 +285,9 @@ export function testFacts(open: OpenEngine, encryption: RowEncryption): void {
     })
 
     test('a fact is deleted when it has expired, or was not used for long and is not important', async () => {
-      const expire = (lifetime: 'all' | 'temporary', unusedSinceMs: number) =>
+      const expire = (chats: 'all' | 'temporary', unusedSinceMs: number) =>
         opened.stores.deletion.expireTurns({
-          lifetime,
+          chats,
           unusedSinceMs,
           nowMs: NOW,
           after: null,

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
-import type { DerivedDataOrigin } from '../../src/store/deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../../src/store/deletion/deletion-store-interface.ts'
 import { newFact } from './contract-facts.ts'
 import { newVersion } from './contract-layers.ts'
 import { newSummary } from './contract-summaries.ts'
@@ -26,12 +26,12 @@ export function testFinalDeletion(open: OpenEngine, encryption: RowEncryption): 
    */
   const writeDerivedData = async (
     owner: { tenant: string; user: string | null },
-    work: DerivedDataOrigin,
+    work: DerivedDataSource,
   ) => {
     const { summaries, facts, layers } = opened.stores
     const { jobStartedAtMs, thread } = work
     const isConversation = thread?.startsWith('conv_') === true
-    const ties = isConversation ? { conversation: thread } : { turn: thread }
+    const ties = isConversation ? { conversation: thread } : { turnId: thread }
     const place = { owner, layer: 'observations', thread: thread ?? newId() }
     const ofUser = { owner, layer: 'working_memory', thread: null }
     const number = (await layers.loadVersions(ofUser)).length + 1
@@ -39,8 +39,8 @@ export function testFinalDeletion(open: OpenEngine, encryption: RowEncryption): 
       summaries.saveSummary(newSummary({ ...owner, ...ties, jobStartedAtMs })),
       facts.saveFact(newFact({ ...owner, scope: thread ?? 'user', text: `a ${newId()}` }), work),
       facts.saveFact(newFact({ ...owner, scope: 'user', text: `b ${newId()}` }), work),
-      layers.saveVersion(newVersion(place, { origin: work, id: `lay_${newId()}` })),
-      layers.saveVersion(newVersion(ofUser, { origin: work, number, id: `lay_${newId()}` })),
+      layers.saveVersion(newVersion(place, { derivedFrom: work, id: `lay_${newId()}` })),
+      layers.saveVersion(newVersion(ofUser, { derivedFrom: work, number, id: `lay_${newId()}` })),
     ])
   }
   /** Counts the rows of the tenant. */
@@ -221,7 +221,7 @@ export function testFinalDeletion(open: OpenEngine, encryption: RowEncryption): 
     const [note] = await notes()
     expect(note?.forgotten_at).toBe(NOW)
     expect(note?.name).not.toContain('ice')
-    const page = { lifetime: 'temporary', unusedSinceMs: 0, after: null, limit: 1 } as const
+    const page = { chats: 'temporary', unusedSinceMs: 0, after: null, limit: 1 } as const
     await deletion.expireTurns({ ...page, nowMs: NOW + DAY_MS })
     expect(await notes()).toHaveLength(1)
     await deletion.expireTurns({ ...page, nowMs: NOW + DAY_MS + 1 })

@@ -29,9 +29,9 @@ export function newVersion(
     body: { memory: { said: '“no\0thing”, half \ud800 a pair' } },
     createdAtMs: NOW,
     usedAtMs: NOW,
-    parent: null,
+    parentTurnId: null,
     isTemporary: false,
-    origin: { jobStartedAtMs: NOW + 1, thread: null },
+    derivedFrom: { jobStartedAtMs: NOW + 1, thread: null },
     ...fields,
   }
 }
@@ -40,9 +40,9 @@ export function toStoredVersion(version: NewLayerVersion): StoredLayerVersion {
   const {
     id: _id,
     key: _place,
-    parent: _parent,
+    parentTurnId: _parent,
     isTemporary: _is,
-    origin: _work,
+    derivedFrom: _work,
     ...stored
   } = version
   return stored
@@ -156,16 +156,16 @@ export function testMemoryLayers(open: OpenEngine, encryption: RowEncryption): v
     })
 
     test('a layer version is deleted when its source is deleted while it is written', async () => {
-      expect(await opened.stores.layers.saveVersion(newVersion(place, { parent: newId() }))).toBe(
-        false,
-      )
+      expect(
+        await opened.stores.layers.saveVersion(newVersion(place, { parentTurnId: newId() })),
+      ).toBe(false)
       expect(await load(place)).toEqual([])
     })
 
     test('a layer version is deleted when it was not used for long', async () => {
-      const expire = (lifetime: 'all' | 'temporary', unusedSinceMs: number) =>
+      const expire = (chats: 'all' | 'temporary', unusedSinceMs: number) =>
         opened.stores.deletion.expireTurns({
-          lifetime,
+          chats,
           unusedSinceMs,
           nowMs: NOW,
           after: null,

@@ -66,7 +66,7 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
     newTurn({ tenant, createdAtMs: LONG_AGO, ...fields })
   const expire = () =>
     createDeletionStore(engine).expireTurns({
-      lifetime: 'all',
+      chats: 'all',
       unusedSinceMs: LONG_AGO + HOUR_MS,
       nowMs: LONG_AGO + 3 * HOUR_MS,
       after: null,
@@ -106,10 +106,10 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
 
     test('media inside of items are restored from a run and from a conversation', async () => {
       const input = [imageMessage(picture(5))]
-      const [run, added] = [ownTurn({ owner: 'replica', input }), ownTurn({ input })]
+      const [run, added] = [ownTurn({ replicaId: 'replica', input }), ownTurn({ input })]
       const runs = createRunStore(engine, encryption)
       const output = [drawn(base64(6, 6_000))]
-      const hold = { turnId: run.id, tenant, user: null, owner: 'replica' }
+      const hold = { turnId: run.id, tenant, user: null, replicaId: 'replica' }
       await runs.openRun(run, null)
       await runs.startRun(hold)
       expect(await runs.endRun(hold, createEnding(run, { items: numberItems(output) }), null)).toBe(

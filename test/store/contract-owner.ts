@@ -118,10 +118,10 @@ export function testOwners(open: OpenEngine): void {
       const turn = await storeTurn()
       const sent = { body: '{"a":1}', items: '[]', about: '{}' }
       await requests.saveRequests(ALICE, turn.id, async () => ({
-        rounds: [sent],
+        requests: [sent],
         baseTurnId: null,
       }))
-      const summary = newSummary({ ...ALICE, turn: turn.id })
+      const summary = newSummary({ ...ALICE, turnId: turn.id })
       await summaries.saveSummary(summary)
       const url = `https://a.example/${turn.id}.png`
       const medium = { type: 'image/png', base64: 'QUJD' }
@@ -156,7 +156,7 @@ export function testOwners(open: OpenEngine): void {
     })
 
     test('for another owner a run has no log', async () => {
-      const turn = newTurn({ ...ALICE, background: true, owner: 'R1' })
+      const turn = newTurn({ ...ALICE, background: true, replicaId: 'R1' })
       await stores.runs.openRun(turn, { first: 0, last: 0, text: 'x' })
       expect(await stores.runs.readLog(other, turn.id, 0)).toBeNull()
       const log = await stores.runs.readLog(ALICE, turn.id, 0)
@@ -173,11 +173,11 @@ export function testOwners(open: OpenEngine): void {
 
   test('an orphaned run is returned with its user', async () => {
     for (const who of ['al"ice\0', null]) {
-      const turn = newTurn({ tenant: newId(), user: who, background: true, owner: newId() })
+      const turn = newTurn({ tenant: newId(), user: who, background: true, replicaId: newId() })
       await stores.runs.openRun(turn, null)
-      const { id: turnId, tenant, owner } = turn
+      const { id: turnId, tenant, replicaId } = turn
       const orphans = await stores.runs.findOrphanedRuns(NOW)
-      expect(orphans).toContainEqual({ turnId, tenant, user: who, owner })
+      expect(orphans).toContainEqual({ turnId, tenant, user: who, replicaId })
     }
   })
 }

@@ -7,7 +7,7 @@ import { createUpstreamRequestStore } from '../../src/store/upstream-requests/sq
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type {
   UpstreamRequestStore,
-  RoundRequest,
+  ToolRoundRequest,
   SentRequest,
 } from '../../src/store/upstream-requests/upstream-request-store-interface.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
@@ -39,7 +39,10 @@ export function testStoredRequests(open: OpenEngine, encryption: RowEncryption):
     const turn = parent === null ? newTurn(owner) : nextTurn(parent)
     await store.openTurn(turn)
     await store.closeTurn(createEnding(turn))
-    await requests.saveRequests(owner, turn.id, async () => ({ rounds, baseTurnId: turn.parent }))
+    await requests.saveRequests(owner, turn.id, async () => ({
+      requests: rounds,
+      baseTurnId: turn.parent,
+    }))
     return turn
   }
   const storeRequest = (parent: NewTurn | null, sent: SentRequest) => storeRounds(parent, [sent])
@@ -50,7 +53,11 @@ export function testStoredRequests(open: OpenEngine, encryption: RowEncryption):
   })
   const onlyRound = (body: string) => ({ ...textOf(body), round: 0, roundCount: 1 })
   /** Reads with a new store, whose cache is empty. */
-  const readWithNewStore = (id: string, of = owner, round?: number): Promise<RoundRequest | null> =>
+  const readWithNewStore = (
+    id: string,
+    of = owner,
+    round?: number,
+  ): Promise<ToolRoundRequest | null> =>
     createUpstreamRequestStore(engine, encryption).loadRequest(of, id, round)
   /** Counts the bytes that the work writes. */
   const countWrittenBytes = async (work: () => Promise<unknown>): Promise<number> => {
@@ -104,13 +111,19 @@ export function testStoredRequests(open: OpenEngine, encryption: RowEncryption):
     const first = newTurn({ ...owner, input })
     await store.openTurn(first)
     const sent = textOf(JSON.stringify({ messages }))
-    await requests.saveRequests(owner, first.id, async () => ({ rounds: [sent], baseTurnId: null }))
+    await requests.saveRequests(owner, first.id, async () => ({
+      requests: [sent],
+      baseTurnId: null,
+    }))
     const more = [...messages, { role: 'user', content: 'and more '.repeat(800) }]
     const second = nextTurn(first, { input: [user(more.at(-1)?.content ?? '')] })
     await store.openTurn(second)
     const next = textOf(JSON.stringify({ messages: more }))
     const rounds = [next, textOf(`${next.body} `)]
-    await requests.saveRequests(owner, second.id, async () => ({ rounds, baseTurnId: first.id }))
+    await requests.saveRequests(owner, second.id, async () => ({
+      requests: rounds,
+      baseTurnId: first.id,
+    }))
     const sql = `select sum(length(body)) as chars from requests where tenant = '${owner.tenant}'`
     const [[row] = []] = await engine.read([{ name: null, sql, parameters: [] }])
     expect(Number((row as { readonly chars: number | string }).chars)).toBeLessThan(8_000)
@@ -137,7 +150,10 @@ export function testStoredRequests(open: OpenEngine, encryption: RowEncryption):
     )
     const [one = '', two = '', three = ''] = bodies
     const sent = textOf(one)
-    await requests.saveRequests(owner, first.id, async () => ({ rounds: [sent], baseTurnId: null }))
+    await requests.saveRequests(owner, first.id, async () => ({
+      requests: [sent],
+      baseTurnId: null,
+    }))
     const second = await storeRequest(first, textOf(two))
     const { engine: countWrittenBytes, trips } = recordRoundTrips(engine)
     requests = createUpstreamRequestStore(countWrittenBytes, encryption)
@@ -237,7 +253,7 @@ export function testStoredRequests(open: OpenEngine, encryption: RowEncryption):
     const { promise, resolve } = Promise.withResolvers<null>()
     const keeping = requests.saveRequests(owner, turn.id, async () => {
       await promise
-      return { rounds: [textOf('late')], baseTurnId: null }
+      return { requests: [textOf('late')], baseTurnId: null }
     })
     const reading = requests.loadRequest(owner, turn.id)
     resolve(null)
@@ -270,7 +286,7 @@ export function testStoredRequests(open: OpenEngine, encryption: RowEncryption):
 
   test('no request is stored for a turn that does not exist', async () => {
     const keeping = requests.saveRequests(owner, newId(), async () => ({
-      rounds: [textOf('stray')],
+      requests: [textOf('stray')],
       baseTurnId: null,
     }))
     await expect(keeping).rejects.toThrow(/foreign key/i)

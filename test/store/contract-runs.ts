@@ -37,14 +37,14 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
   })
   afterAll(() => engine.close())
 
-  const holdOf = ({ id, tenant, user }: NewTurn, owner = 'R1') => ({
+  const holdOf = ({ id, tenant, user }: NewTurn, replicaId = 'R1') => ({
     turnId: id,
     tenant,
     user,
-    owner,
+    replicaId,
   })
   const openRun = async (fields: Partial<NewTurn> = {}): Promise<NewTurn> => {
-    const turn = newTurn({ background: true, owner: 'R1', ...fields })
+    const turn = newTurn({ background: true, replicaId: 'R1', ...fields })
     await runs.openRun(turn, eventGroup(0, 2))
     return turn
   }
@@ -60,14 +60,14 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
       expect(await runs.readLog(turn, turn.id, 0)).toEqual({
         turnId: turn.id,
         ...OWNER,
-        owner: 'R1',
+        replicaId: 'R1',
         dialect: 'responses',
         origin: ORIGIN,
         conversation: null,
         state: 'queued',
         background: true,
         isDeleted: false,
-        aliveUntilMs: null,
+        replicaAliveUntilMs: null,
         createdAtMs: turn.createdAtMs,
         isLogged: true,
         groups: [eventGroup(0, 2), eventGroup(3, 7)],
@@ -148,7 +148,7 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
     })
 
     test.each([
-      ['another replica', { owner: 'R2' }],
+      ['another replica', { replicaId: 'R2' }],
       ['another tenant', { tenant: 'other' }],
       ['the owner of an unknown turn', { turnId: 'GONE' }],
     ])('the owner of a run cannot write if it is %s', async (_, wrong) => {
@@ -191,7 +191,7 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
       const taken = await Promise.all(takers.map((taker) => runs.claimRun(holdOf(turn), taker)))
       expect(taken.filter(Boolean)).toHaveLength(1)
       const page = await runs.readLog(turn, turn.id, 0)
-      expect(page?.owner).toBe(takers[taken.indexOf(true)])
+      expect(page?.replicaId).toBe(takers[taken.indexOf(true)])
     })
 
     test("of the owner's writes at the time of a claim, those before it are stored and those after it are not", async () => {
@@ -236,23 +236,23 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
     })
 
     test('a run without an owner can be claimed', async () => {
-      const turn = await openRun({ owner: null })
-      const found = { ...OWNER, turnId: turn.id, owner: null }
-      expect(await runs.claimRun({ ...found, owner: 'R9' }, 'R1')).toBe(false)
+      const turn = await openRun({ replicaId: null })
+      const found = { ...OWNER, turnId: turn.id, replicaId: null }
+      expect(await runs.claimRun({ ...found, replicaId: 'R9' }, 'R1')).toBe(false)
       expect(await runs.claimRun(found, 'R1')).toBe(true)
     })
 
     test('findOwnedRuns returns the runs that a replica still owns', async () => {
-      const owner = newId()
+      const replicaId = newId()
       const [kept, ended, taken] = [
-        await openRun({ owner }),
-        await openRun({ owner }),
-        await openRun({ owner }),
+        await openRun({ replicaId }),
+        await openRun({ replicaId }),
+        await openRun({ replicaId }),
       ]
-      await runs.endRun(holdOf(ended, owner), createEnding(ended), null)
-      await runs.claimRun(holdOf(taken, owner), 'R2')
+      await runs.endRun(holdOf(ended, replicaId), createEnding(ended), null)
+      await runs.claimRun(holdOf(taken, replicaId), 'R2')
       const ids = [kept, ended, taken].map(({ id }) => id)
-      expect(await runs.findOwnedRuns(owner, [...ids, 'GONE'])).toEqual(new Set([kept.id]))
+      expect(await runs.findOwnedRuns(replicaId, [...ids, 'GONE'])).toEqual(new Set([kept.id]))
     })
   })
 
@@ -262,30 +262,34 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
       new Set((await runs.findOrphanedRuns(nowMs)).map(({ turnId }) => turnId))
 
     test('a run is not orphaned until the lease of its owner ends', async () => {
-      const owner = newId()
-      const turn = await openRun({ owner })
-      const found = { ...OWNER, turnId: turn.id, owner }
-      await runs.renewReplica(owner, NOW, NOW + 10)
+      const replicaId = newId()
+      const turn = await openRun({ replicaId })
+      const found = { ...OWNER, turnId: turn.id, replicaId }
+      await runs.renewReplica(replicaId, NOW, NOW + 10)
       expect(await orphans(NOW + 9)).not.toContain(turn.id)
       expect(await runs.findOrphanedRuns(NOW + 10)).toContainEqual(found)
-      await runs.renewReplica(owner, NOW, NOW + 20)
+      await runs.renewReplica(replicaId, NOW, NOW + 20)
       expect(await orphans(NOW + 10)).not.toContain(turn.id)
-      expect(await runs.readLog(turn, turn.id, 0)).toMatchObject({ aliveUntilMs: NOW + 20 })
-      await runs.retireReplica(owner)
+      expect(await runs.readLog(turn, turn.id, 0)).toMatchObject({ replicaAliveUntilMs: NOW + 20 })
+      await runs.retireReplica(replicaId)
       expect(await orphans(NOW)).toContain(turn.id)
-      await runs.endRun(holdOf(turn, owner), createEnding(turn), null)
+      await runs.endRun(holdOf(turn, replicaId), createEnding(turn), null)
       expect(await orphans(NOW)).not.toContain(turn.id)
     })
 
     test('a run whose owner has no lease is orphaned at once, and a run without an owner after a long time', async () => {
-      const turn = await openRun({ owner: newId(), createdAtMs: NOW })
-      const plain = newTurn({ owner: null, createdAtMs: NOW })
+      const turn = await openRun({ replicaId: newId(), createdAtMs: NOW })
+      const plain = newTurn({ replicaId: null, createdAtMs: NOW })
       await store.openTurn(plain)
       expect(await orphans(NOW)).toContain(turn.id)
       expect(await orphans(NOW)).not.toContain(plain.id)
       expect(await orphans(NOW + OWNERLESS_RUN_TIMEOUT_MS)).toContain(plain.id)
       await store.closeTurn(createEnding(plain))
-      await runs.endRun({ ...holdOf(turn), owner: turn.owner ?? '' }, createEnding(turn), null)
+      await runs.endRun(
+        { ...holdOf(turn), replicaId: turn.replicaId ?? '' },
+        createEnding(turn),
+        null,
+      )
     })
 
     test('renewing the lease of a replica deletes old logs, but not those of unfinished runs', async () => {

@@ -23,19 +23,19 @@ export function newSummary(fields: Partial<NewSummary> = {}): NewSummary {
     tenant: 'tenant',
     user: null,
     conversation: null,
-    turn: null,
-    parent: null,
+    turnId: null,
+    parentTurnId: null,
     jobStartedAtMs: NOW + 1,
     prefixHash: newId(),
-    rounds: 4,
-    items: 9,
+    roundCount: 4,
+    itemCount: 9,
     text: 'What was said: “no\0thing”, half \ud800 a pair.',
     facts: ['port 8080', '"quoted"'],
     tokensBefore: 5_000_000_000,
     tokensAfter: 80,
     model: 'm"odel\0',
     promptVersion: 1,
-    madeFrom: null,
+    extendedSummaryId: null,
     generation: 1,
     createdAtMs: NOW,
     usedAtMs: NOW,
@@ -46,7 +46,12 @@ export function newSummary(fields: Partial<NewSummary> = {}): NewSummary {
 
 /** Returns the summary as the store returns it. */
 export function toStoredSummary(newSummaries: NewSummary): StoredSummary {
-  const { turn: _turn, parent: _parent, jobStartedAtMs: _jobStartedAtMs, ...summary } = newSummaries
+  const {
+    turnId: _turn,
+    parentTurnId: _parent,
+    jobStartedAtMs: _jobStartedAtMs,
+    ...summary
+  } = newSummaries
   return summary
 }
 
@@ -68,8 +73,8 @@ export function testSummaries(open: OpenEngine, encryption: RowEncryption): void
 
   describe('search for summaries with findSummaries', () => {
     test('findSummaries returns summaries as they were stored, the longest first, in one query for any number of hashes', async () => {
-      const short = await save({ rounds: 2 })
-      const long = await save({ rounds: 9, madeFrom: short.id, conversation: null })
+      const short = await save({ roundCount: 2 })
+      const long = await save({ roundCount: 9, extendedSummaryId: short.id, conversation: null })
       const { engine: watched, trips } = recordRoundTrips(opened.engine)
       const hashes = Array.from({ length: 2_000 }, (_, at) => `h${at}`)
       const { summaries } = createStores(watched, encryption)
@@ -133,8 +138,11 @@ export function testSummaries(open: OpenEngine, encryption: RowEncryption): void
     test('a summary is deleted with the thread of the turns that it was made from', async () => {
       const turn = newTurn({ ...opened.owner, thread: newId() })
       await opened.stores.store.openTurn(turn)
-      const [after, behind] = [await save({ turn: turn.id }), await save({ parent: turn.id })]
-      const other = await save({ turn: newId() })
+      const [after, behind] = [
+        await save({ turnId: turn.id }),
+        await save({ parentTurnId: turn.id }),
+      ]
+      const other = await save({ turnId: newId() })
       await opened.stores.deletion.deleteThread({
         ...opened.owner,
         tenant: newId(),
@@ -156,7 +164,7 @@ export function testSummaries(open: OpenEngine, encryption: RowEncryption): void
         await opened.stores.store.openTurn(turn)
         await opened.stores.store.closeTurn(createEnding(turn))
       }
-      const summary = await save({ turn: leaf.id, parent: root.id })
+      const summary = await save({ turnId: leaf.id, parentTurnId: root.id })
       const remove = (turnId: string, who = opened.owner) =>
         opened.stores.archive.deleteTurn({ ...who, turnId, dialect, nowMs: NOW })
       expect(await remove(root.id)).toBe('deleted')
@@ -192,7 +200,7 @@ export function testSummaries(open: OpenEngine, encryption: RowEncryption): void
     })
 
     test('a summary is deleted when its source is deleted while it is written', async () => {
-      const orphanedSummary = newSummary({ ...opened.owner, parent: newId() })
+      const orphanedSummary = newSummary({ ...opened.owner, parentTurnId: newId() })
       expect(await opened.stores.summaries.saveSummary(orphanedSummary)).toBe(false)
       const homeless = newSummary({ ...opened.owner, conversation: `conv_${newId()}` })
       expect(await opened.stores.summaries.saveSummary(homeless)).toBe(false)
@@ -200,9 +208,9 @@ export function testSummaries(open: OpenEngine, encryption: RowEncryption): void
     })
 
     test('a summary is deleted when it was not used for long', async () => {
-      const expire = (lifetime: 'all' | 'temporary', unusedSinceMs: number) =>
+      const expire = (chats: 'all' | 'temporary', unusedSinceMs: number) =>
         opened.stores.deletion.expireTurns({
-          lifetime,
+          chats,
           unusedSinceMs,
           nowMs: NOW,
           after: null,

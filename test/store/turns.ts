@@ -29,7 +29,7 @@ export function newTurn(fields: Partial<NewTurn> = {}): NewTurn {
     depth: 0,
     conversation: null,
     background: false,
-    owner: null,
+    replicaId: null,
     dialect: 'responses',
     origin: ORIGIN,
     createdAtMs: 1_795_000_000_123,

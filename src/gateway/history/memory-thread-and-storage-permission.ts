@@ -4,10 +4,10 @@
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import type { DerivedDataOrigin } from '../../store/deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../../store/deletion/deletion-store-interface.ts'
 import { type LoadedHistory, getLatestStoredTurn } from './loaded-history.ts'
 
-export interface MemoryThread extends DerivedDataOrigin {
+export interface MemoryThread extends DerivedDataSource {
   /**
    * The id of the conversation, or of the chat's first turn. Null if no turn of the chat is stored, because
    * a later request could not find the chat's memory.

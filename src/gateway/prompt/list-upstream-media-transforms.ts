@@ -4,18 +4,18 @@ import type { Settings } from '../../settings/read-settings.ts'
 import { correctMediaTypes } from '../../media/transforms/correct-or-hide-mislabeled-media.ts'
 import { hideMediaOverLimit } from '../../media/transforms/hide-media-over-size-limit.ts'
 import type { LoadedMedia } from '../../media/loading/load-result-types.ts'
-import type { UpstreamMediaSupport } from '../../media/resolve-upstream-media-support.ts'
+import type { UpstreamMediaUrlsAndLimits } from '../../media/resolve-upstream-media-urls-and-limits.ts'
 import { blockPrivateUrls } from '../../media/transforms/block-private-urls.ts'
-import { embedLoadedMedia } from '../../media/transforms/embed-loaded-media.ts'
+import { embedLoadedMediaOrNotice } from '../../media/transforms/embed-loaded-media-or-notice.ts'
 
 export function listUpstreamMediaTransforms(
-  support: UpstreamMediaSupport,
+  support: UpstreamMediaUrlsAndLimits,
   loaded: LoadedMedia | null,
   allowedHosts: Settings['MEDIA_FETCH_ALLOW'],
 ): readonly Transform[] {
   const { maxImageChars, maxRequestChars } = support
   return [
-    ...(loaded === null ? [] : [embedLoadedMedia(loaded, support)]),
+    ...(loaded === null ? [] : [embedLoadedMediaOrNotice(loaded, support)]),
     correctMediaTypes(),
     // After `correctMediaTypes`, which turns bare base64 into a data URL. Otherwise it would be blocked as a
     // private URL.

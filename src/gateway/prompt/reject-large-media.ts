@@ -1,6 +1,6 @@
 /** Rejects a request if media in its latest user message are larger than the upstream accepts. */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { UpstreamMediaSupport } from '../../media/resolve-upstream-media-support.ts'
+import type { UpstreamMediaUrlsAndLimits } from '../../media/resolve-upstream-media-urls-and-limits.ts'
 import { findOversizedMedia } from '../../media/transforms/hide-media-over-size-limit.ts'
 import type { PlannedRequest } from './planned-request.ts'
 import { getItemListField, formatItemPath } from './request-item-path.ts'
@@ -8,7 +8,7 @@ import { getItemListField, formatItemPath } from './request-item-path.ts'
 /** Returns `plan` if its media can be sent; throws a GatewayError otherwise. */
 export function rejectLargeMedia<Plan extends PlannedRequest>(
   plan: Plan,
-  support: UpstreamMediaSupport,
+  support: UpstreamMediaUrlsAndLimits,
 ): Plan {
   const { prompt, originalPositions, clientRequest } = plan
   const fault = clientRequest.generatesAnswer ? findOversizedMedia(prompt.items, support) : null

@@ -29,7 +29,7 @@ import { openTurnWriter, type TurnWriterPorts } from './turn-writer.ts'
 /** The fields of a new turn that are known before its history is loaded. */
 export type TurnIdentity = Pick<
   NewTurn,
-  'id' | 'tenant' | 'user' | 'owner' | 'origin' | 'createdAtMs' | 'dialect'
+  'id' | 'tenant' | 'user' | 'replicaId' | 'origin' | 'createdAtMs' | 'dialect'
 >
 
 interface RecordedRequest extends RequestHistory {

@@ -36,10 +36,7 @@ export async function expireUnusedTurns(
    * Deletes turns from the latest to the oldest. Starts again after a deletion, because an older turn can be
    * deleted once its last descendant is gone.
    */
-  const deleteUnused = async (
-    lifetime: ExpiryPageRequest['lifetime'],
-    days: number,
-  ): Promise<void> => {
+  const deleteUnused = async (chats: ExpiryPageRequest['chats'], days: number): Promise<void> => {
     let after: ExpiryCursor | null = null
     let removedNow = 0
     do {
@@ -48,7 +45,7 @@ export async function expireUnusedTurns(
       remainingBatches -= 1
       const unusedSinceMs = now - days * DAY_MS
       const expired = await deletion.expireTurns({
-        lifetime,
+        chats,
         unusedSinceMs,
         nowMs: now,
         after,
@@ -58,7 +55,7 @@ export async function expireUnusedTurns(
       removedNow += expired.deletedCount
       after = expired.next
     } while (after !== null)
-    if (removedNow > 0) await deleteUnused(lifetime, days)
+    if (removedNow > 0) await deleteUnused(chats, days)
   }
   try {
     // Two days, because the time of last use is updated only once a day.

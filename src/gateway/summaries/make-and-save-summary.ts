@@ -93,14 +93,14 @@ export async function makeAndSaveSummary(
 /** Saves the facts in the summary as facts of the user, if the policy turns the memory layer `facts` on. */
 async function saveFacts(
   { policy: { layers }, clientRequest, history }: PlannedRequest,
-  { facts, replacedItemCount }: WrittenSummary,
+  { facts, itemCount }: WrittenSummary,
   { caller, turnId, mayStore, isTemporary }: SummaryOptions,
   ports: Ports<'facts' | 'log' | 'newTurnId' | 'nowMs'>,
 ): Promise<void> {
   if (!layers.facts || !mayStore || isTemporary || facts.length === 0) return
   const { thread, jobStartedAtMs } = resolveMemoryThread(clientRequest, history, turnId)
   const afterResponseId = turnId === null ? null : responseId(turnId)
-  const source = { thread, jobStartedAtMs, afterResponseId, itemCount: replacedItemCount }
+  const source = { thread, jobStartedAtMs, afterResponseId, itemCount }
   const saving = saveSummaryFacts({ ...source, owner: caller, facts, scope: layers.scope }, ports)
   await waitWithTimeout(saving, MAX_FACTS_WAIT_MS)
 }
@@ -151,7 +151,7 @@ async function writeSummary(
     ...parsed,
     prefix,
     previous,
-    replacedItemCount: covered.length,
+    itemCount: covered.length,
     tokensBefore: sumItemTokens(covered),
     tokensAfter: estimateItemTokens(createHistorySummaryMessage(parsed)),
     model,

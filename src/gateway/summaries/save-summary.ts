@@ -16,7 +16,7 @@ import type { Ports } from '../dependencies-interface.ts'
 export interface WrittenSummary extends SummaryContent {
   readonly prefix: SummaryPrefix
   /** The number of items that the summary replaces. */
-  readonly replacedItemCount: number
+  readonly itemCount: number
   readonly tokensBefore: number
   readonly tokensAfter: number
   readonly model: string
@@ -50,14 +50,13 @@ export async function saveSummary(
   options: SummaryStorageOptions,
   ports: Ports<'log' | 'newTurnId' | 'nowMs' | 'summaries'>,
 ): Promise<ActiveSummary> {
-  const { prefix, previous, replacedItemCount, ...fields } = written
+  const { prefix, previous, ...fields } = written
   const { caller, turnId, parentTurnId, conversationId, jobStartedAtMs, isTemporary } = options
   const now = ports.nowMs()
   const summary: NewSummary = {
     ...fields,
-    items: replacedItemCount,
-    turn: turnId,
-    parent: parentTurnId,
+    turnId,
+    parentTurnId,
     conversation: conversationId,
     jobStartedAtMs,
     isTemporary,
@@ -65,8 +64,8 @@ export async function saveSummary(
     tenant: caller.tenant,
     user: caller.user,
     prefixHash: prefix.hash,
-    rounds: prefix.rounds,
-    madeFrom: previous?.id ?? null,
+    roundCount: prefix.rounds,
+    extendedSummaryId: previous?.id ?? null,
     generation: (previous?.stored.generation ?? 0) + 1,
     createdAtMs: now,
     usedAtMs: now,

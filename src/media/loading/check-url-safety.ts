@@ -5,13 +5,10 @@
  */
 import { classifyIpLiteral } from './is-public-ip-address.ts'
 
-/**
- * A host that the operator allows; a `port` of `null` means the scheme's default port, `*` any
- * port.
- */
+/** A host that the operator allows, and its port; `default` is the default port of the scheme. */
 export interface AllowedHost {
   readonly host: string
-  readonly port: string | null
+  readonly port: number | 'default' | 'any'
 }
 
 /** True for text that starts with a URL scheme, e.g. `https:` or `data:`. */
@@ -21,7 +18,7 @@ export function hasUrlScheme(text: string): boolean {
 
 /**
  * True if the URL may be sent to an upstream. Private URLs may not, because an upstream in the same
- * network could load them, nor URLs that parsers read differently. Any port is allowed.
+ * network could load them. URLs that parsers read differently may not either. Any port is allowed.
  */
 export function isPublicUrl(text: string, allowed: readonly AllowedHost[]): boolean {
   const url = AMBIGUOUS_CHARS.test(text) ? null : parseWebUrl(text)
@@ -50,7 +47,7 @@ function parseWebUrl(text: string): URL | null {
   return url.username === '' && url.password === '' ? url : null
 }
 
-/** Maximum length of a URL. Servers reject longer URLs, and the gateway stores some of them. */
+/** Maximum length of a URL. Most servers reject longer URLs anyway. */
 const MAX_URL_CHARS = 8192
 
 /** True if the operator allows the host (`MEDIA_FETCH_ALLOW`), even with private IP addresses. */
@@ -58,7 +55,8 @@ export function isAllowedHost({ hostname, port }: URL, allowed: readonly Allowed
   return allowed.some(
     (allowedHost) =>
       allowedHost.host === hostname &&
-      (allowedHost.port === '*' || (allowedHost.port ?? '') === port),
+      (allowedHost.port === 'any' ||
+        (allowedHost.port === 'default' ? port === '' : String(allowedHost.port) === port)),
   )
 }
 

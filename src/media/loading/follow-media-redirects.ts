@@ -20,25 +20,25 @@ export interface FetchLimits {
 export interface FetchedMedia {
   readonly bytes: Uint8Array
   /** The `content-type` header. */
-  readonly type: string | null
+  readonly contentType: string | null
 }
 
 /** The result of one request: media, a fault, or the target of a redirect. */
-export type SingleFetchResult = FetchedMedia | LoadFault | { readonly to: string }
+export type MediaRequestResult = FetchedMedia | LoadFault | { readonly redirectUrl: string }
 
 /** Loads a URL and follows up to 3 redirects; each target is checked like the first URL. */
 export async function followMediaRedirects(
   first: string,
   allowed: readonly AllowedHost[],
-  requestUrl: (url: URL) => Promise<SingleFetchResult>,
+  requestUrl: (url: URL) => Promise<MediaRequestResult>,
 ): Promise<FetchedMedia | LoadFault> {
   let address = first
   for (let hop = 0; hop < MAX_HOPS; hop++) {
     const url = parseFetchableUrl(address, allowed)
     if (url === null) return BLOCKED_FAULT
     const result = await requestUrl(url)
-    if (!('to' in result)) return result
-    address = result.to
+    if (!('redirectUrl' in result)) return result
+    address = result.redirectUrl
   }
   return BLOCKED_FAULT
 }

@@ -3,14 +3,14 @@
  */
 import type { Item } from '../../core/item.ts'
 import { listContentParts } from '../../core/media/media-handles.ts'
-import type { UpstreamMediaSupport } from '../resolve-upstream-media-support.ts'
+import type { UpstreamMediaUrlsAndLimits } from '../resolve-upstream-media-urls-and-limits.ts'
 import { findRemoteMedia, type RemoteMediaKind } from '../find-and-embed-remote-media.ts'
 
 export type MediaUrlsToLoad = ReadonlyMap<string, RemoteMediaKind>
 
 export function listMediaUrlsToLoad(
   items: readonly Item[],
-  { loadsUrl }: UpstreamMediaSupport,
+  { loadsUrl }: UpstreamMediaUrlsAndLimits,
 ): MediaUrlsToLoad {
   const urlsToLoad = new Map<string, RemoteMediaKind>()
   for (const item of items.toReversed()) {

@@ -9,7 +9,7 @@ import { verifyFetchedMedia } from './verify-fetched-media.ts'
 import type { MediaUrlsToLoad } from './list-urls-to-load.ts'
 import type { InlineMedia, RemoteMediaKind } from '../find-and-embed-remote-media.ts'
 
-/** Finds and saves loaded media of one tenant by URL. Its promises never reject. */
+/** Finds and saves loaded media of one caller by URL. Its promises never reject. */
 export interface LoadedMediaCache {
   /** Returns stored media by URL, with `null` for media that `fitsInMemory` rejects. */
   readonly find: (
@@ -45,8 +45,9 @@ const MAX_MEDIA = 32
 const DROP_STEP = 8
 
 /**
- * Returns how many URLs to load: at most 32, and the oldest are dropped 8 at a time, so that most
- * turns send the same media as the turn before. For example, 33 to 40 URLs give 25 to 32.
+ * Returns how many of the latest URLs to load: at most 32. The oldest are dropped 8 at a time, so
+ * that most turns send the same media as the turn before. For example, of 33 to 40 URLs, 25 to 32
+ * are loaded.
  */
 function limitUrlCount(count: number): number {
   return count - Math.max(0, Math.ceil((count - MAX_MEDIA) / DROP_STEP)) * DROP_STEP

@@ -47,8 +47,9 @@ export function createNodeMediaFetcher(
       const agent = isAllowedHost(url, allowed) ? openAgent : guardedAgent
       const response = await requestUrl(agent, url, limits)
       if ('fault' in response) return response
-      const to = readRedirectUrl(response.status, response.headers['location'] ?? null, url)
-      return to === null ? decompressBody(response, maxBytes) : { to }
+      const { status, headers } = response
+      const redirectUrl = readRedirectUrl(status, headers['location'] ?? null, url)
+      return redirectUrl === null ? decompressBody(response, maxBytes) : { redirectUrl }
     })
   return {
     fetchMedia,
@@ -166,11 +167,11 @@ function decompressBody(
   if (fault !== null) return fault
   const encoding = headers['content-encoding'] ?? 'identity'
   const type = headers['content-type'] ?? null
-  if (encoding === 'identity' || encoding === '') return { bytes, type }
+  if (encoding === 'identity' || encoding === '') return { bytes, contentType: type }
   const decompress = DECOMPRESSORS[encoding]
   if (decompress === undefined) return { fault: 'media-mislabelled' }
   try {
-    return { bytes: decompress(bytes, { maxOutputLength: maxBytes }), type }
+    return { bytes: decompress(bytes, { maxOutputLength: maxBytes }), contentType: type }
   } catch (error) {
     const isTooLarge = (error as { readonly code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE'
     return { fault: isTooLarge ? 'media-oversized' : 'media-mislabelled' }

@@ -1,6 +1,6 @@
 /**
- * Limits the bytes of loaded media that this process holds in memory. A request that exceeds the
- * limit does not wait; its media is left out. Each finished request releases its bytes.
+ * Limits the bytes of loaded media that this process holds in memory. Media that exceeds the limit
+ * is left out; the request does not wait for memory. Each finished request releases its bytes.
  */
 export interface LoadedBytesLimit {
   readonly createLease: () => LoadedBytesLease

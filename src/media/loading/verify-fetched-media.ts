@@ -26,10 +26,10 @@ export function verifyFetchedMedia(
 function detectMediaType(
   kind: RemoteMediaKind,
   url: string,
-  { bytes, type }: FetchedMedia,
+  { bytes, contentType }: FetchedMedia,
 ): string | null {
   const sniffedType = sniffMediaType(bytes)
-  const declaredType = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const declaredType = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
   switch (kind) {
     case 'image':
       return sniffedType?.startsWith('image/') === true ? sniffedType : null

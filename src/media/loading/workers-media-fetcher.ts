@@ -11,7 +11,7 @@ import {
   type FetchedMedia,
   type FetchLimits,
   type FetchMedia,
-  type SingleFetchResult,
+  type MediaRequestResult,
 } from './follow-media-redirects.ts'
 import type { LoadFault } from './load-result-types.ts'
 import type { AllowedHost } from './check-url-safety.ts'
@@ -26,7 +26,7 @@ export function createWorkersMediaFetcher(allowed: readonly AllowedHost[]): Fetc
   }
 }
 
-async function requestUrl(url: URL, limits: FetchLimits): Promise<SingleFetchResult> {
+async function requestUrl(url: URL, limits: FetchLimits): Promise<MediaRequestResult> {
   const response = await fetch(url, {
     headers: MEDIA_FETCH_HEADERS,
     redirect: 'manual',
@@ -34,10 +34,10 @@ async function requestUrl(url: URL, limits: FetchLimits): Promise<SingleFetchRes
     signal: limits.signal,
   })
   const { status, headers } = response
-  const to = readRedirectUrl(status, headers.get('location'), url)
-  if (to === null) return readBody(response, limits)
+  const redirectUrl = readRedirectUrl(status, headers.get('location'), url)
+  if (redirectUrl === null) return readBody(response, limits)
   await response.body?.cancel()
-  return { to }
+  return { redirectUrl }
 }
 
 /** Reads the decompressed body; the size limit counts decompressed bytes. */
@@ -54,7 +54,8 @@ async function readBody(
   const chunks: Uint8Array[] = []
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) return { bytes: concatBytes(chunks), type: response.headers.get('content-type') }
+    if (done)
+      return { bytes: concatBytes(chunks), contentType: response.headers.get('content-type') }
     const limitFault = checkBytes(value.length)
     if (limitFault !== null) {
       await reader.cancel()

@@ -1,6 +1,6 @@
 /**
- * Replaces URLs that no upstream may get by a notice: private URLs, which an upstream in this
- * network could load, and URLs that are not on the web, e.g. `file:`.
+ * Replaces URLs by a notice if no upstream may get them: private URLs, because an upstream in the
+ * same network could load them, and URLs that are not on the web, e.g. `file:`.
  */
 import { isDataUrl } from '../../core/media/data-url.ts'
 import type { Part } from '../../core/item.ts'
@@ -10,12 +10,12 @@ import { ITEM_TRAITS } from '../../context/scan-items.ts'
 import type { Transform } from '../../context/transform-interface.ts'
 import { mapParts, type PartChange } from './map-parts.ts'
 import { LOAD_FAULT_REASONS } from '../loading/load-result-types.ts'
-import { createHiddenMediaNotice } from '../hidden-media-notice.ts'
-import type { UpstreamMediaSupport } from '../resolve-upstream-media-support.ts'
+import { createHiddenMediaNotice } from '../create-hidden-media-notice.ts'
+import type { UpstreamMediaUrlsAndLimits } from '../resolve-upstream-media-urls-and-limits.ts'
 import { hasUrlScheme, isPublicUrl, type AllowedHost } from '../loading/check-url-safety.ts'
 
 export function blockPrivateUrls(
-  { schemes }: Pick<UpstreamMediaSupport, 'schemes'>,
+  { schemes }: Pick<UpstreamMediaUrlsAndLimits, 'schemes'>,
   allowed: readonly AllowedHost[],
 ): Transform {
   const isAllowed = (url: string): boolean =>
@@ -68,16 +68,16 @@ function listPartUrls(part: Part): readonly MediaUrl[] {
 const NO_URLS: readonly MediaUrl[] = []
 
 /**
- * Lists the URL that a base64 field contains, since some services accept one there; else an empty
- * list.
+ * Returns a list with the URL if a field for base64 contains one, because some services accept
+ * that; otherwise an empty list.
  */
 function listIfUrl(data: string | undefined): readonly string[] {
   return data !== undefined && hasUrlScheme(data) ? [data] : []
 }
 
 /**
- * Lists the media URLs in a part of an unknown type, e.g. in `{ type: 'video_url', video_url: { url
- * } }` and in `{ file: { file_url } }`.
+ * Lists the media URLs in a part of an unknown type, e.g. in
+ * `{ type: 'video_url', video_url: { url } }` and in `{ file: { file_url } }`.
  */
 function listRawUrls(raw: JsonObject): readonly MediaUrl[] {
   return URL_FIELDS.flatMap(([field, kind]) => {

@@ -12,7 +12,7 @@ import {
   isEmptyOrStartsAsInvalidBase64,
 } from '../decode-and-check-base64-start.ts'
 import { mapParts, type PartChange } from './map-parts.ts'
-import { createHiddenMediaNotice } from '../hidden-media-notice.ts'
+import { createHiddenMediaNotice } from '../create-hidden-media-notice.ts'
 import { hasUrlScheme } from '../loading/check-url-safety.ts'
 import { readVideoUrl } from '../find-and-embed-remote-media.ts'
 import {
@@ -80,7 +80,7 @@ function parseBareImage(url: string): DataUrl | null {
 
 /** Checks only files whose declared type has recognizable first bytes: images and PDF. */
 function checkFile(part: FilePart): PartChange | null {
-  // Clients that send a file id may leave the data empty.
+  // Empty data is valid if the client sends a file id instead.
   if (part.file_data?.trim() === '')
     return typeof part.file_id === 'string' ? null : createHiddenChange('file')
   const data = part.file_data === undefined ? null : parseDataUrl(part.file_data)
@@ -97,7 +97,10 @@ function checkFile(part: FilePart): PartChange | null {
     : createCorrectedChange({ ...part, file_data: buildDataUrl(type, data.base64) })
 }
 
-/** Checks an audio part. Its `data` is base64 or a data URL, or a URL, which is not checked. */
+/**
+ * Checks an audio part whose `data` is base64 or a data URL. Does not check a URL, which some
+ * services accept instead.
+ */
 function checkAudio(part: AudioPart): PartChange | null {
   const { data, format } = part.input_audio
   const inline = parseDataUrl(data)

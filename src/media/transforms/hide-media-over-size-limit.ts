@@ -1,8 +1,9 @@
 /**
- * Replaces media that exceeds an upstream's size limits by notices: each image that is too large,
- * and the oldest media if all together are too large. The oldest are hidden in steps of a quarter
- * of the request limit, so that the prompt stays the same between steps. Media of the latest
- * question is never hidden: it is sent, or the request is rejected (`rejectLargeMedia`).
+ * Replaces media by notices if it exceeds an upstream's size limits: each image that is too large,
+ * and the oldest media if all media together are too large. The size of the oldest media to hide is
+ * rounded up to a quarter of the request limit, so that most turns hide the same media as the turn
+ * before. Media of the latest question is never hidden: it is sent, or the request is rejected
+ * (`rejectLargeMedia`).
  */
 import type { Item, Part } from '../../core/item.ts'
 import { listContentParts } from '../../core/media/media-handles.ts'
@@ -12,10 +13,10 @@ import { ITEM_TRAITS } from '../../context/scan-items.ts'
 import type { Transform } from '../../context/transform-interface.ts'
 import { parseDataUrl } from '../../core/media/data-url.ts'
 import { mapParts } from './map-parts.ts'
-import { createHiddenMediaNotice } from '../hidden-media-notice.ts'
-import type { UpstreamMediaSupport } from '../resolve-upstream-media-support.ts'
+import { createHiddenMediaNotice } from '../create-hidden-media-notice.ts'
+import type { UpstreamMediaUrlsAndLimits } from '../resolve-upstream-media-urls-and-limits.ts'
 
-type Limits = Pick<UpstreamMediaSupport, 'maxImageChars' | 'maxRequestChars'>
+type Limits = Pick<UpstreamMediaUrlsAndLimits, 'maxImageChars' | 'maxRequestChars'>
 
 export function hideMediaOverLimit(limits: Limits): Transform {
   const { maxImageChars, maxRequestChars } = limits
@@ -126,7 +127,10 @@ function describeMediaKind({ type }: Part): string {
   return type === 'input_image' ? 'image' : type === 'input_audio' ? 'audio' : 'file'
 }
 
-/** Returns an error sentence if media of the latest question exceeds a limit, else `null`. */
+/**
+ * Returns which media of the latest question exceeds a limit, with an error message for the client,
+ * or `null` if there is none.
+ */
 export function findOversizedMedia(items: readonly Item[], limits: Limits): OversizedMedia | null {
   const { maxImageChars, maxRequestChars } = limits
   let totalChars = 0

@@ -12,7 +12,7 @@ import {
   type StoredFact,
 } from '../../store/facts/fact-store-interface.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import type { DerivedDataOrigin } from '../../store/deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../../store/deletion/deletion-store-interface.ts'
 import type { LayerPorts } from '../memory-layer-interface.ts'
 
 /**
@@ -41,7 +41,7 @@ export async function saveFact(
   input: FactInput,
   { tenant, user }: Caller,
   ports: FactSaveDependencies,
-  origin?: DerivedDataOrigin,
+  origin?: DerivedDataSource,
 ): Promise<StoredFact> {
   const owner = { tenant, user }
   const terms = extractSearchTerms(input.text)

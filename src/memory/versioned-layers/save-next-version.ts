@@ -7,10 +7,10 @@ import type {
   LayerKey,
   StoredLayerVersion,
 } from '../../store/memory-layers/memory-layer-store-interface.ts'
-import type { DerivedDataOrigin } from '../../store/deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../../store/deletion/deletion-store-interface.ts'
 import type { LayerPorts } from '../memory-layer-interface.ts'
 
-export interface MemoryVersionMetadata extends DerivedDataOrigin {
+export interface MemoryVersionMetadata extends DerivedDataSource {
   readonly location: LayerKey
   /** Number of the latest question in the conversation, counted from 1. */
   readonly round: number
@@ -24,7 +24,7 @@ export interface MemoryVersionMetadata extends DerivedDataOrigin {
  * meantime.
  */
 export async function saveNextVersion(
-  { location, round, parent, isTemporary, ...origin }: MemoryVersionMetadata,
+  { location, round, parent, isTemporary, ...derivedFrom }: MemoryVersionMetadata,
   change: (latest: StoredLayerVersion | null) => JsonObject | null,
   ports: Pick<LayerPorts, 'layers' | 'newTurnId' | 'nowMs'>,
 ): Promise<JsonObject | null> {
@@ -49,9 +49,9 @@ export async function saveNextVersion(
       body,
       createdAtMs: now,
       usedAtMs: now,
-      parent,
+      parentTurnId: parent,
       isTemporary,
-      origin,
+      derivedFrom,
     }
     if (await ports.layers.saveVersion(version)) return body
   }

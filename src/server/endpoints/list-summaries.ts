@@ -40,8 +40,8 @@ export function renderSummary({ stored }: ActiveSummary, isActive: boolean): Jso
     model: stored.model,
     text: stored.text,
     facts: stored.facts,
-    covered: { turns: stored.rounds, items: stored.items },
+    covered: { turns: stored.roundCount, items: stored.itemCount },
     tokens: { before: stored.tokensBefore, after: stored.tokensAfter },
-    made_from: stored.madeFrom,
+    made_from: stored.extendedSummaryId,
   }
 }

@@ -46,7 +46,7 @@ export function createItemOnlyTurn(
     depth: head === undefined ? 0 : head.depth + 1,
     conversation,
     background: false,
-    owner: null,
+    replicaId: null,
     dialect: 'conversation',
     origin: NO_ORIGIN,
     createdAtMs: nowMs(),

@@ -1,6 +1,6 @@
 /**
- * SQL for replicas: records which replicas are alive, and finds the runs of a replica and the runs
- * without a live owner.
+ * SQL for replicas: records until when each replica is alive, and finds the runs of one replica and
+ * the runs that no live replica owns.
  */
 import { sql } from 'kysely'
 import {
@@ -14,7 +14,7 @@ import { MAX_RUNS_PER_QUERY } from './run-store-interface.ts'
 import { OWNERLESS_RUN_TIMEOUT_MS } from './time-limits.ts'
 
 interface OwnedRunLookup {
-  readonly owner: string
+  readonly replicaId: string
   readonly ids: readonly string[]
 }
 
@@ -42,8 +42,8 @@ export function createReplicaAndOrphanStatements(language: Engine['language']) {
 }
 
 /**
- * Deletes the logs of at most `MAX_RUNS_PER_QUERY` finished turns whose id sorts before
- * `beforeTurnId`. Turn ids begin with the time, so the oldest logs come first in the table.
+ * Deletes the logs of finished turns whose id sorts before `beforeTurnId`. Turn ids begin with the
+ * time, so these are old turns. Examines the `MAX_RUNS_PER_QUERY` oldest logs per call.
  */
 function deleteOldLogs(slot: ParameterSlot<{ readonly beforeTurnId: string }>): SqlFragment {
   return sql`delete from stream_events where turn_id in (
@@ -59,7 +59,7 @@ function selectOwnedRuns(slot: ParameterSlot<OwnedRunLookup>): SqlFragment {
     slot(({ ids }) => ids[index] ?? ''),
   )
   return sql`select turns.id from turns where turns.id in (${sql.join(ids)})
-    and turns.owner = ${slot('owner')} and ${IS_RUN_UNFINISHED}`
+    and turns.owner = ${slot('replicaId')} and ${IS_RUN_UNFINISHED}`
 }
 
 function selectOrphanedRuns(slot: ParameterSlot<{ readonly nowMs: number }>): SqlFragment {

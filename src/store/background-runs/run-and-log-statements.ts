@@ -1,7 +1,7 @@
 /**
- * SQL for background runs and their event logs. Each write has the condition that the turn is
- * unfinished and belongs to the replica that writes. So a replica writes nothing after the turn has
- * ended or after another replica has claimed the run.
+ * SQL for background runs and their event logs. Each write requires that the turn is unfinished and
+ * belongs to the replica that writes. So a replica writes nothing after the turn has ended or
+ * another replica has claimed the run.
  */
 import { sql } from 'kysely'
 import {
@@ -29,11 +29,11 @@ import {
 export interface OwnedRunKey {
   readonly id: string
   readonly tenant: string
-  readonly owner: string | null
+  readonly replicaId: string | null
 }
 
 export interface RunLogKey extends OwnedRowKey {
-  readonly from: number
+  readonly fromEvent: number
 }
 
 export type RunAndLogStatements = ReturnType<typeof createRunAndLogStatements>
@@ -42,7 +42,7 @@ export function createRunAndLogStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
     insertOpening: compile('insert-opening', insertOpening),
-    /** This and the next four statements return a row only if `owner` owns the run. */
+    /** This and the next four statements return a row only if the replica owns the run. */
     selectOwnedRun: compile<OwnedRunKey>(
       'select-owned-run',
       (slot) => sql`select turns.id ${fromOwnedTurn(slot, language)}`,
@@ -57,13 +57,13 @@ export function createRunAndLogStatements(language: Engine['language']) {
     claimRun: compile<OwnedRunKey & { readonly newOwner: string }>('claim-run', (slot) =>
       updateRun(slot, sql`owner = ${slot('newOwner')}`),
     ),
-    /** Inserts an item if `owner` owns the run. Returns no rows. */
+    /** Inserts an item if the replica owns the run. Returns no rows. */
     insertItem: compile<OwnedRunKey & ItemRow>('insert-run-item', (slot) =>
       insertItem(slot, language),
     ),
     selectRunState: compile('log-head', selectRunState),
     selectLogGroups: compile('log-groups', selectLogGroups),
-    selectOutputPositions: compile<Omit<OwnedRunKey, 'owner'>>(
+    selectOutputPositions: compile<Omit<OwnedRunKey, 'replicaId'>>(
       'out-positions',
       (slot) => sql`select position from items where turn_id = ${slot('id')}
         and items.tenant || '' = ${slot('tenant')} and side = 'out'`,
@@ -78,23 +78,22 @@ export function createRunAndLogStatements(language: Engine['language']) {
 export const IS_RUN_UNFINISHED = sql`turns.state in ('queued', 'open')`
 
 /**
- * Selects the turn of a run if the turn is unfinished and belongs to the owner. On Postgres, also
- * locks the row, so that a claim by another replica waits for this write, or this write for the
- * claim.
+ * Selects the turn of a run if the turn is unfinished and belongs to the replica. On Postgres, also
+ * locks the row, so that a write and a claim by another replica wait for each other.
  */
 function fromOwnedTurn(
   slot: ParameterSlot<OwnedRunKey>,
   language: Engine['language'],
 ): SqlFragment {
   return sql`from turns where turns.id = ${slot('id')} and ${TURN_TENANT} = ${slot('tenant')}
-    and turns.owner = ${slot('owner')} and ${IS_RUN_UNFINISHED}
+    and turns.owner = ${slot('replicaId')} and ${IS_RUN_UNFINISHED}
     ${language === 'postgres' ? sql`for no key update` : sql``}`
 }
 
 function updateRun(slot: ParameterSlot<OwnedRunKey>, assignments: SqlFragment): SqlFragment {
   return sql`update turns set ${assignments}
     where turns.id = ${slot('id')} and ${TURN_TENANT} = ${slot('tenant')}
-    and turns.owner is not distinct from ${slot('owner')} and ${IS_RUN_UNFINISHED} returning id`
+    and turns.owner is not distinct from ${slot('replicaId')} and ${IS_RUN_UNFINISHED} returning id`
 }
 
 /**
@@ -146,9 +145,9 @@ function selectRunState(slot: ParameterSlot<RunLogKey>): SqlFragment {
 }
 
 /**
- * Selects the event groups from event `from` on. The index contains only the first event of each
- * group, so the query finds the last group that begins at or before `from`, and leaves that group
- * out if it ends before `from`.
+ * Selects the event groups from event `fromEvent` on. The index contains only the first event of
+ * each group. So the query begins with the last group that begins at or before `fromEvent`, and
+ * leaves that group out if it ends before `fromEvent`.
  */
 function selectLogGroups(slot: ParameterSlot<RunLogKey>): SqlFragment {
   return sql`select first_number, last_number, text from stream_events
@@ -156,7 +155,7 @@ function selectLogGroups(slot: ParameterSlot<RunLogKey>): SqlFragment {
     and exists (select 1 from turns where turns.id = ${slot('id')} and ${TURN_USER} = ${slot('user')})
     and first_number >= (
       select max(earlier.first_number) from stream_events as earlier
-      where earlier.turn_id = ${slot('id')} and earlier.first_number <= ${slot('from')})
-    and last_number >= ${slot('from')}
+      where earlier.turn_id = ${slot('id')} and earlier.first_number <= ${slot('fromEvent')})
+    and last_number >= ${slot('fromEvent')}
     order by first_number limit ${sql.lit(MAX_PAGE_GROUPS)}`
 }

@@ -1,13 +1,13 @@
 /**
  * Interface of the store of background runs: their event logs and the replicas that own them.
  *
- * A run has one owner, a replica. A replica claims a run, i.e. becomes its owner, before it ends or
- * restarts the run of another replica. From then on no write of the former owner has any effect, so
- * two replicas never write the same log. Every method may be repeated, e.g. after a lost
+ * A run is owned by at most one replica. A replica claims a run, i.e. becomes its owner, before it
+ * ends or restarts the run of another replica. From then on no write of the former owner has any
+ * effect, so two replicas never write the same log. Every method may be repeated, e.g. after a lost
  * connection.
  *
- * The methods that take an `OwnedRun` resolve to false, and write nothing, if its `owner` does not
- * own the run any more.
+ * The methods that take an `OwnedRun` resolve to false, and write nothing, if its `replicaId` does
+ * not own the run any more.
  */
 import type { Origin } from '../../core/item.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -31,16 +31,16 @@ export interface RunStore {
     events: EventGroup | null,
   ) => Promise<boolean>
   /**
-   * Makes `owner` the owner of the run. Resolves to false, and writes nothing, if the run has ended
-   * or has changed its owner since it was found.
+   * Makes `replicaId` the owner of the run. Resolves to false, and writes nothing, if the run has
+   * ended or has changed its owner since it was found.
    */
-  readonly claimRun: (run: RunWithOwner, owner: string) => Promise<boolean>
+  readonly claimRun: (run: RunWithReplica, replicaId: string) => Promise<boolean>
   /**
-   * Returns the ids of those turns whose runs are unfinished and belong to this owner. Takes at most
-   * `MAX_RUNS_PER_QUERY` ids.
+   * Returns those of the turn ids whose runs are unfinished and belong to the replica. Accepts at
+   * most `MAX_RUNS_PER_QUERY` ids.
    */
   readonly findOwnedRuns: (
-    owner: string,
+    replicaId: string,
     turnIds: readonly string[],
   ) => Promise<ReadonlySet<string>>
   /** Returns the state of a run and the first page of its log from event `fromEvent` on. */
@@ -54,21 +54,22 @@ export interface RunStore {
   /**
    * Returns up to `MAX_RUNS_PER_QUERY` unfinished runs of all tenants that no live replica owns.
    */
-  readonly findOrphanedRuns: (nowMs: number) => Promise<readonly RunWithOwner[]>
+  readonly findOrphanedRuns: (nowMs: number) => Promise<readonly RunWithReplica[]>
   /**
-   * Extends the lease of a replica. A replica whose lease has ended counts as dead, and its runs as
-   * orphaned. Also deletes replicas that are dead for long, and expired logs.
+   * Extends the lease of a replica. After the end of its lease a replica counts as dead, and its
+   * runs as orphaned. Also deletes expired logs, and replicas whose lease ended long ago.
    */
   readonly renewReplica: (replica: string, nowMs: number, aliveUntilMs: number) => Promise<void>
   readonly retireReplica: (replica: string) => Promise<void>
 }
 
 /**
- * A run, and the replica that writes as its owner. Another replica may have claimed the run since.
+ * A run and the replica that writes to it as its owner. Meanwhile another replica may have claimed
+ * the run.
  */
 export interface OwnedRun extends Caller {
   readonly turnId: string
-  readonly owner: string
+  readonly replicaId: string
 }
 
 /**
@@ -81,20 +82,23 @@ export interface EventGroup {
   readonly text: string
 }
 
-export interface RunWithOwner extends Caller {
+export interface RunWithReplica extends Caller {
   readonly turnId: string
-  readonly owner: string | null
+  readonly replicaId: string | null
 }
 
-export interface RunLogPage extends RunWithOwner {
+export interface RunLogPage extends RunWithReplica {
   readonly dialect: string
   readonly origin: Origin
   readonly conversation: string | null
   readonly state: TurnState
   readonly background: boolean
   readonly isDeleted: boolean
-  /** End of the owner's lease; null without an owner or if the owner has no lease. */
-  readonly aliveUntilMs: number | null
+  /**
+   * End of the lease of the replica that owns the run; null if no replica owns it, or the replica
+   * has no lease.
+   */
+  readonly replicaAliveUntilMs: number | null
   readonly createdAtMs: number
   /** True if the run has an event log. */
   readonly isLogged: boolean

@@ -1,4 +1,7 @@
-/** SQL implementation of `RunStore` for any engine. Each method takes one round trip. */
+/**
+ * SQL implementation of `RunStore` for any engine. Each method takes one round trip; `openRun`
+ * takes two if it inserts no turn.
+ */
 import { turnIdPrefixAt } from '../../core/turn-derived-ids.ts'
 import { decodeColumn, decodeNullableColumn, encodeColumn } from '../database/escape-column-text.ts'
 import { createConversationStatements } from '../conversations/conversation-statements.ts'
@@ -18,7 +21,7 @@ import {
 } from './run-and-log-statements.ts'
 import type {
   EventGroup,
-  RunWithOwner,
+  RunWithReplica,
   OwnedRun,
   RunLogPage,
   RunStore,
@@ -80,18 +83,17 @@ export function createRunStore(
       const written = await engine.write([...rows, end, ...buildHeadMoves(conversations, ending)])
       return (written[rows.length] ?? []).length > 0
     },
-    claimRun: (run, owner) =>
-      writeIfOwned([sql.claimRun({ ...encodeOwnedRun(run), newOwner: owner })], 'kill'),
-    async findOwnedRuns(owner, turnIds) {
+    claimRun: (run, replicaId) =>
+      writeIfOwned([sql.claimRun({ ...encodeOwnedRun(run), newOwner: replicaId })], 'kill'),
+    async findOwnedRuns(replicaId, turnIds) {
       const [rows = []] = await engine.read([
-        replicas.selectOwnedRuns({ owner, ids: turnIds.map(encodeColumn) }),
+        replicas.selectOwnedRuns({ replicaId, ids: turnIds.map(encodeColumn) }),
       ])
       return new Set((rows as readonly Pick<TurnRow, 'id'>[]).map(({ id }) => decodeColumn(id)))
     },
-    async readLog(whose, turnId, from) {
-      const key = { ...encodeOwnedRowKey(whose, turnId), from }
-      // Reads the turn first: if the turn has ended by then, the log that is read after it is
-      // complete.
+    async readLog(caller, turnId, fromEvent) {
+      const key = { ...encodeOwnedRowKey(caller, turnId), fromEvent }
+      // Reads the turn before its log: if the turn has ended by then, the log is complete.
       const [[state] = [], groups = []] = await engine.read([
         sql.selectRunState(key),
         sql.selectLogGroups(key),
@@ -100,7 +102,7 @@ export function createRunStore(
       const log = readEncryptedRows(encryption, key.tenant, (rows) =>
         decodeGroups(key.id, groups, rows),
       )
-      return createLogPage(turnId, whose, state as RunStateRow, log)
+      return createLogPage(turnId, caller, state as RunStateRow, log)
     },
     async findStoredPositions(tenant, turnId) {
       const key = { id: encodeColumn(turnId), tenant: encodeColumn(tenant) }
@@ -127,8 +129,8 @@ export function createRunStore(
   }
 }
 
-function encodeOwnedRun({ turnId, tenant, owner }: RunWithOwner): OwnedRunKey {
-  return { id: encodeColumn(turnId), tenant: encodeColumn(tenant), owner }
+function encodeOwnedRun({ turnId, tenant, replicaId }: RunWithReplica): OwnedRunKey {
+  return { id: encodeColumn(turnId), tenant: encodeColumn(tenant), replicaId }
 }
 
 function encodeEvents(
@@ -139,12 +141,12 @@ function encodeEvents(
 ): StreamEventRow {
   const location: RowLocation = {
     tenant: encodeColumn(tenant),
-    turnId: encodeColumn(turnId),
+    rowId: encodeColumn(turnId),
     part: 'events',
     position: first,
   }
   return {
-    turn_id: location.turnId,
+    turn_id: location.rowId,
     tenant: location.tenant,
     first_number: first,
     last_number: last,
@@ -220,9 +222,9 @@ function createLogPage(
     conversation: decodeNullableColumn(state.conversation),
     state: state.state as TurnState,
     background: state.background === 1,
-    owner: state.owner,
+    replicaId: state.owner,
     isDeleted: state.deleted_at !== null,
-    aliveUntilMs: state.alive_until,
+    replicaAliveUntilMs: state.alive_until,
     createdAtMs: state.created_at,
     isLogged: state.first_number !== null,
     groups,
@@ -236,18 +238,18 @@ function decodeGroups(
 ): readonly EventGroup[] {
   return (rows as readonly StreamEventRow[]).map((row) => {
     const { first_number: first, last_number: last } = row
-    const eventsText = decryptText(row.text, { turnId, part: 'events', position: first })
+    const eventsText = decryptText(row.text, { rowId: turnId, part: 'events', position: first })
     return { first, last, text: eventsText === null ? '' : decodeColumn(eventsText) }
   })
 }
 
 type OrphanRow = Pick<TurnRow, 'id' | 'tenant' | 'user_id' | 'owner'>
 
-function decodeRun({ id, tenant, user_id, owner }: OrphanRow): RunWithOwner {
+function decodeRun({ id, tenant, user_id, owner }: OrphanRow): RunWithReplica {
   return {
     turnId: decodeColumn(id),
     tenant: decodeColumn(tenant),
     user: decodeNullableColumn(user_id),
-    owner,
+    replicaId: owner,
   }
 }

@@ -1,6 +1,6 @@
 /**
- * SQL for conversations. A change that needs the lock of a conversation is made only if the turn
- * still has the lock.
+ * SQL for conversations. A change that requires the lock of a conversation is made only if the turn
+ * still has that lock.
  */
 import { sql } from 'kysely'
 import {
@@ -57,7 +57,7 @@ export function createConversationStatements(language: Engine['language']) {
       (slot) => sql`update conversations set reset_after = head
         where ${isConversationWithId(slot)} returning *`,
     ),
-    /** Deletes a conversation, and returns a row, if no turn has locked it. */
+    /** Deletes a conversation unless a turn has locked it. Returns a row if it was deleted. */
     deleteConversation: compile<OwnedRowKey & QueryTime>(
       'delete-conversation',
       (slot) => sql`delete from conversations where ${isConversationWithId(slot)}
@@ -82,7 +82,7 @@ export function createConversationStatements(language: Engine['language']) {
     ),
     moveHead: compile('move-head', moveHead),
     markTurns: compile('mark-turns', markTurns),
-    /** Deletes the events of runs that no client can follow any more. */
+    /** Deletes the events of deleted turns, because no client can read them any more. */
     deleteEvents: compile('delete-events-of-conversation', deleteEvents),
     deleteTurns: compile('remove-turns-of-conversation', deleteTurns),
     hideItem: compile('hide-item', hideItem),
@@ -101,9 +101,9 @@ function insertConversation(slot: ParameterSlot<ConversationRow>): SqlFragment {
 }
 
 /**
- * Releases the turn's lock, and makes the turn the head of the conversation if it succeeded. The
- * head stays if the turn was cancelled. An unfinished turn, e.g. one that another replica has
- * claimed, keeps its lock.
+ * Releases the turn's lock on the conversation. If the turn succeeded, makes it the head, i.e. the
+ * last turn of the conversation; a failed or cancelled turn does not become the head. An unfinished
+ * turn, e.g. one that another replica has claimed, keeps its lock.
  */
 function moveHead(slot: ParameterSlot<Omit<OwnedRowKey, 'user'>>): SqlFragment {
   const turn = slot('id')
@@ -119,14 +119,17 @@ function moveHead(slot: ParameterSlot<Omit<OwnedRowKey, 'user'>>): SqlFragment {
 }
 
 /**
- * True if the conversation does not exist any more. `deleteConversation`, which runs before, does
+ * True if the conversation does not exist any more: `deleteConversation`, which runs before, does
  * not delete a conversation that a turn has locked.
  */
 function isDeleted(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`not exists (select 1 from conversations where conversations.id = ${slot('id')})`
 }
 
-/** Marks the finished turns of a conversation as deleted, if the conversation itself is deleted. */
+/**
+ * Marks the finished turns of a conversation as deleted, unless the conversation still exists
+ * because a turn has locked it.
+ */
 function markTurns(slot: ParameterSlot<OwnedRowKey & QueryTime>): SqlFragment {
   return sql`update turns set deleted_at = ${slot('nowMs')}
     where conversation = ${slot('id')} and ${isTurnOfOwner(slot)}

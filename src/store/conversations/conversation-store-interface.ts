@@ -1,7 +1,8 @@
 /**
- * Interface of the store of conversations that several clients can add to. A conversation is a
- * chain of turns and stores the last one, its head. A turn locks the conversation before it is
- * added, so no other turn can be added at the same time. A caller finds only its own conversations.
+ * Interface of the store of conversations to which several clients can add. A conversation is a
+ * chain of turns, and stores the id of the last one, its head. A turn locks the conversation before
+ * it is added, so no other turn can be added at the same time. A caller finds only its own
+ * conversations.
  */
 import type { ItemPosition } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -33,9 +34,9 @@ export interface ConversationStore {
   /** Resets the conversation: later requests do not include the turns up to its present head. */
   readonly resetConversation: (owner: Caller, id: string) => Promise<Conversation | null>
   /**
-   * Deletes a conversation and its turns. If a turn outside of the conversation continues one of
-   * its turns, the row of that turn stays until the other turn is deleted, but no method returns
-   * it.
+   * Deletes a conversation and its turns, unless a turn has locked it (`busy`). If a turn outside
+   * of the conversation continues a deleted turn, the rows of the deleted turn and its ancestors
+   * stay as long as that turn exists.
    */
   readonly deleteConversation: (
     owner: Caller,
@@ -48,30 +49,31 @@ export interface ConversationStore {
   readonly renewLock: (lock: ConversationLockRequest) => Promise<boolean>
   readonly unlockConversation: (lock: ConversationLockHolder) => Promise<void>
   /**
-   * Adds a turn that consists of items from a client, and releases the lock that the turn has.
-   * Resolves to `false`, and adds nothing, if another turn has the lock by now.
+   * Adds a turn that consists of items from a client, and releases the turn's lock. Resolves to
+   * `false`, and leaves the conversation unchanged, if the turn does not have the lock any more.
    */
   readonly appendItems: (turn: NewTurn) => Promise<boolean>
   /** Hides an item from later requests of its conversation. */
-  readonly hideItem: (owner: Caller, place: ItemPosition) => Promise<void>
+  readonly hideItem: (owner: Caller, position: ItemPosition) => Promise<void>
 }
 
 export interface NewConversation extends Caller {
   readonly id: string
   readonly metadata: JsonObject
   readonly createdAtMs: number
+  /** The policy overrides of the conversation. */
   readonly context?: JsonObject | null
 }
 
 export interface Conversation extends Omit<NewConversation, 'context'>, ConversationState {}
 
-/** The last turn of a conversation, the turn where it was reset, and its policy overrides. */
+/** The last turn of a conversation, the turn after which it was reset, and its policy overrides. */
 export interface ConversationState {
   /** Id of the last turn; `null` if there is none. */
   readonly headTurnId: string | null
   /** The policy overrides as the client sent them, unchecked. */
   readonly context: JsonObject | null
-  /** Id of the turn that was the head when the conversation was reset. `null` if it never was. */
+  /** Id of the turn that was the last when the conversation was reset; `null` if it never was. */
   readonly resetAfterTurnId: string | null
 }
 
@@ -86,6 +88,7 @@ export interface ConversationLockRequest extends ConversationLockHolder {
   readonly untilMs: number
 }
 
+/** `held` means that the turn has the lock now; `busy`, that another turn has it. */
 export type ConversationLockResult =
   | (ConversationState & { readonly type: 'held' })
   | { readonly type: 'busy' | 'unknown' }

@@ -1,9 +1,9 @@
 /**
  * Compiles an SQL template to a function that creates a query from the parameters of one call.
  *
- * Building and compiling the SQL text takes longer than running it, so this happens once per
- * process. The template contains a slot for each parameter, and the slot knows how to read its
- * value from the input of one call.
+ * Building and compiling the SQL text takes longer than running it, so both happen once per
+ * process. The template contains a slot for each parameter. The slot knows how to read the value of
+ * the parameter from the input of one call.
  */
 import {
   DummyDriver,
@@ -26,15 +26,15 @@ export type SqlFragment = RawBuilder<unknown>
 
 /**
  * Marks the position of a parameter in a template, e.g. `slot('id')` or
- * `slot(({ nowMs }) => nowMs - HOUR_MS)`. The type of the result is that of the value, but the
- * result is only a marker, which the compiled statement replaces by the value in each call.
+ * `slot(({ nowMs }) => nowMs - HOUR_MS)`. The result has the type of the value, but is only a
+ * marker: in each call, the compiled statement replaces the marker by the value.
  */
 export interface ParameterSlot<Input> {
   <Key extends keyof Input>(key: Key): Input[Key]
   <Value extends SqlValue>(read: (input: Input) => Value): Value
 }
 
-/** Returns a compiler of SQL templates for one language. */
+/** Returns a compiler of SQL templates for SQLite or for Postgres. */
 export function createStatementCompiler(language: Engine['language']) {
   const db = new Kysely({ dialect: DIALECTS[language] })
   return <Input>(

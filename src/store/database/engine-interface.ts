@@ -24,7 +24,7 @@ export interface Engine {
 
 /**
  * The worst event that a write survives: `kill` is the death of this process. A `whenever` write
- * survives the same, but may be delayed by up to 20 ms, to share a transaction with another write.
+ * survives that too, but may be delayed by up to 20 ms, to share a transaction with another write.
  */
 export type WriteDurability = 'whenever' | 'kill' | 'power-cut'
 

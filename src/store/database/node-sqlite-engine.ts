@@ -116,7 +116,7 @@ function startWriter(path: string): Promise<Writer> {
 /**
  * Collects the batches that are added in one pass of the event loop and posts them together,
  * because waking the writer thread is expensive. A batch whose `survives` is `whenever` waits up to
- * 20 ms for another batch to go with.
+ * 20 ms, so that it can be posted together with another batch.
  */
 function createBatchSender(post: (pending: readonly WriteBatch[]) => void) {
   let pending: WriteBatch[] = []

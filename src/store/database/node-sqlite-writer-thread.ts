@@ -7,7 +7,7 @@ import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from '
 import { openSqliteConnection, type BatchResult } from './node-sqlite-connection.ts'
 import type { SqlQuery, WriteDurability } from './engine-interface.ts'
 
-/** The batches of one message to the thread; `null` ends the thread. */
+/** The batches in one message to the writer thread; the message `null` ends that thread. */
 export type WriterRequest = readonly WriteBatch[] | null
 
 export interface WriteBatch {

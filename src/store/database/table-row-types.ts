@@ -106,15 +106,18 @@ export const STREAM_EVENT_COLUMNS = listColumns(STREAM_EVENTS)
 
 /**
  * A part of a request that was sent to an upstream, or a piece of a long part. Stored as the
- * difference to the same part of an earlier request.
+ * difference to the same part of an earlier request, if there is one.
  */
 const REQUESTS = {
   turn_id: 'text',
   tenant: 'text',
   round: 'number',
-  /** `copies` lists the strings of the body that are equal to strings of the turn's items. */
+  /**
+   * The part `copies` lists the strings that were left out of the body because the turn's items
+   * contain them too.
+   */
   part: 'request part',
-  /** Number of the piece, counted over all rounds of the turn for each part. */
+  /** Number of the piece: counted for each part, over all tool rounds of the turn. */
   piece: 'number',
   base: 'text?',
   base_round: 'number',
@@ -173,7 +176,7 @@ const FACTS = {
   tenant: 'text',
   user_id: 'text?',
   scope: 'text',
-  /** Encrypted JSON: text, area and source of the fact. */
+  /** Encrypted JSON: text, area and source (conversation and items) of the fact. */
   body: 'text',
   importance: 'number',
   core: 'number',

@@ -10,8 +10,8 @@ import type { ParameterSlot, SqlFragment } from '../database/compile-statement.t
 import type { TurnRow } from '../database/table-row-types.ts'
 
 /**
- * Builds the condition that the deletion log has an entry for one of the names that is later than
- * the start of the job. A name may be null.
+ * Builds the condition that one of the names was logged as deleted after the start of the job. A
+ * name may be null.
  */
 export function isDeletedSince(
   tenant: SqlFragment,
@@ -22,7 +22,9 @@ export function isDeletedSince(
     and forgotten.name in (${sql.join(names)}) and forgotten.forgotten_at >= ${jobStartedAtMs})`
 }
 
-/** Selects the name that the user of a row has in the deletion log; null without a user. */
+/**
+ * Selects the name under which the deletion log contains the user of a row; null without a user.
+ */
 export function selectUserDeletionName<Row extends Pick<TurnRow, 'user_id'>>(
   slot: ParameterSlot<Row>,
 ): SqlFragment {
@@ -31,16 +33,16 @@ export function selectUserDeletionName<Row extends Pick<TurnRow, 'user_id'>>(
 }
 
 /**
- * Formats the name of a user in the deletion log, e.g. `user:` and a digest. No id of a thread or
- * conversation is equal to it.
+ * Formats the name under which the deletion log contains a user: `user:` and a digest of the user.
+ * No id of a thread or conversation is equal to it.
  */
 export function formatUserDeletionName(user: string): string {
   return `user:${digestText(user)}`
 }
 
 /**
- * Prefix of the deletion log entry of a thread that was deleted at once: no new turn may continue
- * it. If the turns of a thread were deleted one by one, the entry has no prefix, and a new turn may
- * continue the thread.
+ * Prefix of the deletion log entry of a thread whose turns were all deleted at once: no new turn
+ * may continue that thread. If the turns were deleted one by one, the entry has no prefix, and a
+ * new turn may continue the thread.
  */
 export const THREAD_DELETION_PREFIX = 'thread:'

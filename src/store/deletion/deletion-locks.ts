@@ -2,9 +2,9 @@
  * Makes writes wait for deletions on Postgres, where both can run at the same time without seeing
  * each other's changes. SQLite and D1 run one write at a time and need no locks.
  *
- * A deletion may take long, but a new turn does not wait for its end. A new turn waits only until
- * the deletion log entry is written, which happens before any row is deleted, and for media that
- * are being deleted.
+ * A deletion may take long, but a new turn does not wait for its end. It waits only until the
+ * deletion log entry is written, which happens before any row is deleted. If it contains media that
+ * are being deleted, it also waits for those.
  */
 import { sql } from 'kysely'
 import { createStatementCompiler } from '../database/compile-statement.ts'
@@ -13,8 +13,8 @@ import type { Engine, SqlQuery, SqlRows, WriteDurability } from '../database/eng
 /** Builds the queries that take a lock. These must be the first queries of a transaction. */
 export interface DeletionLockQueries {
   /**
-   * Locks for a write of derived data, e.g. a summary: waits for deletions, but not for other such
-   * writes.
+   * Locks for a write of derived data, e.g. a summary: waits for deletions, but not for writes of
+   * other derived data.
    */
   readonly derivedDataWrite: (tenant: string) => readonly SqlQuery[]
   readonly deletion: (tenant: string) => readonly SqlQuery[]

@@ -13,7 +13,7 @@ import {
 import type { Engine } from '../database/engine-interface.ts'
 import {
   hasNoTurnsLeft,
-  selectFromNamedTurn,
+  selectFromDeletableTurn,
   type ThreadKey,
 } from './expiry-and-deletion-statements.ts'
 import {
@@ -25,10 +25,10 @@ import {
 import { isTurnOfOwner, type OwnerKey } from '../owner.ts'
 import type { FactRow } from '../database/table-row-types.ts'
 
-export interface DeletedFactKey extends Pick<FactRow, 'id' | 'user_id'> {
+export interface WrittenFactWithSource extends Pick<FactRow, 'id' | 'user_id'> {
   readonly jobStartedAtMs: number
-  /** The thread or conversation that the fact was derived from. */
-  readonly source: string | null
+  /** Id of the thread or conversation that the fact was derived from; null if unknown. */
+  readonly sourceId: string | null
 }
 
 export interface DeletionLogEntry {
@@ -47,7 +47,7 @@ export function createDeletionLogStatements(language: Engine['language']) {
     ),
     /** Logs the thread and the conversation of a turn. Must run before the turn is deleted. */
     logThread: compile<DeletionLogEntry & ThreadKey>('log-deleted-thread', (slot) => {
-      const selectName = (name: SqlFragment) => selectFromNamedTurn(slot, sql`${name} as name`)
+      const selectName = (name: SqlFragment) => selectFromDeletableTurn(slot, sql`${name} as name`)
       return insertEntries(
         slot,
         sql`${selectName(sql`turns.thread`)} union ${selectName(sql`turns.conversation`)}
@@ -78,15 +78,15 @@ export function createDeletionLogStatements(language: Engine['language']) {
       },
     ),
     /**
-     * Deletes a fact that was just written, and returns a row, if the source of the fact was deleted
-     * in the meantime.
+     * Deletes a fact that was just written, and returns a row, if its thread, conversation or user
+     * was deleted after the job began.
      */
-    removeFact: compile<DeletedFactKey>(
+    removeFact: compile<WrittenFactWithSource>(
       'remove-fact-of-deleted-source',
       (slot) => sql`delete from facts where facts.id = ${slot('id')}
         and ${isDeletedSince(
           sql`facts.tenant`,
-          [sql`facts.scope`, sql`cast(${slot('source')} as text)`, selectUserDeletionName(slot)],
+          [sql`facts.scope`, sql`cast(${slot('sourceId')} as text)`, selectUserDeletionName(slot)],
           slot('jobStartedAtMs'),
         )} returning facts.id`,
     ),
@@ -99,8 +99,8 @@ export function createDeletionLogStatements(language: Engine['language']) {
 }
 
 /**
- * Inserts an entry for each deleted thread, conversation or user. The time of an existing entry is
- * only ever raised, because the clock of a replica may be slow.
+ * Inserts an entry for each deleted thread, conversation or user. Never lowers the time of an
+ * existing entry, because the clock of a replica may be slow.
  */
 function insertEntries(slot: ParameterSlot<DeletionLogEntry>, names: SqlFragment): SqlFragment {
   return sql`insert into forgotten (tenant, name, forgotten_at)

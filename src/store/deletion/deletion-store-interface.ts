@@ -1,17 +1,20 @@
 /**
- * Interface of the store that deletes turns: turns that were not used for a long time, and all turns
- * of a thread or of a user.
+ * Interface of the store that deletes what was not used for a long time, and all turns of a thread
+ * or all data of a user.
  */
 export interface DeletionStore {
   /**
    * Deletes the expired turns of one page, beginning with the latest. Skips turns that a later
-   * turn, a conversation or an unfinished run needs. Also deletes the expired ancestors of a deleted
-   * turn, if no other turn needs them.
+   * turn, a conversation or an unfinished run needs. Also deletes those ancestors of a deleted turn
+   * that are expired or marked as deleted, unless another turn or a conversation needs them. Also
+   * deletes unused summaries and memory layers and, if `chats` is `all`, unused facts and fetched
+   * media.
    */
   readonly expireTurns: (expiry: ExpiryPageRequest) => Promise<ExpiryResult>
   /**
-   * Deletes all turns of a thread, including unfinished turns. A conversation with such turns is
-   * empty afterwards. Resolves to the number of deleted turns.
+   * Deletes all turns of a thread, including unfinished turns, and the data derived from them. A
+   * conversation whose head is deleted is empty afterwards. Resolves to the number of deleted
+   * turns.
    */
   readonly deleteThread: (thread: ThreadDeletion) => Promise<number>
   /** Deletes all data of a user. Resolves to the number of deleted turns. */
@@ -19,13 +22,13 @@ export interface DeletionStore {
 }
 
 export interface ExpiryPageRequest {
-  /** The turns that expire: all, or only those of temporary chats. */
-  readonly lifetime: 'all' | 'temporary'
+  /** The chats whose unused turns expire: all, or only temporary chats. */
+  readonly chats: 'all' | 'temporary'
   readonly unusedSinceMs: number
   readonly nowMs: number
   /** Start of the page; `null` for the first page. */
   readonly after: ExpiryCursor | null
-  /** Maximum number of turns that the page contains. Not all of them are deleted. */
+  /** Maximum number of turns in the page. Fewer are deleted if some are still needed. */
   readonly limit: number
 }
 
@@ -54,10 +57,10 @@ export interface ThreadDeletion {
 }
 
 /**
- * The source of data that a slow job derives from a conversation, e.g. a fact from a summary. If
- * the source is deleted after the job began, the data is not stored.
+ * The conversation from which a slow job derives data, e.g. a summary or a fact. If it is deleted
+ * after the job began, the data is not stored.
  */
-export interface DerivedDataOrigin {
+export interface DerivedDataSource {
   readonly jobStartedAtMs: number
   /** Id of the thread or conversation that the data is derived from; null if unknown. */
   readonly thread: string | null

@@ -1,5 +1,5 @@
 /**
- * SQL that deletes turns: expired turns, and those that a user deletes. The items of a turn are
+ * SQL that deletes turns: expired turns, and the turns of a thread or user. The items of a turn are
  * deleted with it.
  */
 import { sql } from 'kysely'
@@ -13,7 +13,7 @@ import type { Engine } from '../database/engine-interface.ts'
 import { releaseMedia } from '../media/media-statements.ts'
 import { isTurnOfOwner, TURN_TENANT, type OwnerKey } from '../owner.ts'
 
-export type TurnLifetime = 'all' | 'temporary'
+export type ExpiringChats = 'all' | 'temporary'
 
 export interface UnusedRowLimit {
   readonly unusedSinceMs: number
@@ -30,7 +30,7 @@ export interface ExpiryPage {
 
 /** The statements of one deletion, in the order in which they run in one transaction. */
 export interface DeletionSteps<Key> {
-  /** Removes the head and the lock of conversations whose head is among the turns. */
+  /** Removes a conversation's head if it is deleted, and its lock if a deleted turn holds it. */
   readonly detachConversations: CompiledStatement<Key>
   readonly deleteEvents: CompiledStatement<Key>
   /** Deletes the turns and returns a row for each. */
@@ -54,14 +54,14 @@ export interface UserKey {
 
 export function createExpiryAndDeletionStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
-  const compileByLifetime = (
+  const compileByChats = (
     name: string,
-    build: (slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime) => SqlFragment,
+    build: (slot: ParameterSlot<ExpiryPage>, chats: ExpiringChats) => SqlFragment,
   ) => {
-    const statement = (lifetime: TurnLifetime) =>
-      compile<ExpiryPage>(`${name}-${lifetime}`, (slot) => build(slot, lifetime))
+    const statement = (chats: ExpiringChats) =>
+      compile<ExpiryPage>(`${name}-${chats}`, (slot) => build(slot, chats))
     const statements = { all: statement('all'), temporary: statement('temporary') }
-    return (lifetime: TurnLifetime) => statements[lifetime]
+    return (chats: ExpiringChats) => statements[chats]
   }
   const compileDeletion = <Key extends { readonly tenant: string }>(
     name: string,
@@ -82,77 +82,77 @@ export function createExpiryAndDeletionStatements(language: Engine['language']) 
   })
   return {
     /** Returns a page of turns that were not used for a long time, the latest first. */
-    unusedTurns: compileByLifetime(
+    unusedTurns: compileByChats(
       'unused-turns',
-      (slot, lifetime) => sql`select turns.used_at, turns.id ${fromPageOfUnused(slot, lifetime)}`,
+      (slot, chats) => sql`select turns.used_at, turns.id ${fromPageOfUnused(slot, chats)}`,
     ),
-    deleteEventsOfUnused: compileByLifetime(
+    deleteEventsOfUnused: compileByChats(
       'delete-events-of-unused',
-      (slot, lifetime) => sql`${withDeletableTurns(slot, lifetime)}
+      (slot, chats) => sql`${withDeletableTurns(slot, chats)}
         delete from stream_events where turn_id in (${selectDeletable(slot)})`,
     ),
-    releaseMediaOfUnused: compileByLifetime(
+    releaseMediaOfUnused: compileByChats(
       'release-media-of-unused',
-      (slot, lifetime) => sql`${withDeletableTurns(slot, lifetime)}
+      (slot, chats) => sql`${withDeletableTurns(slot, chats)}
         ${releaseMedia(sql`select media_uses.media_id from media_uses
           where media_uses.turn_id in (${selectDeletable(slot)})`)}`,
     ),
     // Checks the time of last use again, because a turn may have been used since the page was
     // selected.
-    removeUnused: compileByLifetime(
+    removeUnused: compileByChats(
       'remove-unused',
-      (slot, lifetime) => sql`${withDeletableTurns(slot, lifetime)}
-        delete from turns where id in (${selectDeletable(slot)}) and ${isExpiredOrDeleted(slot, lifetime)} returning id`,
+      (slot, chats) => sql`${withDeletableTurns(slot, chats)}
+        delete from turns where id in (${selectDeletable(slot)}) and ${isExpiredOrDeleted(slot, chats)} returning id`,
     ),
     ofThread: compileDeletion('of-thread', isTurnOfThread),
     ofUser: compileDeletion('of-user', isTurnOfUser),
     removeConversations: compile<UserKey>(
       'remove-conversations-of-user',
-      (slot) => sql`delete from conversations where ${isOfUser('conversations', slot)}`,
+      (slot) => sql`delete from conversations where ${isRowOfUser('conversations', slot)}`,
     ),
   }
 }
 
-function isUnused(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlFragment {
+function isUnused(slot: ParameterSlot<ExpiryPage>, chats: ExpiringChats): SqlFragment {
   const unused = sql`turns.used_at < ${slot('unusedSinceMs')}`
-  return lifetime === 'all' ? unused : sql`turns.short_lived = 1 and ${unused}`
+  return chats === 'all' ? unused : sql`turns.short_lived = 1 and ${unused}`
 }
 
-function fromPageOfUnused(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlFragment {
-  return sql`from turns where ${isUnused(slot, lifetime)}
+function fromPageOfUnused(slot: ParameterSlot<ExpiryPage>, chats: ExpiringChats): SqlFragment {
+  return sql`from turns where ${isUnused(slot, chats)}
     and (turns.used_at, turns.id) < (${slot('afterMs')}, ${slot('afterId')})
     order by turns.used_at desc, turns.id desc limit ${slot('limit')}`
 }
 
 /**
- * Selects the turns of the page that have no children, and then those ancestors that have no other
- * children. An ancestor that is marked as deleted is selected with its last child, even if it was
- * used recently.
+ * Selects the turns of the page that have no children, and then those of their ancestors that have
+ * no other children. An ancestor that is marked as deleted is selected even if it was used
+ * recently.
  */
-function withDeletableTurns(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlFragment {
-  return sql`with recursive page(id) as (select turns.id ${fromPageOfUnused(slot, lifetime)}),
+function withDeletableTurns(slot: ParameterSlot<ExpiryPage>, chats: ExpiringChats): SqlFragment {
+  return sql`with recursive page(id) as (select turns.id ${fromPageOfUnused(slot, chats)}),
     deletable(id, parent) as (
       select turns.id, turns.parent from page join turns on turns.id = page.id
       where ${isUnreferenced(slot)}
       and not exists (select 1 from turns child where child.parent = turns.id)
     union
       select turns.id, turns.parent from deletable join turns on turns.id = deletable.parent
-      where ${isExpiredOrDeleted(slot, lifetime)} and ${isUnreferenced(slot)}
+      where ${isExpiredOrDeleted(slot, chats)} and ${isUnreferenced(slot)}
       and not exists (
         select 1 from turns child where child.parent = turns.id and child.id <> deletable.id)
     )`
 }
 
 /**
- * Selects at most `limit` turns. `deletable` lists children before their parents, so a page that ends
- * at the limit never has a parent without its children.
+ * Selects at most `limit` turns. `deletable` lists children before their parents, so a limited page
+ * never contains a parent without its children.
  */
 function selectDeletable(slot: ParameterSlot<ExpiryPage>): SqlFragment {
   return sql`select deletable.id from deletable limit ${slot('limit')}`
 }
 
-function isExpiredOrDeleted(slot: ParameterSlot<ExpiryPage>, lifetime: TurnLifetime): SqlFragment {
-  return sql`((${isUnused(slot, lifetime)}) or turns.deleted_at is not null)`
+function isExpiredOrDeleted(slot: ParameterSlot<ExpiryPage>, chats: ExpiringChats): SqlFragment {
+  return sql`((${isUnused(slot, chats)}) or turns.deleted_at is not null)`
 }
 
 /** True if no conversation uses the turn and no live replica works on it. */
@@ -165,8 +165,8 @@ function isUnreferenced(slot: ParameterSlot<ExpiryPage>): SqlFragment {
 }
 
 /**
- * Removes the head and the lock of conversations whose head is deleted, so that they continue with
- * an empty history.
+ * Removes a conversation's head if it is deleted, and its lock if a deleted turn holds it. A
+ * conversation without a head continues with an empty history.
  */
 function detachConversations(isIncluded: SqlFragment, tenant: string): SqlFragment {
   const deletedTurns = sql`select turns.id from turns where ${isIncluded}`
@@ -180,7 +180,7 @@ function detachConversations(isIncluded: SqlFragment, tenant: string): SqlFragme
 
 export function isTurnOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
   const tenant = slot('tenant')
-  return sql`turns.tenant = ${tenant} and turns.thread = (${selectFromNamedTurn(slot, sql`turns.thread`)})
+  return sql`turns.tenant = ${tenant} and turns.thread = (${selectFromDeletableTurn(slot, sql`turns.thread`)})
     and ${belongsToRequester(slot, sql`turns.user_id`)}`
 }
 
@@ -188,7 +188,7 @@ export function isTurnOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
  * Selects an expression from the turn with the id `turnId`, if the requester may delete that turn.
  * Must run before the turn is deleted.
  */
-export function selectFromNamedTurn(
+export function selectFromDeletableTurn(
   slot: ParameterSlot<ThreadKey>,
   expression: SqlFragment,
 ): SqlFragment {
@@ -197,8 +197,8 @@ export function selectFromNamedTurn(
 }
 
 /**
- * True for rows of the thread of the turn `id`, if all turns of that thread are deleted. Must run
- * after the turn is marked as deleted and before its row is deleted.
+ * True for rows whose thread is that of the turn `id`, if all turns of that thread are marked as
+ * deleted. Must run after the turn is marked as deleted and before its row is deleted.
  */
 export function isInDeletedThread(
   table: 'summaries' | 'media_addresses',
@@ -213,8 +213,9 @@ export function isInDeletedThread(
 }
 
 /**
- * True if all turns of a thread are deleted. Not written as `not exists`: without statistics, a
- * planner would then scan all turns of the tenant once instead of looking up each thread.
+ * True if all turns of a thread are deleted or marked as deleted. Not written as `not exists`,
+ * because without statistics a planner would then scan all turns of the tenant instead of looking
+ * up each thread.
  */
 export function hasNoTurnsLeft(thread: SqlFragment, tenant: string): SqlFragment {
   return sql`(select remaining.id from turns remaining where remaining.tenant = ${tenant}
@@ -234,11 +235,11 @@ export function belongsToRequester(
 }
 
 export function isTurnOfUser(slot: ParameterSlot<UserKey>): SqlFragment {
-  return isOfUser('turns', slot)
+  return isRowOfUser('turns', slot)
 }
 
 /** True for rows of the user in the parameter `user`. */
-export function isOfUser(
+export function isRowOfUser(
   table: 'turns' | 'conversations' | 'summaries' | 'layer_versions' | 'media_addresses',
   slot: ParameterSlot<UserKey>,
 ): SqlFragment {
@@ -254,7 +255,7 @@ export function compileDeleteUnused(
   language: Engine['language'],
   table: 'summaries' | 'layer_versions',
   name: string,
-): (lifetime: TurnLifetime) => CompiledStatement<UnusedRowLimit> {
+): (chats: ExpiringChats) => CompiledStatement<UnusedRowLimit> {
   const compile = createStatementCompiler(language)
   const rows = sql.table(table)
   const compileFor = (suffix: string, isShort: SqlFragment) =>
@@ -269,5 +270,5 @@ export function compileDeleteUnused(
     all: compileFor('', sql``),
     temporary: compileFor('-temporary', sql`and short_lived = 1`),
   }
-  return (lifetime) => statements[lifetime]
+  return (chats) => statements[chats]
 }

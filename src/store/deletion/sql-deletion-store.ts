@@ -89,19 +89,19 @@ function createStatements(language: Engine['language']) {
  */
 function buildExpiryQueries(
   { deletion, deletionLog, mediaRelease, summaries, facts, layers }: Statements,
-  { lifetime, unusedSinceMs, nowMs, after, limit }: ExpiryPageRequest,
+  { chats, unusedSinceMs, nowMs, after, limit }: ExpiryPageRequest,
 ): readonly SqlQuery[] {
   const [afterMs, afterId] = [after?.usedAtMs ?? unusedSinceMs, encodeColumn(after?.turnId ?? '')]
   const page: ExpiryPage = { unusedSinceMs, nowMs, afterMs, afterId, limit }
   return [
-    deletion.unusedTurns(lifetime)(page),
-    deletion.deleteEventsOfUnused(lifetime)(page),
-    deletion.releaseMediaOfUnused(lifetime)(page),
-    deletion.removeUnused(lifetime)(page),
-    summaries.removeUnused(lifetime)(page),
-    layers.removeUnused(lifetime)(page),
+    deletion.unusedTurns(chats)(page),
+    deletion.deleteEventsOfUnused(chats)(page),
+    deletion.releaseMediaOfUnused(chats)(page),
+    deletion.removeUnused(chats)(page),
+    summaries.removeUnused(chats)(page),
+    layers.removeUnused(chats)(page),
     // Fetched media are not paged, so they are released only with the first page.
-    ...(after === null && lifetime === 'all'
+    ...(after === null && chats === 'all'
       ? [
           mediaRelease.unused.releaseFetched({ unusedSinceMs }),
           mediaRelease.unused.removeAddresses({ unusedSinceMs }),
@@ -109,7 +109,7 @@ function buildExpiryQueries(
       : []),
     ...buildSweepQueries(mediaRelease),
     ...(after === null ? [facts.removeExpired({ nowMs, limit })] : []),
-    ...(lifetime === 'all' ? [facts.removeUnused({ unusedSinceMs, limit })] : []),
+    ...(chats === 'all' ? [facts.removeUnused({ unusedSinceMs, limit })] : []),
     ...(after === null ? [deletionLog.removeOldEntries({ nowMs })] : []),
   ]
 }

@@ -58,8 +58,8 @@ export interface StorageKey {
  */
 export interface RowLocation {
   readonly tenant: string
-  /** Id of a turn, or in other tables the id of the row, e.g. of a fact or a summary. */
-  readonly turnId: string
+  /** Id of the turn that the text belongs to, or of its own row, e.g. of a fact or a summary. */
+  readonly rowId: string
   readonly part:
     | 'in'
     | 'out'
@@ -79,11 +79,11 @@ export interface RowLocation {
 }
 
 /**
- * Returns the location of a text that has position 0, because it is the only text of its part in
- * the row.
+ * Returns the location of a text that is the only text of its part in the row, and so has position
+ * 0.
  */
 export function locateText(tenant: string, turnId: string, part: RowLocation['part']): RowLocation {
-  return { tenant, turnId, part, position: 0 }
+  return { tenant, rowId: turnId, part, position: 0 }
 }
 
 export function createStorageCipher(keys: readonly StorageKey[]): StorageCipher {
@@ -188,7 +188,10 @@ function decryptBytes(ciphertext: Buffer, key: KeyObject, associated: Buffer): B
   return bytes
 }
 
-/** Returns the additional authenticated data, which binds the ciphertext to its row and format. */
-function encodeLocation(head: string, { tenant, turnId, part, position }: RowLocation): Buffer {
-  return Buffer.from(JSON.stringify([head, tenant, turnId, part, position]))
+/**
+ * Returns the data that AES-GCM authenticates besides the text, so that the text can be decrypted
+ * only for its own row and format.
+ */
+function encodeLocation(head: string, { tenant, rowId, part, position }: RowLocation): Buffer {
+  return Buffer.from(JSON.stringify([head, tenant, rowId, part, position]))
 }

@@ -1,5 +1,5 @@
 /**
- * Encrypts all stored texts with the first key that are plain or encrypted with another key. The
+ * Encrypts with the first key all stored texts that are plain or encrypted with another key. The
  * prefix of a text shows which key has encrypted it, so an interrupted run can be started again. A
  * row that a running gateway changes meanwhile is skipped, because the gateway encrypts it with its
  * own first key. Texts that no key decrypts stay unchanged.
@@ -88,8 +88,7 @@ const COLUMNS: readonly EncryptedColumn[] = [
 ]
 
 /**
- * Returns the re-encrypted text of a row as a list of one change, or an empty list if no key
- * decrypts it.
+ * Returns a list with the re-encrypted text of a row, or an empty list if no key decrypts the text.
  */
 function encryptAgain(
   row: StaleRow,
@@ -97,7 +96,7 @@ function encryptAgain(
   cipher: StorageCipher,
 ): readonly TextChange[] {
   const part = column.part ?? (row.side as RowLocation['part'])
-  const location = { tenant: row.tenant, turnId: row.id, part, position: row.position }
+  const location = { tenant: row.tenant, rowId: row.id, part, position: row.position }
   const text = cipher.decrypt(row.text, location)
   return text === null ? [] : [{ ...row, encrypted: cipher.encrypt(text, location) }]
 }

@@ -41,8 +41,8 @@ export function readEncryptedRows<Result>(
     if (value === null) unreadable += 1
     return value
   }
-  const decryptColumn = (column: string, { turnId, part, position }: LocationInTenant) =>
-    cipher.decrypt(column, { tenant, turnId, part, position })
+  const decryptColumn = (column: string, { rowId, part, position }: LocationInTenant) =>
+    cipher.decrypt(column, { tenant, rowId, part, position })
   const result = read({
     decryptText: (column, location) => countUnreadable(decryptColumn(column, location)),
     decryptObject: (column, location) =>

@@ -1,6 +1,7 @@
 /**
- * SQL for facts. All statements are restricted to an owner. Search terms are passed as a JSON list
- * of their hashes.
+ * SQL for facts. The statements for clients find only facts of one owner; others delete facts that
+ * are expired, unused, or of a deleted thread or conversation. Search terms are passed as a JSON
+ * list of their hashes.
  */
 import { sql } from 'kysely'
 import {
@@ -13,7 +14,7 @@ import { isInJsonList, selectJsonList } from '../database/json-list-parameter.ts
 import { FACT_COLUMNS, type FactRow } from '../database/table-row-types.ts'
 import {
   belongsToRequester,
-  selectFromNamedTurn,
+  selectFromDeletableTurn,
   type ThreadKey,
   type UserKey,
   type UnusedRowLimit,
@@ -21,9 +22,9 @@ import {
 import { isRowOfOwner, isRowOfOwnerUnindexed, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import type { FactPage } from './fact-store-interface.ts'
 
-export interface FactWords extends OwnedRowKey {
+export interface FactTerms extends OwnedRowKey {
   readonly termHashes: string
-  readonly termsHash: string
+  readonly allTermsHash: string
 }
 
 export interface FactPageKey extends OwnerKey {
@@ -31,10 +32,10 @@ export interface FactPageKey extends OwnerKey {
   readonly limit: number
 }
 
-/** `scopes` and `words` are JSON lists. */
-export interface FactWordSearch extends OwnerKey {
+/** `scopes` and `termHashes` are JSON lists. */
+export interface FactTermSearch extends OwnerKey {
   readonly scopes: string
-  readonly words: string
+  readonly termHashes: string
   readonly nowMs: number
   readonly limit: number
 }
@@ -42,7 +43,7 @@ export interface FactWordSearch extends OwnerKey {
 export interface FactTouch extends OwnerKey {
   readonly ids: string
   readonly nowMs: number
-  readonly beforeMs: number
+  readonly usedBeforeMs: number
 }
 
 /**
@@ -60,16 +61,19 @@ export function createFactStatements(language: Engine['language']) {
     desc: compile<FactPageKey>('list-facts-desc', (slot) => listFacts(slot, sql`<`, sql`desc`)),
   }
   return {
-    /** Inserts a fact, and returns a row, unless the owner has a fact with exactly the same terms. */
+    /**
+     * Inserts a fact, and returns a row, unless the owner has a fact with the same scope and the
+     * same terms.
+     */
     insertFact: compile('insert-fact', insertFact),
     updateFact: compile('update-fact', updateFact),
     /** Inserts the search terms of a fact, if the fact exists and has exactly these terms. */
-    insertWords: compile<FactWords>('insert-fact-words', (slot) => insertWords(language, slot)),
-    removeWords: compile<FactWords>(
+    insertWords: compile<FactTerms>('insert-fact-words', (slot) => insertWords(language, slot)),
+    removeWords: compile<FactTerms>(
       'remove-fact-words',
       (slot) => sql`delete from fact_words where fact_words.fact_id in (
         select facts.id from facts
-        where ${isFactWithId(slot)} and facts.words = ${slot('termsHash')})`,
+        where ${isFactWithId(slot)} and facts.words = ${slot('allTermsHash')})`,
     ),
     findFact: compile<OwnedRowKey>(
       'find-fact',
@@ -81,20 +85,20 @@ export function createFactStatements(language: Engine['language']) {
         where ${isRowOfOwner('facts', slot)} and facts.id like '%' || ${slot('id')} limit 2`,
     ),
     listFacts: (order: FactPage['order']) => pages[order],
-    searchFacts: compile<FactWordSearch>('search-facts', (slot) => searchFacts(language, slot)),
+    searchFacts: compile<FactTermSearch>('search-facts', (slot) => searchFacts(language, slot)),
     /** Returns the number of facts that contain each term. */
-    countWords: compile<FactWordSearch>(
+    countWords: compile<FactTermSearch>(
       'count-fact-words',
       (slot) => sql`with ${withHits(language, slot)}
         select word, count(*) as facts from hits group by word`,
     ),
-    countFacts: compile<FactWordSearch>(
+    countFacts: compile<FactTermSearch>(
       'count-facts',
       (slot) => sql`select count(*) as facts from (
         select 1 as one from facts where ${isInScopes(language, slot)}
         limit ${sql.lit(MAX_COUNTED_FACTS)}) counted`,
     ),
-    coreFacts: compile<Omit<FactWordSearch, 'words'>>('core-facts', (slot) =>
+    coreFacts: compile<Omit<FactTermSearch, 'termHashes'>>('core-facts', (slot) =>
       selectCoreFacts(language, slot),
     ),
     touchFacts: compile<FactTouch>('touch-facts', (slot) => touchFacts(language, slot)),
@@ -107,8 +111,7 @@ export function createFactStatements(language: Engine['language']) {
       (slot) => sql`delete from facts where ${isRowOfOwner('facts', slot)} returning id`,
     ),
     /**
-     * Deletes the facts of a user. This and the other statements `remove…` are parts of larger
-     * deletions.
+     * Deletes the facts of a user. This and the next two statements are parts of larger deletions.
      */
     removeOfUser: compile<UserKey>(
       'remove-facts-of-user',
@@ -140,20 +143,20 @@ function isFactWithId(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
 
 function isInScopes(
   language: Engine['language'],
-  slot: ParameterSlot<Omit<FactWordSearch, 'words'>>,
+  slot: ParameterSlot<Omit<FactTermSearch, 'termHashes'>>,
 ): SqlFragment {
   const scopes = slot('scopes')
   return sql`${isRowOfOwner('facts', slot)} and ${isInJsonList(language, sql`facts.scope`, scopes)}`
 }
 
 /**
- * Builds the subquery `hits`: which facts contain which of the terms. Of a very frequent term, it
- * has only the latest 200 facts, so that the duration of a search does not grow with the number of
- * facts.
+ * Builds the subquery `hits`, which pairs each term with the facts that contain it. For a very
+ * frequent term it contains only the latest 200 facts, so that the duration of a search does not
+ * grow with the number of facts.
  */
-function withHits(language: Engine['language'], slot: ParameterSlot<FactWordSearch>): SqlFragment {
+function withHits(language: Engine['language'], slot: ParameterSlot<FactTermSearch>): SqlFragment {
   const [tenant, user] = [slot('tenant'), slot('user')]
-  const words = slot('words')
+  const termHashes = slot('termHashes')
   const scopes = slot('scopes')
   const isOwn = sql`fact_words.tenant = ${tenant} and fact_words.user_key = ${user}`
   return sql`sought as (
@@ -161,7 +164,7 @@ function withHits(language: Engine['language'], slot: ParameterSlot<FactWordSear
         select fact_words.fact_id from fact_words where ${isOwn}
         and fact_words.scope = scopes.value and fact_words.word = words.value
         order by fact_words.fact_id desc limit 1 offset ${sql.lit(MAX_COUNTED_FACTS - 1)}), '') as first
-      from ${selectListAs(language, words, 'words')} cross join ${selectListAs(language, scopes, 'scopes')}
+      from ${selectListAs(language, termHashes, 'words')} cross join ${selectListAs(language, scopes, 'scopes')}
     ), hits as (
       select fact_words.fact_id, fact_words.word from sought cross join fact_words
       where ${isOwn} and fact_words.scope = sought.scope and fact_words.word = sought.word
@@ -180,10 +183,9 @@ function selectListAs(
 }
 
 /**
- * True for facts that have not expired. Expired facts count as deleted even before they are
- * removed.
+ * True for facts that have not expired. Expired facts are not found, even before they are deleted.
  */
-function isValid(slot: ParameterSlot<Omit<FactWordSearch, 'words'>>): SqlFragment {
+function isValid(slot: ParameterSlot<Omit<FactTermSearch, 'termHashes'>>): SqlFragment {
   return sql`(facts.valid_until is null or facts.valid_until > ${slot('nowMs')})`
 }
 
@@ -205,7 +207,7 @@ const UPDATED_COLUMNS = [
   'use_count',
 ] as const
 
-/** Updates a fact, unless another fact of the owner has the same terms. */
+/** Updates a fact, unless the owner has another fact with the same scope and the same terms. */
 function updateFact(slot: ParameterSlot<FactRow & OwnerKey>): SqlFragment {
   const values = UPDATED_COLUMNS.map((name) => sql`${sql.ref(name)} = ${slot(name)}`)
   return sql`update facts set ${sql.join(values)} where ${isFactWithId(slot)} and not exists (
@@ -214,11 +216,11 @@ function updateFact(slot: ParameterSlot<FactRow & OwnerKey>): SqlFragment {
     and other.words = ${slot('words')} and other.id <> facts.id)`
 }
 
-function insertWords(language: Engine['language'], slot: ParameterSlot<FactWords>): SqlFragment {
+function insertWords(language: Engine['language'], slot: ParameterSlot<FactTerms>): SqlFragment {
   return sql`insert into fact_words (tenant, user_key, scope, word, fact_id)
     select facts.tenant, coalesce(facts.user_id, ''), facts.scope, wanted.value, facts.id
     from facts, ${selectJsonList(language, slot('termHashes'))}
-    where ${isFactWithId(slot)} and facts.words = ${slot('termsHash')} on conflict do nothing`
+    where ${isFactWithId(slot)} and facts.words = ${slot('allTermsHash')} on conflict do nothing`
 }
 
 function listFacts(
@@ -234,7 +236,7 @@ function listFacts(
 /** Ranks facts by the sum of their terms' weights. A term in fewer facts has a higher weight. */
 function searchFacts(
   language: Engine['language'],
-  slot: ParameterSlot<FactWordSearch>,
+  slot: ParameterSlot<FactTermSearch>,
 ): SqlFragment {
   return sql`with ${withHits(language, slot)}, weights as (
       select word, 1.0 / count(*) as weight from hits group by word
@@ -250,7 +252,7 @@ function searchFacts(
 
 function selectCoreFacts(
   language: Engine['language'],
-  slot: ParameterSlot<Omit<FactWordSearch, 'words'>>,
+  slot: ParameterSlot<Omit<FactTermSearch, 'termHashes'>>,
 ): SqlFragment {
   return sql`select ${COLUMNS} from facts
     where ${isInScopes(language, slot)} and facts.core = 1 and ${isValid(slot)}
@@ -261,13 +263,13 @@ function touchFacts(language: Engine['language'], slot: ParameterSlot<FactTouch>
   const ids = slot('ids')
   return sql`update facts set used_at = ${slot('nowMs')}, use_count = use_count + 1
     where ${isInJsonList(language, sql`facts.id`, ids)} and ${isRowOfOwnerUnindexed('facts', slot)}
-    and facts.used_at + 0 < ${slot('beforeMs')}`
+    and facts.used_at + 0 < ${slot('usedBeforeMs')}`
 }
 
 /** Deletes the facts of a deleted thread. Must run before the turn `turnId` is deleted. */
 function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
-  const thread = selectFromNamedTurn(slot, sql`turns.thread`)
-  const conversation = selectFromNamedTurn(slot, sql`turns.conversation`)
+  const thread = selectFromDeletableTurn(slot, sql`turns.thread`)
+  const conversation = selectFromDeletableTurn(slot, sql`turns.conversation`)
   return sql`delete from facts where facts.tenant || '' = ${slot('tenant')}
     and facts.scope <> 'user' and facts.scope in (${thread} union all ${conversation})
     and ${belongsToRequester(slot, sql`facts.user_id`)}`

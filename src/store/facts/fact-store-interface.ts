@@ -3,15 +3,18 @@
  * facts by their words. If texts are encrypted, the words are hashed with the same keys.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import type { DerivedDataOrigin } from '../deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../deletion/deletion-store-interface.ts'
 
 export interface FactStore {
   /**
-   * Stores a fact. Resolves to `false` if the owner has a fact with exactly the same words, or if
-   * `origin` was deleted.
+   * Stores a fact. Resolves to `false` if the owner has a fact with the same scope and exactly the
+   * same words, or if `derivedFrom` was deleted.
    */
-  readonly saveFact: (fact: StoredFact, origin?: DerivedDataOrigin) => Promise<boolean>
-  /** Replaces a fact. Does nothing if it was deleted in the meantime. */
+  readonly saveFact: (fact: StoredFact, derivedFrom?: DerivedDataSource) => Promise<boolean>
+  /**
+   * Replaces a fact. Does nothing if it was deleted in the meantime, or if another fact of the same
+   * scope has the new words.
+   */
   readonly replaceFact: (fact: StoredFact) => Promise<void>
   readonly findFact: (owner: Caller, id: string) => Promise<StoredFact | null>
   /**
@@ -97,6 +100,7 @@ export interface FoundFacts {
   readonly facts: readonly StoredFact[]
   /** Returns the number of facts that contain a word, counted up to 200. */
   readonly countFactsWith: (word: string) => number
+  /** Number of facts in the scopes of the search, counted up to 200. */
   readonly factCount: number
 }
 

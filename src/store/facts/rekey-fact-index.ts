@@ -33,8 +33,8 @@ export async function rekeyFactIndex(
       const key = { tenant: row.tenant, user: row.user_id ?? '' }
       const index = indexFactText(text, key, hasher)
       const words = { ...key, ...index, id: row.id }
-      // `updateHash` changes nothing if the same fact was stored again meanwhile, with the new
-      // hash.
+      // `updateHash` changes nothing if the fact was stored a second time meanwhile, with hashes of
+      // the first key.
       return [
         updateHash({ ...words, keyId: hasher.keyId }),
         facts.removeWords(words),
@@ -62,16 +62,16 @@ function createRekeyStatements(engine: Engine) {
     ),
     updateHash: compile<{
       readonly id: string
-      readonly termsHash: string
+      readonly allTermsHash: string
       readonly keyId: string
     }>(
       null,
       (slot) =>
-        sql`update facts set words = ${slot('termsHash')}, word_key = ${slot('keyId')}
+        sql`update facts set words = ${slot('allTermsHash')}, word_key = ${slot('keyId')}
           where id = ${slot('id')} and not exists (
             select 1 from facts other where other.tenant = facts.tenant
             and coalesce(other.user_id, '') = coalesce(facts.user_id, '')
-            and other.scope = facts.scope and other.words = ${slot('termsHash')})`,
+            and other.scope = facts.scope and other.words = ${slot('allTermsHash')})`,
     ),
   }
 }

@@ -16,9 +16,9 @@ import type { FactRow } from '../database/table-row-types.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import {
   createDeletionLogStatements,
-  type DeletedFactKey,
+  type WrittenFactWithSource,
 } from '../deletion/deletion-log-statements.ts'
-import type { DerivedDataOrigin } from '../deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../deletion/deletion-store-interface.ts'
 import { locateText, type TermHasher } from '../encryption/cipher.ts'
 import {
   NO_ENCRYPTION,
@@ -27,7 +27,7 @@ import {
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
 import { encodeOwnedRowKey, encodeOwner, type OwnerKey } from '../owner.ts'
-import { createFactStatements, type FactWords } from './fact-statements.ts'
+import { createFactStatements, type FactTerms } from './fact-statements.ts'
 import {
   isCoreFact,
   type FactSource,
@@ -48,10 +48,10 @@ export function createFactStore(
       (rows as readonly FactRow[]).flatMap((row) => decodeFact(row, reader) ?? []),
     )
   return {
-    async saveFact(fact, origin) {
+    async saveFact(fact, derivedFrom) {
       const [row, words] = encodeFact(fact, encryption, currentHasher)
       const inserts = [sql.insertFact(row), sql.insertWords(words)]
-      if (origin === undefined) {
+      if (derivedFrom === undefined) {
         const [saved = []] = await engine.write(inserts)
         return saved.length > 0
       }
@@ -59,7 +59,7 @@ export function createFactStore(
         engine,
         'derivedDataWrite',
         row.tenant,
-        [...inserts, deletionLog.removeFact(encodeDeletedFactKey(row, origin))],
+        [...inserts, deletionLog.removeFact(encodeDeletedFactKey(row, derivedFrom))],
       )
       return saved.length > 0 && deleted.length === 0
     },
@@ -97,7 +97,7 @@ export function createFactStore(
         ),
       )
       const wanted = JSON.stringify([...termsByHash.keys()])
-      const search = { ...key, scopes: encodeList(scopes), words: wanted, nowMs, limit }
+      const search = { ...key, scopes: encodeList(scopes), termHashes: wanted, nowMs, limit }
       const [rows = [], counted = [], [all] = []] = await engine.read([
         sql.searchFacts(search),
         sql.countWords(search),
@@ -119,7 +119,7 @@ export function createFactStore(
     },
     async touchFacts(owner, ids, nowMs) {
       if (ids.length === 0) return
-      const touch = { ids: encodeList(ids), nowMs, beforeMs: nowMs - HOUR_MS }
+      const touch = { ids: encodeList(ids), nowMs, usedBeforeMs: nowMs - HOUR_MS }
       await engine.write([sql.touchFacts({ ...encodeOwner(owner), ...touch })], 'kill')
     },
     async deleteFact(owner, id) {
@@ -171,7 +171,7 @@ function encodeFact(
   fact: StoredFact,
   { cipher }: RowEncryption,
   hasher: TermHasher,
-): readonly [row: FactRow, words: FactWords] {
+): readonly [row: FactRow, words: FactTerms] {
   const [id, tenant] = [encodeColumn(fact.id), encodeColumn(fact.tenant)]
   const { area, text, source } = fact
   const key = encodeOwner(fact)
@@ -184,7 +184,7 @@ function encodeFact(
     body: cipher.encrypt(JSON.stringify({ area, text, source }), locateText(tenant, id, 'fact')),
     importance: fact.importance,
     core: isCoreFact(fact) ? 1 : 0,
-    words: index.termsHash,
+    words: index.allTermsHash,
     word_key: hasher.keyId,
     valid_until: fact.validUntilMs,
     created_at: fact.createdAtMs,
@@ -197,9 +197,9 @@ function encodeFact(
 
 function encodeDeletedFactKey(
   { id, user_id }: FactRow,
-  { jobStartedAtMs, thread }: DerivedDataOrigin,
-): DeletedFactKey {
-  return { id, user_id, jobStartedAtMs, source: encodeNullableColumn(thread) }
+  { jobStartedAtMs, thread }: DerivedDataSource,
+): WrittenFactWithSource {
+  return { id, user_id, jobStartedAtMs, sourceId: encodeNullableColumn(thread) }
 }
 
 /**
@@ -209,11 +209,11 @@ export function indexFactText(
   text: string,
   key: OwnerKey,
   hasher: TermHasher,
-): Pick<FactWords, 'termsHash' | 'termHashes'> {
+): Pick<FactTerms, 'allTermsHash' | 'termHashes'> {
   const words = extractSearchTerms(text)
   const all = hashTerm(hasher, key, words.toSorted().join(' '))
   return {
-    termsHash: hasher.keyId === '' ? digestText(all) : all,
+    allTermsHash: hasher.keyId === '' ? digestText(all) : all,
     termHashes: JSON.stringify(words.map((word) => hashTerm(hasher, key, word))),
   }
 }

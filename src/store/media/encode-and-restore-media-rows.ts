@@ -27,9 +27,9 @@ export function buildPieceInserts(
     const piece = text.slice(position * PIECE_CHARS, (position + 1) * PIECE_CHARS)
     // Encodes each piece as a JSON string, because a piece may begin or end between the halves of a
     // surrogate pair. (Base64 has no surrogate pairs, but other texts may.)
-    const body = encrypt(JSON.stringify(piece), { tenant, turnId: id, part: 'media', position })
-    const headChars = currentPrefixes.find((head) => body.startsWith(head))?.length ?? 1
-    queries.push(sql.insertPiece({ media_id: id, position, tenant, body, headChars }))
+    const body = encrypt(JSON.stringify(piece), { tenant, rowId: id, part: 'media', position })
+    const keyPrefixChars = currentPrefixes.find((head) => body.startsWith(head))?.length ?? 1
+    queries.push(sql.insertPiece({ media_id: id, position, tenant, body, keyPrefixChars }))
   }
   return queries
 }
@@ -66,7 +66,7 @@ export function decodeMediaPieces(
 ): ReadonlyMap<string, string> {
   const texts = new Map<string, string | null>()
   for (const { media_id: id, position, body } of pieces.toSorted(compareByPosition)) {
-    const piece = decrypt(body, { tenant, turnId: id, part: 'media', position })
+    const piece = decrypt(body, { tenant, rowId: id, part: 'media', position })
     const textSoFar = texts.get(id) ?? (position === 0 ? '' : null)
     const text =
       piece === null || textSoFar === null ? null : textSoFar + (JSON.parse(piece) as string)
@@ -97,7 +97,7 @@ export async function restoreRowMedia<Row extends BodyRow>(
     // Leaves out a row without a body, which an outer join returns for a turn without items.
     if (typeof row.body !== 'string') return null
     const { turn_id: turnId, side: part, position } = row
-    const text = cipher.decrypt(row.body, { tenant, turnId, part, position })
+    const text = cipher.decrypt(row.body, { tenant, rowId: turnId, part, position })
     for (const id of text === null ? [] : listMediaReferences(text)) mediaIds.add(id)
     return text
   })

@@ -1,8 +1,8 @@
 /**
  * Extracts media from an item before it is stored, and restores them byte for byte when the item is
  * read. The stored text contains a reference instead, e.g. `backstory-media:` and 22 characters. A
- * string that merely looks like a reference is extracted as well, so that a client cannot forge
- * one.
+ * string that only looks like a reference is extracted too, because restoring would otherwise
+ * replace it, perhaps by another user's medium.
  */
 import { isObject, type Json } from '../../core/json/json.ts'
 import { digestText } from '../../core/text/digest.ts'
@@ -20,7 +20,7 @@ export interface MediaExtraction {
   readonly media: readonly ExtractedMedia[]
 }
 
-/** Strings up to this length stay in the item. */
+/** Shorter strings, and strings of exactly this length, stay in the item. */
 export const MIN_MEDIA_CHARS = 4096
 
 /** Extracts the media of `body`. `text` is `body` as JSON. */
@@ -50,7 +50,8 @@ export function extractItemMedia(
 }
 
 /**
- * Escapes forged references in field names, which cannot be extracted: the `b` becomes `\u0062`.
+ * Escapes strings that look like references in field names, which cannot be extracted: the `b`
+ * becomes `\u0062`.
  */
 function escapeForgedReferences(text: string, media: readonly ExtractedMedia[]): string {
   if (!text.includes(MEDIA_REFERENCE)) return text
@@ -65,11 +66,11 @@ export const MEDIA_REFERENCE = 'backstory-media:'
 function findMediumStart(field: string, value: string): number | null {
   if (value.includes(MEDIA_REFERENCE)) return 0
   if (value.length <= MIN_MEDIA_CHARS) return null
-  return findBase64Start(value.slice(0, MEDIUM_HEAD_CHARS), field)
+  return findBase64Start(value.slice(0, MEDIUM_START_CHARS), field)
 }
 
 /** Number of leading characters of a string that `findBase64Start` needs. */
-export const MEDIUM_HEAD_CHARS = 256
+export const MEDIUM_START_CHARS = 256
 
 /**
  * Returns the index at which the base64 of a string value begins, or null if the value is no medium.

@@ -1,14 +1,15 @@
 /**
- * Extracts media from a JSON text without parsing it, and restores them character by character,
- * because a request is stored exactly as it was sent. A medium that is also part of an item is
- * stored once for both. A string that merely looks like a reference is extracted as well.
+ * Extracts media from a JSON text without parsing it, and restores exactly the same text, because a
+ * request is stored as it was sent. A medium that is also part of an item is stored once for both.
+ * A string that only looks like a media reference is extracted too, because restoring would
+ * otherwise replace it.
  */
 import {
   createMedium,
   findBase64Start,
   MEDIA_REFERENCE,
   MEDIA_REFERENCE_PATTERN,
-  MEDIUM_HEAD_CHARS,
+  MEDIUM_START_CHARS,
   MIN_MEDIA_CHARS,
   type ExtractedMedia,
   type MediaExtraction,
@@ -59,7 +60,7 @@ function findMediumStart(
   if (hasReferences && text.slice(from, to).includes(MEDIA_REFERENCE)) return from
   if (to - from <= MIN_MEDIA_CHARS) return null
   const field = FIELD.exec(text.slice(Math.max(0, from - 32), from))?.[1] ?? ''
-  const start = findBase64Start(text.slice(from, from + MEDIUM_HEAD_CHARS), field)
+  const start = findBase64Start(text.slice(from, from + MEDIUM_START_CHARS), field)
   return start === null ? null : from + start
 }
 

@@ -6,8 +6,8 @@ import type { Caller } from '../../core/client/caller.ts'
 
 export interface FetchedMediaStore {
   /**
-   * Returns the stored media of the URLs; `null` for media that `fitsInMemory` rejects. Sets the time of
-   * last use of all of them.
+   * Returns the stored media by URL; `null` for media that `fitsInMemory` rejects. Updates the time
+   * of last use of all of them, at most once a day.
    */
   readonly findMedia: (
     owner: Caller,

@@ -1,7 +1,8 @@
 /**
  * SQL that deletes media together with the last turn that contains them. Before turns are deleted,
- * their media are marked as released. Afterwards, released media are deleted if no other turn or
- * URL uses them. Other media are not checked.
+ * their media are marked as released. Afterwards, released media are deleted unless another turn or
+ * URL uses them. Media without the mark are not checked, so that a deletion does not read all
+ * media.
  */
 import { sql } from 'kysely'
 import {
@@ -15,10 +16,10 @@ import {
   hasNoTurnsLeft,
   belongsToRequester,
   isInDeletedThread,
-  isOfUser,
+  isRowOfUser,
   isTurnOfThread,
   isTurnOfUser,
-  selectFromNamedTurn,
+  selectFromDeletableTurn,
   type ThreadKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
 import { isMediaUnused, releaseMedia, RELEASED_USED_AT } from './media-statements.ts'
@@ -45,7 +46,10 @@ export function buildReleaseQueries<Key>(
   ]
 }
 
-/** Builds the queries that delete unused media. They run after turns are deleted. */
+/**
+ * Builds the queries that delete released media if nothing uses them any more. They run after turns
+ * are deleted.
+ */
 export function buildSweepQueries({
   removeReleased,
   unmarkOthers,
@@ -84,7 +88,7 @@ export function createMediaReleaseStatements(language: Engine['language']) {
   })
   return {
     ofThread: compileSteps('of-thread', isTurnOfThread, isAddressOfThread),
-    ofUser: compileSteps('of-user', isTurnOfUser, (slot) => isOfUser('media_addresses', slot)),
+    ofUser: compileSteps('of-user', isTurnOfUser, (slot) => isRowOfUser('media_addresses', slot)),
     /**
      * Releases media of turns that are marked as deleted. Must run before the rows of the turns are
      * deleted.
@@ -119,13 +123,13 @@ export function createMediaReleaseStatements(language: Engine['language']) {
 
 function isAddressOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
   return sql`media_addresses.tenant || '' = ${slot('tenant')}
-    and media_addresses.thread = (${selectFromNamedTurn(slot, sql`turns.thread`)})
+    and media_addresses.thread = (${selectFromDeletableTurn(slot, sql`turns.thread`)})
     and ${belongsToRequester(slot, sql`media_addresses.user_id`)}`
 }
 
 /**
- * True for turns that are marked as deleted and in the same thread as the turn `id`, because
- * ancestors that were deleted earlier may be removed with it.
+ * True for turns that are marked as deleted and in the same thread as the turn `id`: the deletion
+ * of that turn may also remove ancestors that were marked earlier.
  */
 function isDeletedInThread(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   const tenant = slot('tenant')

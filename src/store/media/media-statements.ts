@@ -25,11 +25,13 @@ export interface PieceRow {
   readonly position: number
   readonly tenant: string
   readonly body: string
-  /** Number of leading characters of a piece that identify its key, e.g. 6 for `s1:k1:`. */
-  readonly headChars: number
+  /**
+   * Number of leading characters of a piece that show which key encrypted it, e.g. 6 for `s1:k1:`.
+   */
+  readonly keyPrefixChars: number
 }
 
-export interface AddressRow {
+export interface NewAddressRow {
   readonly id: string
   readonly tenant: string
   readonly user: string | null
@@ -71,7 +73,7 @@ export function createMediaStatements(language: Engine['language']) {
     ),
     // Replaces a piece that was encrypted with another key, because that key may be removed later.
     insertPiece: compile<PieceRow>('insert-medium-piece', (slot) => {
-      const head = castToInteger(slot('headChars'))
+      const head = castToInteger(slot('keyPrefixChars'))
       return sql`insert into media_pieces (media_id, position, tenant, body)
         select media.id, ${castToInteger(slot('position'))}, media.tenant,
           ${castToText(slot('body'))}
@@ -86,7 +88,7 @@ export function createMediaStatements(language: Engine['language']) {
         where media.id = ${slot('id')} and ${isUsingTurn(slot)}
         on conflict do nothing`
     }),
-    insertAddress: compile<AddressRow>('insert-medium-address', (slot) => {
+    insertAddress: compile<NewAddressRow>('insert-medium-address', (slot) => {
       const now = slot('nowMs')
       return sql`insert into media_addresses
           (id, tenant, user_id, thread, media_id, mime, fetched_at, used_at)
@@ -129,10 +131,10 @@ export function createMediaStatements(language: Engine['language']) {
 }
 
 /**
- * Value of `used_at` for released media: media whose last known use was deleted, or that were
- * fetched for a URL that has another medium already. Only these are checked for other uses before
- * they are deleted. If a turn with the medium is written at the same time, it sets `used_at` to the
- * present, and the medium stays.
+ * Value of `used_at` for released media: media whose last known use was deleted, or media that were
+ * fetched for a URL that has another medium already. Only released media are checked for other uses
+ * and deleted. If a turn with a released medium is written at the same time, the write sets
+ * `used_at` to the present, and the medium stays.
  */
 export const RELEASED_USED_AT = -1
 

@@ -25,7 +25,7 @@ export function createFetchedMediaStore(
       const byId = new Map(urls.map((url) => [createAddressId(owner, url), url]))
       const ids = JSON.stringify([...byId.keys()])
       const [addressRows = []] = await engine.read([sql.selectAddresses({ tenant, ids })])
-      const rows = addressRows as readonly AddressRow[]
+      const rows = addressRows as readonly FoundAddressRow[]
       if (rows.length === 0) return loaded
       const readable = rows.filter(({ chars }) => fitsInMemory(chars))
       const wanted = JSON.stringify([...new Set(readable.map(({ media_id }) => media_id))])
@@ -75,7 +75,7 @@ function createAddressId({ tenant, user }: Caller, url: string): string {
   return createMediaId(encodeColumn(tenant), `at ${JSON.stringify([user, url])}`)
 }
 
-interface AddressRow {
+interface FoundAddressRow {
   readonly address: string
   readonly mime: string
   readonly chars: number

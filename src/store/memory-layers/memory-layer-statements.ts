@@ -9,8 +9,8 @@ import type { Engine } from '../database/engine-interface.ts'
 import {
   belongsToRequester,
   compileDeleteUnused,
-  isOfUser,
-  selectFromNamedTurn,
+  isRowOfUser,
+  selectFromDeletableTurn,
   type ThreadKey,
   type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
@@ -28,10 +28,10 @@ export interface LayerVersionsKey extends OwnerKey {
 }
 
 export interface NewLayerVersionRow extends LayerRow {
-  readonly parent: string | null
+  readonly parentTurnId: string | null
   readonly jobStartedAtMs: number
-  /** The thread or conversation that the version was derived from. */
-  readonly source: string | null
+  /** Id of the thread or conversation that the version was derived from; null if unknown. */
+  readonly sourceId: string | null
 }
 
 export function createLayerStatements(language: Engine['language']) {
@@ -46,8 +46,8 @@ export function createLayerStatements(language: Engine['language']) {
         on conflict do nothing returning id`,
     ),
     /**
-     * Deletes a version that was just written, and returns a row, if its source was deleted in the
-     * meantime.
+     * Deletes a version that was just written, and returns a row, if its parent turn, thread,
+     * conversation or user was deleted meanwhile.
      */
     removeIfSourceDeleted: compile('remove-forgotten-layer-version', removeIfSourceDeleted),
     removeOld: compile<LayerVersionsKey & { readonly upTo: number }>(
@@ -59,7 +59,7 @@ export function createLayerStatements(language: Engine['language']) {
       'delete-layer-versions',
       (slot) => sql`delete from layer_versions where ${isOfLayer(slot)} returning id`,
     ),
-    // Only ever raises the time of last use, because the clock of a replica may be slow.
+    // Never lowers the time of last use, because the clock of a replica may be slow.
     touchVersions: compile<LayerVersionsKey & { readonly nowMs: number }>(
       'touch-layer-versions',
       (slot) => {
@@ -75,7 +75,7 @@ export function createLayerStatements(language: Engine['language']) {
     removeOfThread: compile('remove-layers-of-thread', removeOfThread),
     removeOfUser: compile<UserKey>(
       'remove-layers-of-user',
-      (slot) => sql`delete from layer_versions where ${isOfUser('layer_versions', slot)}`,
+      (slot) => sql`delete from layer_versions where ${isRowOfUser('layer_versions', slot)}`,
     ),
     removeOfConversation: compile('remove-layers-of-conversation', removeOfConversation),
     removeUnused: compileDeleteUnused(language, 'layer_versions', 'remove-unused-layers'),
@@ -98,26 +98,26 @@ function loadVersions(
 }
 
 function removeIfSourceDeleted(slot: ParameterSlot<NewLayerVersionRow>): SqlFragment {
-  const parent = slot('parent')
+  const parentTurnId = slot('parentTurnId')
   const wasDeleted = isDeletedSince(
     sql`layer_versions.tenant`,
     [
       sql`layer_versions.thread`,
-      sql`cast(${slot('source')} as text)`,
+      sql`cast(${slot('sourceId')} as text)`,
       selectUserDeletionName(slot),
     ],
     slot('jobStartedAtMs'),
   )
   return sql`delete from layer_versions where layer_versions.id = ${slot('id')}
-    and ((cast(${parent} as text) is not null
-      and not exists (select 1 from turns where turns.id = ${parent})) or ${wasDeleted})
+    and ((cast(${parentTurnId} as text) is not null
+      and not exists (select 1 from turns where turns.id = ${parentTurnId})) or ${wasDeleted})
     returning layer_versions.id`
 }
 
 /** Deletes the versions of a deleted thread. Must run before the turn `turnId` is deleted. */
 function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
-  const thread = selectFromNamedTurn(slot, sql`turns.thread`)
-  const conversation = selectFromNamedTurn(slot, sql`turns.conversation`)
+  const thread = selectFromDeletableTurn(slot, sql`turns.thread`)
+  const conversation = selectFromDeletableTurn(slot, sql`turns.conversation`)
   return sql`delete from layer_versions
     where layer_versions.tenant || '' = ${slot('tenant')}
     and layer_versions.thread in (${thread} union ${conversation})

@@ -5,14 +5,15 @@
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import type { DerivedDataOrigin } from '../deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../deletion/deletion-store-interface.ts'
 
 export interface LayerStore {
   /** Returns the last version of each of the latest 48 rounds, the oldest first. */
   readonly loadVersions: (key: LayerKey) => Promise<readonly StoredLayerVersion[]>
   /**
-   * Stores a version. Resolves to `false` if its number is used already, or if its source was
-   * deleted.
+   * Stores a version. Resolves to `false` if the layer already has a version with this number, or
+   * if its user, or the turn (`parentTurnId`), thread or conversation that it was derived from, was
+   * deleted meanwhile.
    */
   readonly saveVersion: (version: NewLayerVersion) => Promise<boolean>
   /** Resolves to `false` if the layer has no versions. */
@@ -31,7 +32,7 @@ export interface LayerKey {
 }
 
 export interface StoredLayerVersion {
-  /** Counted from 1. */
+  /** Number of the version, counted from 1. */
   readonly number: number
   /** Number of the round in which the version was written. */
   readonly round: number
@@ -43,8 +44,11 @@ export interface StoredLayerVersion {
 export interface NewLayerVersion extends StoredLayerVersion {
   readonly id: string
   readonly key: LayerKey
-  /** Id of a stored turn. The version is not stored if that turn is deleted before. */
-  readonly parent: string | null
-  readonly origin: DerivedDataOrigin
+  /**
+   * Id of the stored turn after which the version is written. If that turn is deleted before, the
+   * version is not stored.
+   */
+  readonly parentTurnId: string | null
+  readonly derivedFrom: DerivedDataSource
   readonly isTemporary: boolean
 }

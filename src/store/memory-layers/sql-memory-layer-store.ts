@@ -74,7 +74,7 @@ function encodeLayerKey({ owner, layer, thread }: LayerKey) {
 }
 
 function encodeVersion(version: NewLayerVersion, { encrypt }: StorageCipher): NewLayerVersionRow {
-  const { key, parent, number, round, origin } = version
+  const { key, parentTurnId, number, round, derivedFrom } = version
   const { owner, layer, thread } = key
   const [id, tenant] = [encodeColumn(version.id), encodeColumn(owner.tenant)]
   return {
@@ -89,9 +89,9 @@ function encodeVersion(version: NewLayerVersion, { encrypt }: StorageCipher): Ne
     created_at: version.createdAtMs,
     used_at: version.usedAtMs,
     short_lived: version.isTemporary ? 1 : 0,
-    parent: encodeNullableColumn(parent),
-    jobStartedAtMs: origin.jobStartedAtMs,
-    source: encodeNullableColumn(origin.thread),
+    parentTurnId: encodeNullableColumn(parentTurnId),
+    jobStartedAtMs: derivedFrom.jobStartedAtMs,
+    sourceId: encodeNullableColumn(derivedFrom.thread),
   }
 }
 

@@ -36,10 +36,10 @@ export const RECALLED_COLUMNS = [
 ] as const satisfies readonly (keyof TurnRow)[]
 
 /**
- * A row that a search returns. It contains either a turn, as JSON in `body` and with its size in
- * bytes in `position`, or an item of a turn. All columns are null for a turn without items.
+ * A row that a search returns: a turn (as JSON in `body`, with its size in bytes in `position`), or
+ * an item of a turn. For a turn without items there is also a row in which all columns are null.
  */
-export type FoundRow =
+export type RecallSearchRow =
   | ItemBodyRow
   | {
       readonly turn_id: string
@@ -53,7 +53,7 @@ export interface FoundTurnRow extends SizedTurn {
   readonly row: RecalledTurnRow
 }
 
-export function splitFoundRows(rows: readonly FoundRow[]): {
+export function splitSearchRows(rows: readonly RecallSearchRow[]): {
   readonly turns: readonly FoundTurnRow[]
   readonly items: readonly ItemBodyRow[]
 } {

@@ -1,10 +1,10 @@
 /**
- * Limits the number and the total size of the turns that a search returns. If all turns are within
- * the limits, returns the same list, otherwise the latest turns.
+ * Limits the number and the total size of the turns that a search returns. Returns the same list if
+ * all turns are within the limits, otherwise only the latest turns.
  *
  * The oldest turns are excluded in steps of a quarter of the limit, so that a chat beyond the limit
  * begins with the same turn in many requests. A single turn that is larger than the limit is left
- * out, and the others stay.
+ * out, and the other turns stay.
  */
 import {
   MAX_RECALLED_BYTES,

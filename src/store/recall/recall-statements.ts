@@ -44,7 +44,7 @@ export interface TurnTouch {
 export function createRecallStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
-    /** Returns a `FoundRow` for each turn, and one for each of its items. */
+    /** Returns a `RecallSearchRow` for each turn, and one for each of its items. */
     searchTurns: compile<RecallSearch>('recalled', (slot) => searchTurns(language, slot)),
     selectItems: compile<RecalledItemLookup>('recalled-items', (slot) =>
       selectItems(language, slot),
@@ -85,9 +85,9 @@ function searchTurns(language: Engine['language'], slot: ParameterSlot<RecallSea
 }
 
 /**
- * True if the turn has no new input, so that it continues the answer of its parent. The client then
- * shows both answers as one message, with one fingerprint and perhaps without a marker of the
- * parent. Looks up one row, like `isFindable`.
+ * True if the turn has no new input, so that it continues the answer of its parent. The client
+ * shows both answers as one message with one fingerprint, so the parent may have no key of its own.
+ * Looks up one row, for the reason given at `isFindable`.
  */
 function continuesParent(id: SqlFragment, slot: ParameterSlot<RecallSearch>): SqlFragment {
   return sql`1 = (select 1 from turns later where later.id = ${id}
@@ -144,7 +144,7 @@ function selectByFingerprint(slot: ParameterSlot<RecallSearch>): SqlFragment {
 
 /**
  * Selects the latest turns with a call id, at most `MAX_TURNS_PER_KEY`, among the owner's last 100
- * calls with that id. Rows without a stored owner are older than the column `called_for`; of these
+ * calls with that id. Rows without a stored owner are older than the column `called_for`: of these,
  * the last 100 of all users are checked.
  */
 function selectByCallId(slot: ParameterSlot<RecallSearch>): SqlFragment {
@@ -174,7 +174,7 @@ function isFindable(id: SqlFragment, slot: ParameterSlot<RecallSearch>): SqlFrag
     and turns.deleted_at is null and turns.state <> 'queued')`
 }
 
-/** Sets the time of last use. Only ever raises it, because the clock of a replica may be slow. */
+/** Sets the time of last use, but never lowers it, because the clock of a replica may be slow. */
 function touchTurns(language: Engine['language'], slot: ParameterSlot<TurnTouch>): SqlFragment {
   const turnIds = slot('turnIds')
   const now = slot('nowMs')

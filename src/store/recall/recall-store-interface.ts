@@ -1,14 +1,15 @@
 /**
  * Interface of the store that finds the turns of a chat by markers, call ids and fingerprints, for
- * clients that do not name a turn. A search finds only turns of its tenant and user. Turns of other
- * owners do not even change how long a search takes.
+ * clients that do not name a turn. A search finds only turns of its tenant and user. Turns of
+ * others do not even change how long a search takes.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 
 export interface RecallStore {
   /**
-   * Returns all turns that a key matches, in any order, with a constant number of queries. Leaves
-   * out turns that are queued, deleted or without an answer, and hidden items of the other turns.
+   * Returns the turns that a key matches, up to the limits below, in any order and with a constant
+   * number of queries. If a returned turn has no new input, also returns its parent. Leaves out
+   * hidden items, and turns that are queued, deleted or without an answer.
    */
   readonly findTurns: (keys: RecallKeys) => Promise<FoundTurns>
   /** Sets the turns' time of last use, on which expiry depends. */
@@ -17,7 +18,10 @@ export interface RecallStore {
 
 export interface FoundTurns {
   readonly turns: readonly RecordedTurn[]
-  /** Ids of turns that match a key but are left out, because a limit was reached. */
+  /**
+   * Ids of turns that are left out because of a limit: turns that were found, and ids from markers
+   * that were not searched.
+   */
   readonly excludedTurnIds: ReadonlySet<string>
 }
 
@@ -38,7 +42,7 @@ export interface RecallKeys {
 
 export const MAX_RECALL_KEYS = 2_000
 
-/** Maximum number of turns that one call id or one fingerprint finds. Of more, the latest are found. */
+/** Maximum number of turns that one call id or one fingerprint finds; the latest are found. */
 export const MAX_TURNS_PER_KEY = 8
 
 /** Maximum number and total size of the turns that one search returns. */

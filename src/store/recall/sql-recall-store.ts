@@ -15,7 +15,11 @@ import {
   type RecallKeys,
   type RecallStore,
 } from './recall-store-interface.ts'
-import { splitFoundRows, decodeRecalledTurns, type FoundRow } from './decode-recalled-turns.ts'
+import {
+  splitSearchRows,
+  decodeRecalledTurns,
+  type RecallSearchRow,
+} from './decode-recalled-turns.ts'
 import {
   NO_ENCRYPTION,
   readEncryptedRows,
@@ -30,14 +34,14 @@ export function createRecallStore(
   const sql = createRecallStatements(engine.language)
   const media = createMediaStatements(engine.language)
   const cache = createRecallCache(MAX_CACHED_CHARS)
-  const readRows = async (query: SqlQuery): Promise<readonly FoundRow[]> =>
-    ((await engine.read([query]))[0] ?? []) as readonly FoundRow[]
+  const readRows = async (query: SqlQuery): Promise<readonly RecallSearchRow[]> =>
+    ((await engine.read([query]))[0] ?? []) as readonly RecallSearchRow[]
   /**
    * Reads the items of turns in a second query. Used if a limit has excluded turns, because the
    * search then returns no items.
    */
   const readItems = async (turnIds: readonly string[]) =>
-    splitFoundRows(await readRows(sql.selectItems({ turnIds: encodeKeyList(turnIds) }))).items
+    splitSearchRows(await readRows(sql.selectItems({ turnIds: encodeKeyList(turnIds) }))).items
   return {
     async findTurns(keys) {
       if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0)
@@ -47,7 +51,7 @@ export function createRecallStore(
         keys.fingerprints.map(encodeColumn),
       )
       const search = encodeSearch(keys, encodeKeyList([...cachedItems.keys()]))
-      const found = splitFoundRows(await readRows(sql.searchTurns(search)))
+      const found = splitSearchRows(await readRows(sql.searchTurns(search)))
       const turns = limitRecalledTurns(found.turns)
       const items =
         turns === found.turns
@@ -61,11 +65,8 @@ export function createRecallStore(
     },
     async touchTurns(tenant, turnIds, nowMs) {
       if (turnIds.length === 0) return
-      const touch = {
-        tenant: encodeColumn(tenant),
-        turnIds: encodeKeyList(turnIds.map(encodeColumn)),
-        nowMs,
-      }
+      const keys = encodeKeyList(turnIds.map(encodeColumn))
+      const touch = { tenant: encodeColumn(tenant), turnIds: keys, nowMs }
       await engine.write([sql.touchTurns(touch)], 'kill')
     },
   }
@@ -105,8 +106,8 @@ function encodeSearch(
 }
 
 /**
- * Returns the last keys, at most `MAX_RECALL_KEYS`. Excludes the first keys in steps of a quarter
- * of that limit.
+ * Returns the last keys, at most `MAX_RECALL_KEYS`. The number of excluded keys is a multiple of a
+ * quarter of that limit, e.g. 500.
  */
 function limitKeys(keys: readonly string[]): readonly string[] {
   const step = MAX_RECALL_KEYS / STEPS_PER_LIMIT

@@ -12,8 +12,8 @@ import {
   belongsToRequester,
   compileDeleteUnused,
   isInDeletedThread,
-  isOfUser,
-  selectFromNamedTurn,
+  isRowOfUser,
+  selectFromDeletableTurn,
   type ThreadKey,
   type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
@@ -28,10 +28,12 @@ export interface SummarySearch extends OwnerKey {
   readonly limit: number
 }
 
-/** A summary to insert. The statement copies its thread from `turn` or `parent`. */
+/**
+ * A summary to insert. The statement copies its thread from the turn `turnId` or `parentTurnId`.
+ */
 export interface NewSummaryRow extends Omit<SummaryRow, 'thread'> {
-  readonly turn: string | null
-  readonly parent: string | null
+  readonly turnId: string | null
+  readonly parentTurnId: string | null
   readonly jobStartedAtMs: number
 }
 
@@ -54,15 +56,15 @@ export function createSummaryStatements(language: Engine['language']) {
         )} returning id`,
     ),
     /**
-     * Deletes a summary that was just written, and returns a row, if its source was deleted in the
-     * meantime.
+     * Deletes a summary that was just written, and returns a row, if the turn, thread, conversation
+     * or user that it belongs to was deleted meanwhile.
      */
     removeIfSourceDeleted: compile('remove-forgotten-summary', removeIfSourceDeleted),
     deleteSummary: compile<OwnedRowKey>(
       'delete-summary',
       (slot) => sql`delete from summaries where ${isSummaryWithId(slot)} returning id`,
     ),
-    // Only ever raises the time of last use, because the clock of a replica may be slow.
+    // Never lowers the time of last use, because the clock of a replica may be slow.
     touchSummary: compile<OwnedRowKey & { readonly nowMs: number }>('touch-summary', (slot) => {
       const now = slot('nowMs')
       return sql`update summaries set used_at = ${now} where ${isSummaryWithId(slot)} and used_at + 0 < ${now}`
@@ -79,7 +81,7 @@ export function createSummaryStatements(language: Engine['language']) {
     ),
     removeOfUser: compile<UserKey>(
       'remove-summaries-of-user',
-      (slot) => sql`delete from summaries where ${isOfUser('summaries', slot)}`,
+      (slot) => sql`delete from summaries where ${isRowOfUser('summaries', slot)}`,
     ),
     removeOfConversation: compile('remove-summaries-of-conversation', removeOfConversation),
     removeUnused: compileDeleteUnused(language, 'summaries', 'remove-unused-summaries'),
@@ -100,7 +102,7 @@ function findSummaries(
 function buildInsert(slot: ParameterSlot<NewSummaryRow>): SqlFragment {
   const threadOf = (turn: string | null) =>
     sql`(select turns.thread from turns where turns.id = ${turn})`
-  const thread = sql`coalesce(${threadOf(slot('turn'))}, ${threadOf(slot('parent'))})`
+  const thread = sql`coalesce(${threadOf(slot('turnId'))}, ${threadOf(slot('parentTurnId'))})`
   const values = SUMMARY_COLUMNS.map((name) => (name === 'thread' ? thread : slot(name)))
   return sql`insert into summaries (${sql.join(SUMMARY_COLUMNS.map((name) => sql.ref(name)))})
     values (${sql.join(values)})`
@@ -111,7 +113,7 @@ function removeIfSourceDeleted(slot: ParameterSlot<NewSummaryRow>): SqlFragment 
     sql`(cast(${id} as text) is not null
       and not exists (select 1 from ${sql.table(table)} where id = ${id}))`
   return sql`delete from summaries where summaries.id = ${slot('id')} and (
-    ${isMissing(slot('parent'), 'turns')} or ${isMissing(
+    ${isMissing(slot('parentTurnId'), 'turns')} or ${isMissing(
       slot('conversation'),
       'conversations',
     )} or ${isDeletedSince(
@@ -119,9 +121,9 @@ function removeIfSourceDeleted(slot: ParameterSlot<NewSummaryRow>): SqlFragment 
       [
         sql`summaries.thread`,
         sql`summaries.conversation`,
-        // If the turn was the first of its thread, its id is the name of the thread in the deletion
-        // log.
-        sql`cast(${slot('turn')} as text)`,
+        // `summaries.thread` is null if the turn was deleted before the insert. If it was the first
+        // turn of its thread, its own id is the thread's name in the deletion log.
+        sql`cast(${slot('turnId')} as text)`,
         selectUserDeletionName(slot),
       ],
       slot('jobStartedAtMs'),
@@ -135,7 +137,7 @@ function isSummaryWithId(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
 /** Deletes the summaries of a deleted thread. Must run before the turn `turnId` is deleted. */
 function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
   return sql`delete from summaries where summaries.tenant || '' = ${slot('tenant')}
-    and summaries.thread = (${selectFromNamedTurn(slot, sql`turns.thread`)})
+    and summaries.thread = (${selectFromDeletableTurn(slot, sql`turns.thread`)})
     and ${belongsToRequester(slot, sql`summaries.user_id`)}`
 }
 

@@ -17,7 +17,7 @@ export interface SummaryStore {
   ) => Promise<readonly StoredSummary[]>
   /**
    * Stores a summary. Resolves to `false` if the same beginning has a summary already and
-   * `replaces` is false, or if the source of the summary was deleted in the meantime.
+   * `replaces` is false, or if the conversation was deleted in the meantime.
    */
   readonly saveSummary: (summary: NewSummary, replaces?: boolean) => Promise<boolean>
   /** Sets the time of last use. */
@@ -30,12 +30,15 @@ export interface StoredSummary {
   readonly id: string
   readonly tenant: string
   readonly user: string | null
-  /** Id of the conversation that the summary was made in and is deleted with. */
+  /**
+   * Id of the conversation in which the summary was made. The summary is deleted with that
+   * conversation.
+   */
   readonly conversation: string | null
   readonly prefixHash: string
-  /** Number of turns and items that the summary replaces. */
-  readonly rounds: number
-  readonly items: number
+  /** Number of rounds and items that the summary replaces. */
+  readonly roundCount: number
+  readonly itemCount: number
   readonly text: string
   /** Facts that are copied word for word into later summaries. */
   readonly facts: readonly string[]
@@ -46,10 +49,10 @@ export interface StoredSummary {
   readonly model: string
   readonly promptVersion: number
   /**
-   * Id of the summary that this one extends, and the number of summaries in that chain before this
-   * one.
+   * Id of the previous summary, which this one extends, and the number of summaries in that chain
+   * before this one.
    */
-  readonly madeFrom: string | null
+  readonly extendedSummaryId: string | null
   readonly generation: number
   readonly createdAtMs: number
   readonly usedAtMs: number
@@ -62,12 +65,12 @@ export interface NewSummary extends StoredSummary {
    * Id of the turn after whose answer the summary was made, if that turn is stored. The summary is
    * deleted with the thread of the turn.
    */
-  readonly turn: string | null
-  /** Id of the stored turn that the turn continues. */
-  readonly parent: string | null
+  readonly turnId: string | null
+  /** Id of the stored turn that the turn `turnId` continues. */
+  readonly parentTurnId: string | null
   /**
-   * Start of the job that wrote the summary. If its source was deleted after that, the summary is
-   * not stored.
+   * Start of the job that wrote the summary. If the conversation or its user was deleted after
+   * that, the summary is not stored.
    */
   readonly jobStartedAtMs: number
 }

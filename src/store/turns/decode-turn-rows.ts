@@ -18,12 +18,12 @@ export type ItemBodyRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'
 }
 
 /**
- * Decodes the turns of a chain, ordered from the first turn to `leaf`. If a parent is missing, the
- * chain begins with its child. If the parents form a cycle, each turn appears once. Adds the
- * request fields that a turn shares with its parent.
+ * Decodes the turns of a chain, ordered from the first turn to `lastTurnId`. If a parent is
+ * missing, the chain begins with its child. If the parents form a cycle, each turn appears once.
+ * Adds the request fields that a turn shares with its parent.
  */
 export function decodeTurnChain(
-  leaf: string,
+  lastTurnId: string,
   turns: readonly TurnRow[],
   items: readonly ItemBodyRow[],
   reader: RowReader,
@@ -31,7 +31,7 @@ export function decodeTurnChain(
   const sides = groupItemRows(items)
   const remaining = new Map(turns.map((turn) => [turn.id, turn]))
   const path: TurnRow[] = []
-  for (let row = remaining.get(leaf); row !== undefined;) {
+  for (let row = remaining.get(lastTurnId); row !== undefined;) {
     remaining.delete(row.id)
     path.push(row)
     row = row.parent === null ? undefined : remaining.get(row.parent)
@@ -125,7 +125,7 @@ function decodeTurn(
     conversation: decodeNullableColumn(row.conversation),
     metadata: reader.parsePlain(row.metadata),
     background: row.background === 1,
-    owner: row.owner,
+    replicaId: row.owner,
     deletedAtMs: row.deleted_at,
     state: row.state as TurnState,
     endedAtMs: row.ended_at,
@@ -167,9 +167,9 @@ export function decodeItems(
   const shareOrigin = shareEqualOrigins()
   const items: Item[] = []
   for (const row of rows.toSorted(compareByPosition)) {
-    const { turn_id: turnId, side: part, position } = row
+    const { turn_id: rowId, side: part, position } = row
     // The object was just parsed, so changing it affects no other code.
-    const item = reader.decryptObject(row.body, { turnId, part, position }) as Writable<Item> | null
+    const item = reader.decryptObject(row.body, { rowId, part, position }) as Writable<Item> | null
     if (item === null) continue
     const itemOrigin = origin ?? shareOrigin(item.origin)
     if (itemOrigin !== undefined) item.origin = itemOrigin

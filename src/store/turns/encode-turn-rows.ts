@@ -38,7 +38,7 @@ export function encodeTurn(turn: NewTurn, { encrypt }: StorageCipher): TurnRow {
     conversation: encodeNullableColumn(turn.conversation),
     metadata: encodeJsonOrNull(turn.metadata),
     background: turn.background ? 1 : 0,
-    owner: turn.owner,
+    owner: turn.replicaId,
     deleted_at: null,
     finish: null,
     served_model: null,
@@ -97,7 +97,7 @@ export function encodeTurnEnding(ending: TurnEnding, { encrypt }: StorageCipher)
   }
 }
 
-/** The row of an item without its media, and the media, which are rows of their own. */
+/** The row of an item without its media, and the media, which are stored as rows of their own. */
 export interface EncodedItem extends ItemRow {
   /** The body before encryption. */
   readonly text: string
@@ -145,6 +145,6 @@ function encodeItem(
     item_id: encodeKeyColumn(item.id ?? fields['id']),
     type: encodeKeyColumn(fields['type']) ?? item.type,
     call_id: encodeKeyColumn(fields['call_id']),
-    body: encrypt(text, { tenant, turnId: id, part: side, position }),
+    body: encrypt(text, { tenant, rowId: id, part: side, position }),
   }
 }

@@ -27,9 +27,9 @@ const FOUND_COLUMNS = sql`items.item_id, items.turn_id, items.side, items.positi
   items.hidden, turns.deleted_at, turns.wire, turns.account, turns.model, turns.prefix_hash`
 
 /**
- * Finds items by their id. If several items have the same id, finds the latest, because turn ids
- * begin with the time. Outer joins force planners to start with the requested ids, even without
- * statistics. An id without an item returns a row of nulls.
+ * Finds items by their id. If several items have the same id, finds the one of the latest turn.
+ * Outer joins force planners to start with the requested ids, even without statistics. An id
+ * without an item returns a row of nulls.
  */
 function selectItemsById(
   slot: ParameterSlot<OwnerKey & { readonly ids: readonly string[] }>,

@@ -1,4 +1,7 @@
-/** SQL implementation of `TurnManagementStore` for any engine. Each method takes one round trip. */
+/**
+ * SQL implementation of `TurnManagementStore` for any engine. Each method takes one round trip, or
+ * two if it returns items with media.
+ */
 import { parseItemId } from '../../core/turn-derived-ids.ts'
 import type { Item } from '../../core/item.ts'
 import {
@@ -106,7 +109,7 @@ export function createTurnManagementStore(
       if (wanted.length === 0) return new Map()
       const key = encodeOwner(owner)
       const found = await engine.read(buildLookupQueries(items, key, wanted))
-      const itemRows = found.flat() as readonly FoundRow[]
+      const itemRows = found.flat() as readonly FoundItemRow[]
       const restoredItems = await restoreRowMedia(engine, media, key.tenant, itemRows, encryption)
       return readEncryptedRows(encryption, key.tenant, (rows) =>
         decodeFoundItems(wanted, restoredItems, rows),
@@ -167,19 +170,22 @@ function buildLookupQueries(
   return queries
 }
 
-type FoundRow = Pick<ItemRow, 'item_id' | 'turn_id' | 'side' | 'position' | 'body'> &
+type FoundItemRow = Pick<ItemRow, 'item_id' | 'turn_id' | 'side' | 'position' | 'body'> &
   Pick<TurnRow, 'wire' | 'account' | 'model' | 'prefix_hash' | 'deleted_at'> & {
-    /** `null` if the row has no item. */
+    /**
+     * 1 if a client removed the item from its conversation, else 0; `null` in the row of a
+     * requested id for which no item was found.
+     */
     readonly hidden: number | null
   }
 
 /**
- * Maps each requested id to its item. If the id names a turn and a position, the item there takes
- * precedence: another item may have the same id, because a client copied it.
+ * Maps each requested id to its item. If the id names a turn and a position, the item at that
+ * position takes precedence over another item with this id, which may be a copy made by a client.
  */
 function decodeFoundItems(
   wanted: readonly string[],
-  found: readonly FoundRow[],
+  found: readonly FoundItemRow[],
   reader: RowReader,
 ): ReadonlyMap<string, Item> {
   const rows = found.filter(({ hidden, deleted_at }) => hidden === 0 && deleted_at === null)
@@ -205,9 +211,9 @@ function formatPositionKey(turnId: string, side: string, index: number): string 
   return `${turnId} ${side} ${index}`
 }
 
-function decodeItem(row: FoundRow, reader: RowReader): Item | null {
+function decodeItem(row: FoundItemRow, reader: RowReader): Item | null {
   const { turn_id: turnId, side: part, position } = row
-  const item = reader.decryptObject(row.body, { turnId, part, position }) as Item | null
+  const item = reader.decryptObject(row.body, { rowId: turnId, part, position }) as Item | null
   return item !== null && part === 'out' ? { ...item, origin: decodeOrigin(row) } : item
 }
 

@@ -1,6 +1,7 @@
 /**
- * SQL implementation of `TurnStore` for any engine. Each method takes at most one round trip, or
- * two if items contain media. Database errors are passed on unchanged.
+ * SQL implementation of `TurnStore` for any engine. Each method takes at most one round trip, but
+ * `loadChain` takes two if items contain media, and `openTurn` two if it inserts no turn. Database
+ * errors are passed on, except that of a deleted turn.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { encodeColumn } from '../database/escape-column-text.ts'
@@ -47,8 +48,8 @@ export function createTurnStore(
   const conversations = createConversationStatements(engine.language)
   return {
     async openTurn(turn) {
-      // Does not wait for the disk, because the first token of the answer waits for this write.
-      // `closeTurn` waits.
+      // Does not wait for the disk, because the first token of the answer waits for this write. The
+      // write of `closeTurn` waits for the disk.
       await writeNewTurn({ engine, sql, cipher, texts }, turn)
     },
     async journalItems(turnId, tenant, items) {
@@ -76,14 +77,9 @@ export function createTurnStore(
       if (turns.length > MAX_CHAIN_TURNS || items.length > MAX_CHAIN_ITEMS)
         throw createChainTooLongError()
       const itemRows = items as readonly ItemBodyRow[]
-      const restoredItems = await restoreRowMedia(
-        engine,
-        sql.media,
-        key.tenant,
-        itemRows,
-        encryption,
-      )
-      return readEncryptedRows(encryption, key.tenant, (rows) =>
+      const { tenant } = key
+      const restoredItems = await restoreRowMedia(engine, sql.media, tenant, itemRows, encryption)
+      return readEncryptedRows(encryption, tenant, (rows) =>
         decodeTurnChain(key.id, turns as readonly TurnRow[], restoredItems, rows),
       )
     },
@@ -102,9 +98,9 @@ interface TurnWriter {
 }
 
 /**
- * Writes a turn with its input items, and runs `extraQueries` in the same transaction. Throws if
- * the thread or user of the turn was deleted after the turn began. Only if nothing was inserted, a
- * second query finds out whether that is the reason.
+ * Writes a turn with its input items, and runs `extraQueries` in the same transaction. If no turn
+ * was inserted, a second query finds out the reason. Does nothing if the turn exists already.
+ * Throws if the thread or user of the turn was deleted after the turn began.
  */
 export async function writeNewTurn(
   { engine, sql, cipher, texts }: TurnWriter,
@@ -164,8 +160,8 @@ function ignoreDeletedTurn(error: unknown): readonly SqlRows[] {
 const FOREIGN_KEY_VIOLATION = '23503'
 
 /**
- * Builds the query that makes the turn the head of the conversation that it has locked; none
- * without a lock.
+ * Builds the query that makes the turn the head of the conversation that it has locked. Returns an
+ * empty list if the turn has no lock.
  */
 export function buildHeadMoves(
   sql: Pick<ConversationStatements, 'moveHead'>,

@@ -97,7 +97,7 @@ function isTurnOfDialect(slot: ParameterSlot<TurnOfDialectKey>): SqlFragment {
     and turns.dialect = ${slot('dialect')} and turns.deleted_at is null`
 }
 
-/** Deletes the events of a run that no client can follow any more. */
+/** Deletes the events of a deleted turn, because no client can read them any more. */
 function deleteEvents(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`delete from stream_events where turn_id = ${slot('id')} and exists (
     select 1 from turns where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
@@ -105,8 +105,8 @@ function deleteEvents(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
 }
 
 /**
- * Deletes a turn that is marked as deleted, then its parent if that is marked too, and so on, up to
- * a turn that another turn or a conversation needs. Items are deleted with their turns.
+ * Deletes a turn that is marked as deleted, then its parent if the parent is marked too, and so on,
+ * up to a turn that another turn or a conversation needs. Items are deleted with their turns.
  */
 function deleteTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`with recursive deletable(id, parent) as (
@@ -127,8 +127,8 @@ function deleteTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
 }
 
 /**
- * Selects the latest turns with a hash. Many turns may have the same hash, if a client repeats a
- * request.
+ * Selects the latest turns with one of the hashes. The number is limited, because many turns have
+ * the same hash if a client repeats a request.
  */
 function selectTurnsByContent(
   slot: ParameterSlot<OwnerKey & { readonly hashes: readonly string[] }>,
@@ -142,9 +142,9 @@ function selectTurnsByContent(
 }
 
 /**
- * Selects a page of completed turns. Labels are searched in the JSON text, where quotes inside of
- * strings are escaped. Turns without a content hash are not listed, because they were recorded for
- * recall only.
+ * Selects a page of completed turns. Each label is searched as `,"topic":"cats"` in the JSON text
+ * of the metadata. A label's value cannot be mistaken for another label, because quotes in it are
+ * escaped. Turns without a content hash are not listed: they were recorded for recall only.
  */
 function fromPageOfTurns(
   slot: ParameterSlot<TurnListQuery>,

@@ -8,28 +8,39 @@ import type { Caller } from '../../core/client/caller.ts'
 import type { FieldDigests, StoredTurn } from './turn-store-interface.ts'
 
 export interface TurnManagementStore {
-  /** Returns a turn with its own items only, in a constant number of queries. */
+  /**
+   * Returns a turn with its own items, without those of its ancestors, in a constant number of
+   * queries.
+   */
   readonly loadTurn: (owner: Caller, turnId: string) => Promise<StoredTurn | null>
   /**
-   * Marks a turn as deleted. Its items are stored as long as another turn or a conversation needs
+   * Marks a turn as deleted. Its items stay stored as long as another turn or a conversation needs
    * them.
    */
   readonly deleteTurn: (deletion: TurnDeletion) => Promise<TurnDeletionResult>
-  /** Replaces the metadata of a turn. Resolves to `false` if the owner has no such turn. */
+  /**
+   * Replaces the metadata of a turn. Resolves to `false` if the owner has no such completed turn.
+   */
   readonly replaceMetadata: (labels: TurnMetadata) => Promise<boolean>
   /** Returns a page of completed turns with their output items, without input items. */
   readonly listTurns: (page: TurnPage) => Promise<readonly StoredTurn[]>
   /**
-   * Returns items by id. An id is the item's own, or the one that the gateway generates from the
+   * Returns items by id. An id is the item's own, or the id that the gateway generates from the
    * turn and the item's position. If several items have the same id, the latest is returned. Leaves
-   * out hidden items and items of deleted turns. Takes one round trip.
+   * out hidden items and items of deleted turns.
    */
   readonly findItems: (owner: Caller, ids: readonly string[]) => Promise<ReadonlyMap<string, Item>>
-  /** Returns a turn with the first of these content hashes that any turn has. */
+  /**
+   * Tries the content hashes in their order, and returns a turn with the first hash that is found;
+   * `null` if none is.
+   */
   readonly findTurnByContent: (key: ContentLookup) => Promise<TurnFoundByContent | null>
 }
 
-/** `running` means that the turn was not deleted, because it is unfinished. */
+/**
+ * `running` means that the turn was not deleted, because it is unfinished; `unknown`, that the
+ * owner has no such turn.
+ */
 export type TurnDeletionResult = 'deleted' | 'running' | 'unknown'
 
 export interface TurnDeletion extends Caller {

@@ -156,7 +156,7 @@ function selectChainTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
 
 /**
  * Selects the items of a chain unsorted: the database would sort complete rows with long bodies,
- * the caller sorts only positions.
+ * but the caller sorts only positions.
  */
 function selectChainItems(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`${withChain(slot)}

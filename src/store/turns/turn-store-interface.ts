@@ -58,16 +58,16 @@ export interface NewTurn {
   readonly conversation: string | null
   /** True if the turn continues when its client disconnects. */
   readonly background: boolean
-  /** Id of the replica that runs the turn. */
-  readonly owner: string | null
+  /** Id of the replica that runs the turn; null if none does. */
+  readonly replicaId: string | null
   readonly dialect: string
   readonly origin: Origin
   readonly createdAtMs: number
   /** True if the turn expires two days after its last use, regardless of `RETENTION_DAYS`. */
   readonly isTemporary?: boolean
   /**
-   * The fields of the request other than its items, which a client sees when it reads the response.
-   * A field that has a digest but is missing here has the same value as in the parent.
+   * The fields of the request other than its items: a client that reads the response gets them
+   * back. A field that has a digest but is missing here has the same value as in the parent.
    */
   readonly request: JsonObject
   /** Digests of the larger request fields, by name. */

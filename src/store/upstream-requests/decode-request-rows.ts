@@ -1,6 +1,6 @@
 /**
- * Restores a request from its rows: starts with the last request before it that is stored
- * completely, and applies one difference after the other.
+ * Restores a request from its rows: starts with the last complete request before it, and applies
+ * the differences one after the other.
  */
 import { applyTextDiff } from '../../core/text/text-diff.ts'
 import {
@@ -22,8 +22,8 @@ import {
 } from '../encryption/read-encrypted-rows.ts'
 
 /**
- * Restores the request of a round. Returns `null` if there is none, or if a request that it is a
- * difference to cannot be read.
+ * Restores the request of a tool round. Returns `null` if there is none, or if one of the earlier
+ * requests that are needed to restore it cannot be read.
  */
 export function decodeRequestRows(
   encryption: RowEncryption,
@@ -49,7 +49,7 @@ export function decodeRequestRows(
   return readEncryptedRows(encryption, tenant, ({ decryptText }) => {
     const readItem: ReadItemText = (turnId, position) => {
       const body = itemBodies.get(formatKey(turnId, position))
-      return body === undefined ? null : decryptText(body, { turnId, part: 'in', position })
+      return body === undefined ? null : decryptText(body, { rowId: turnId, part: 'in', position })
     }
     let sent: SentRequest | null = EMPTY_REQUEST
     for (const roundRows of chain.toReversed()) {
@@ -85,7 +85,7 @@ function applyDifference(
   const byPart = Map.groupBy(rows, ({ part }) => part)
   const decryptPieces = (pieces: readonly RequestChainRow[]): string | null => {
     const texts = pieces.map(({ body, turn_id: turnId, part, piece }) =>
-      decryptText(body, { turnId, part, position: piece }),
+      decryptText(body, { rowId: turnId, part, position: piece }),
     )
     return texts.includes(null) ? null : texts.join('')
   }

@@ -1,5 +1,5 @@
 /**
- * Removes from the body of a request the long strings that the items of its turn contain as well, so
+ * Removes long strings from the body of a request if the items of its turn contain them as well, so
  * that they are stored once. Body and items are JSON, and their long strings are usually equal
  * character by character. Strings that are escaped differently stay in the body.
  */

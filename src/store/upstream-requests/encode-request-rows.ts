@@ -1,9 +1,9 @@
 /**
  * Encodes the requests of a turn as rows. Each request is stored as the difference to the previous
  * one, but at least every 33rd completely. Rows are encrypted, and long texts are split into pieces
- * that fit into a row of every database. Long strings that items of the turn contain as well are
- * replaced by copies, and media by references. Media that the previous request contains are not
- * stored again.
+ * that fit into a row of every database. Long strings of the body that are also in the turn's items
+ * are replaced by positions in those items, and media by references. Media that the previous
+ * request contains are not stored again.
  */
 import { diffText } from '../../core/text/text-diff.ts'
 import { listMediaReferences, type ExtractedMedia } from '../media/extract-item-media.ts'
@@ -27,8 +27,8 @@ export interface DeltaChainRequest {
 }
 
 /**
- * The stored request of an earlier turn, which the first request of this turn is stored as the
- * difference to.
+ * The stored request of an earlier turn. The first request of this turn is stored as the difference
+ * to it.
  */
 interface BaseRequest extends DeltaChainRequest {
   readonly turnId: string
@@ -74,7 +74,7 @@ export function encodeRequestRows(
       const { part } = row
       const position = pieceCounts[part]
       pieceCounts[part] += 1
-      const body = cipher.encrypt(row.body, { tenant, turnId, part, position })
+      const body = cipher.encrypt(row.body, { tenant, rowId: turnId, part, position })
       rows.push({ ...row, piece: position, body })
     }
     base = { ...chained, turnId: turn.turnId }

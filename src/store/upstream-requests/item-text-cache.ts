@@ -1,7 +1,7 @@
 /**
- * Caches the JSON of a turn's input items until the turn's request is stored, which contains the
- * same strings (`deduplicate-against-items.ts`). If the cache has dropped them, the request is
- * stored without that comparison.
+ * Caches the JSON of a turn's input items until the turn's request is stored, because the request
+ * contains the same strings (`deduplicate-against-items.ts`). If the cache has dropped the items,
+ * these strings are stored a second time with the request.
  */
 import { createLruCache } from '../lru-cache.ts'
 
@@ -23,15 +23,16 @@ export function createItemTextCache(): ItemTextCache {
 }
 
 /**
- * A cache that stays empty, for gateways that do not store requests and so never take texts out.
+ * A cache that stays empty. Used if the gateway does not store requests, because then no texts
+ * would be taken out.
  */
 export const NO_ITEM_TEXTS: ItemTextCache = { add: () => undefined, take: () => NONE }
 
 /** Maximum size of the cache: enough for the items of about a dozen long requests. */
 const MAX_CACHED_CHARS = 8_000_000
 /**
- * Items and bodies that are shorter are not compared, because the comparison costs more than it
- * saves.
+ * If the items or the new part of the body are shorter than this, they are not compared, because
+ * that costs more than it saves.
  */
 export const MIN_DEDUPLICATED_CHARS = 4_096
 const NONE: readonly string[] = []

@@ -1,10 +1,10 @@
 /**
  * SQL implementation of `UpstreamRequestStore` for any engine. Recent requests are cached, because
- * the request of the next turn is stored as the difference to the previous request; without the
- * cache, each write would begin with a read.
+ * the request of the next turn is stored as the difference to the last one. Without the cache, each
+ * write would begin with a read.
  */
 import { encodeColumn } from '../database/escape-column-text.ts'
-import type { Engine, SqlQuery } from '../database/engine-interface.ts'
+import type { Engine } from '../database/engine-interface.ts'
 import { listMediaReferences } from '../media/extract-item-media.ts'
 import {
   buildMediaInserts,
@@ -22,7 +22,7 @@ import {
   type RequestChainRow,
 } from './upstream-request-statements.ts'
 import { encodeRequestRows, type DeltaChainRequest } from './encode-request-rows.ts'
-import type { UpstreamRequestStore, RoundRequest } from './upstream-request-store-interface.ts'
+import type { UpstreamRequestStore, ToolRoundRequest } from './upstream-request-store-interface.ts'
 import { decodeRequestRows, findTurnsWithCopies } from './decode-request-rows.ts'
 import { restoreTextMedia } from '../media/extract-text-media.ts'
 import { NO_ENCRYPTION, type RowEncryption } from '../encryption/read-encrypted-rows.ts'
@@ -38,8 +38,8 @@ export function createUpstreamRequestStore(
   const cache = createLruCache(MAX_CACHED_CHARS, countChars)
   const pending = new Map<string, Promise<void>>()
   /**
-   * Encryption that does not report unreadable rows: if the earlier request cannot be read, the new
-   * one is stored completely instead of as a difference.
+   * Encryption that does not report unreadable rows. Used to read the earlier request: if that
+   * cannot be read, nothing is lost, because the new request is then stored completely.
    */
   const silentEncryption: RowEncryption = { ...encryption, onUnreadable: () => {} }
 
@@ -52,8 +52,8 @@ export function createUpstreamRequestStore(
     return items as readonly InputItemRow[]
   }
   /**
-   * Loads the request of a round, by default of the last. Only requests of last rounds are cached,
-   * because only these are compared with the requests of the next turn.
+   * Loads the request of a tool round, by default of the last. Only the last request of each turn
+   * is cached, because only that one is compared with the request of the next turn.
    */
   const load = async (
     owner: Caller,
@@ -76,8 +76,8 @@ export function createUpstreamRequestStore(
     return request
   }
   /**
-   * Loads the stored request of an earlier turn: the first new request is stored as its difference
-   * to that one.
+   * Loads the last request of an earlier turn, so that the first new request can be stored as the
+   * difference to it.
    */
   const loadBase = async (owner: Caller, turnId: string | null) => {
     const base = turnId === null ? null : await load(owner, turnId, { read: silentEncryption })
@@ -87,7 +87,7 @@ export function createUpstreamRequestStore(
   const addMedia = async (
     { sent, round, roundCount }: DeltaChainRequest,
     tenant: string,
-  ): Promise<RoundRequest | null> => {
+  ): Promise<ToolRoundRequest | null> => {
     const wanted = listMediaReferences(sent.body)
     if (wanted.length === 0) return { ...sent, round, roundCount }
     const ids = JSON.stringify([...new Set(wanted)])
@@ -107,10 +107,8 @@ export function createUpstreamRequestStore(
         if (request === null) return
         const base = await loadBase(owner, request.baseTurnId)
         const itemTexts = texts.take(turn.tenant, turn.turnId)
-        const encoded = encodeRequestRows(request.rounds, { base, itemTexts }, turn, encryption)
-        const queries: SqlQuery[] = [
-          ...buildMediaInserts(media, turn, encoded.media, encryption.cipher),
-        ]
+        const encoded = encodeRequestRows(request.requests, { base, itemTexts }, turn, encryption)
+        const queries = [...buildMediaInserts(media, turn, encoded.media, encryption.cipher)]
         for (let from = 0; from < encoded.rows.length; from += MAX_REQUEST_ROWS) {
           const chunk = encoded.rows.slice(from, from + MAX_REQUEST_ROWS)
           queries.push(sql.insertRequests(chunk.length)(chunk))

@@ -21,12 +21,12 @@ export interface TurnItemsKey {
 export type InputItemRow = Pick<ItemRow, 'turn_id' | 'position' | 'body'>
 
 export interface RequestRoundKey extends OwnedRowKey {
-  /** `null` for the last round. */
+  /** Number of the tool round; `null` for the last. */
   readonly round: number | null
 }
 
 export interface RequestChainRow extends RequestRow {
-  /** The number of rounds of the requested turn. */
+  /** Number of tool rounds of the requested turn. */
   readonly rounds: number
 }
 
@@ -43,8 +43,8 @@ export function createUpstreamRequestStatements(language: Engine['language']) {
         insertRequests(slot, count),
       )),
     /**
-     * Returns the rows of one round's request, and of the earlier requests that are needed to restore
-     * it, because it is stored as the difference to them.
+     * Returns the rows of one tool round's request, and of the earlier requests that it is stored
+     * as a difference to.
      */
     selectRequestChain: compile('request-chain', selectRequestChain),
     /** Returns the input items of turns whose requests contain copies of them. */

@@ -1,16 +1,16 @@
 /**
- * Interface of the store of requests that were sent to upstreams, by turn and round, so that
+ * Interface of the store of requests that were sent to upstreams, by turn and tool round, so that
  * `explain` can show them later and compare consecutive ones. A request is stored as the difference
- * to the previous one (the first of a turn to the last of the parent turn), so a conversation takes
- * only the space of its new text. Requests are deleted with their turn.
+ * to the previous one, so a conversation takes only the space of its new text. Before the first
+ * request of a turn comes the last one of its parent turn. Requests are deleted with their turn.
  */
 import type { Caller } from '../../core/client/caller.ts'
 
 export interface UpstreamRequestStore {
   /**
-   * Stores the requests of a stored turn, unless it has stored requests already. Calls `collect`
-   * for the requests; `null` means that there are none. Rejects if too many writes are pending.
-   * Reads in the same process wait for the pending write of their turn.
+   * Stores the requests of a stored turn, unless it has stored requests already. Calls `collect` to
+   * get the requests; `null` means that there are none. Rejects if too many writes are pending.
+   * `loadRequest` in the same process waits until the requests of its turn are stored.
    */
   readonly saveRequests: (
     owner: Caller,
@@ -18,14 +18,14 @@ export interface UpstreamRequestStore {
     collect: () => Promise<NewRequestRecord | null>,
   ) => Promise<void>
   /**
-   * Returns the request of a round, by default of the last. Resolves to `null` if there is none, if
-   * it belongs to another owner, or if it cannot be decrypted.
+   * Returns the request of a tool round, by default of the last. Resolves to `null` if there is
+   * none, if it belongs to another owner, or if it cannot be decrypted.
    */
   readonly loadRequest: (
     owner: Caller,
     turnId: string,
     round?: number,
-  ) => Promise<RoundRequest | null>
+  ) => Promise<ToolRoundRequest | null>
   /** Resolves when no write is pending. Called before the database is closed. */
   readonly waitForPendingWrites: () => Promise<void>
 }
@@ -34,25 +34,28 @@ export interface SentRequest {
   /** The body exactly as it was sent. */
   readonly body: string
   /**
-   * The changes to each item of the conversation as JSON, which grow with the conversation. Empty
+   * The changes to each item of the conversation, as JSON that grows with the conversation. Empty
    * if the body shows the changes.
    */
   readonly items: string
-  /** Other details as JSON, whose size does not grow with the conversation. */
+  /** Other details as JSON. Their size does not grow with the conversation. */
   readonly about: string
 }
 
-/** One of the requests that were sent for a turn. */
-export interface RoundRequest extends SentRequest {
-  /** Counted from 0. */
+/**
+ * A request that was sent for a turn. Each tool round of the answer sends one; an answer without
+ * gateway tools has one round.
+ */
+export interface ToolRoundRequest extends SentRequest {
+  /** Number of the tool round, counted from 0. */
   readonly round: number
-  /** Number of rounds of the turn. */
+  /** Number of tool rounds of the turn. */
   readonly roundCount: number
 }
 
 export interface NewRequestRecord {
-  /** The requests of all rounds in the order in which they were sent; not empty. */
-  readonly rounds: readonly SentRequest[]
+  /** The requests of all tool rounds in the order in which they were sent; not empty. */
+  readonly requests: readonly SentRequest[]
   /**
    * Id of the turn whose last request the first one is compared with; `null` if that request is not
    * stored.

@@ -31,7 +31,7 @@ const holdOf = ({ id, tenant, user }: NewTurn): OwnedRun => ({
   turnId: id,
   tenant,
   user,
-  owner: 'R1',
+  replicaId: 'R1',
 })
 const following = (turn: NewTurn, from = 0, live: RunLog | null = null): LogFollower => ({
   caller: turn,
@@ -200,9 +200,9 @@ describe('the log of a run on another replica', () => {
   })
 
   test('a run that a client follows is recovered if its replica is dead', async () => {
-    const turn = await openRun(world, { owner: 'nobody' })
+    const turn = await openRun(world, { replicaId: 'nobody' })
     const rescue = vi.fn(async () => {
-      const hold = { ...holdOf(turn), owner: 'nobody' }
+      const hold = { ...holdOf(turn), replicaId: 'nobody' }
       await world.runs.endRun(hold, createEnding(turn, { state: 'failed' }), group(0, 0))
     })
     const { client, seen } = testClient()

@@ -13,7 +13,7 @@ import { conversation } from '../../support/conversations.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 import { anyAuthors } from '../../support/authors.ts'
 import { MIXED_OVERRIDES } from './mixed-policies.ts'
-import { resolveMediaSupport } from '../../../src/media/resolve-upstream-media-support.ts'
+import { resolveMediaUrlsAndLimits } from '../../../src/media/resolve-upstream-media-urls-and-limits.ts'
 
 /** Texts that a transform searches for, and similar texts. */
 const SUSPICIOUS_TEXTS = [
@@ -86,7 +86,7 @@ function listAllTransforms(
       reader: { wire, account: account.name, makesCompactions: false },
       unansweredCalls,
     }),
-    ...listUpstreamMediaTransforms(resolveMediaSupport(account), new Map(), []),
+    ...listUpstreamMediaTransforms(resolveMediaUrlsAndLimits(account), new Map(), []),
     moveItemsAfterCompaction(),
   ]
 }

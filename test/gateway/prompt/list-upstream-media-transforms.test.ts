@@ -7,9 +7,9 @@ import {
   findOversizedMedia,
 } from '../../../src/media/transforms/hide-media-over-size-limit.ts'
 import type { LoadedMedia } from '../../../src/media/loading/load-result-types.ts'
-import { resolveMediaSupport } from '../../../src/media/resolve-upstream-media-support.ts'
+import { resolveMediaUrlsAndLimits } from '../../../src/media/resolve-upstream-media-urls-and-limits.ts'
 import { listMediaUrlsToLoad } from '../../../src/media/loading/list-urls-to-load.ts'
-import { embedLoadedMedia } from '../../../src/media/transforms/embed-loaded-media.ts'
+import { embedLoadedMediaOrNotice } from '../../../src/media/transforms/embed-loaded-media-or-notice.ts'
 import type { Account, WireName } from '../../../src/providers/provider-interface.ts'
 import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
@@ -51,7 +51,7 @@ describe('the media URLs that listMediaUrlsToLoad returns', () => {
     user({ type: 'opaque', raw: { type: 'video_url', video_url: { url: 'https://youtu.be/x' } } }),
   ]
   const planned = (wire: WireName, quirks = {}) => [
-    ...listMediaUrlsToLoad(items, resolveMediaSupport(account(wire, quirks))).keys(),
+    ...listMediaUrlsToLoad(items, resolveMediaUrlsAndLimits(account(wire, quirks))).keys(),
   ]
 
   test('listMediaUrlsToLoad lists the URLs that an upstream does not load itself, latest first', () => {
@@ -76,9 +76,9 @@ describe('the media URLs that listMediaUrlsToLoad returns', () => {
 })
 
 describe('embedding a loaded medium', () => {
-  const reader = resolveMediaSupport(account('gemini'))
+  const reader = resolveMediaUrlsAndLimits(account('gemini'))
   const shown = (loaded: LoadedMedia, ...items: readonly Item[]) =>
-    embedLoadedMedia(loaded, reader).run(items)
+    embedLoadedMediaOrNotice(loaded, reader).run(items)
 
   test('the URL of an image is replaced by the loaded image as a data URL', () => {
     const loaded = new Map([[URL_A, { type: 'image/png', base64: 'AAAA' }]])
@@ -260,7 +260,10 @@ const loaded: LoadedMedia = new Map([
   ['https://a.example/lost.png', { fault: 'media-gone' as const }],
 ])
 const steps: readonly (readonly [name: string, step: Transform])[] = [
-  ['embedLoadedMedia', embedLoadedMedia(loaded, resolveMediaSupport(account('gemini')))],
+  [
+    'embedLoadedMedia',
+    embedLoadedMediaOrNotice(loaded, resolveMediaUrlsAndLimits(account('gemini'))),
+  ],
   ['correctMediaTypes', correctMediaTypes()],
   ['hideMediaOverLimit', hideMediaOverLimit({ maxImageChars: 60, maxRequestChars: 200 })],
 ]

@@ -20,7 +20,7 @@ const TURN: NewTurn = {
   depth: 0,
   conversation: null,
   background: false,
-  owner: null,
+  replicaId: null,
   dialect: 'responses',
   origin: { wire: 'demo', account: 'demo', model: 'demo', prefixHash: null },
   createdAtMs: 1,

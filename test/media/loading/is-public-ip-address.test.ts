@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseFetchableUrl } from '../../../src/media/loading/check-url-safety.ts'
+import { parseFetchableUrl, type AllowedHost } from '../../../src/media/loading/check-url-safety.ts'
 import { isPublicIpAddress } from '../../../src/media/loading/is-public-ip-address.ts'
 
 /** Node's own check, with the ranges of the IANA registries. */
@@ -64,7 +64,7 @@ describe('IPv4 addresses that count as public (C84)', () => {
     )
   })
 
-  test('a private IPv4 address is recognized in every notation: decimal, octal, hexadecimal, mixed, short', () => {
+  test('a private IPv4 address is not public in any notation: decimal, octal, hexadecimal, mixed, short', () => {
     fc.assert(
       fc.property(written, fc.constantFrom('', '.'), ({ value, text }, dot) => {
         const isFetched = parseFetchableUrl(`http://${text}${dot}/a.png`, []) !== null
@@ -74,7 +74,7 @@ describe('IPv4 addresses that count as public (C84)', () => {
     )
   })
 
-  test('a private IPv4 address stays private inside an IPv6 address', () => {
+  test('an IPv6 address that contains a private IPv4 address is not public', () => {
     const wraps: readonly ((value: number) => string)[] = [
       (value) => `::ffff:${dotted(value)}`,
       (value) => `0:0:0:0:0:FFFF:${dotted(value)}`,
@@ -158,22 +158,22 @@ describe('URLs that the gateway may load (C146)', () => {
     'https://',
     'nonsense',
     `https://example.com/${'a'.repeat(9000)}`,
-  ])('the gateway must not load %s', (text) => {
+  ])('the gateway must not load media from %s', (text) => {
     expect(parseFetchableUrl(text, [])).toBeNull()
   })
 
   test.each(['https://example.com/a.png', 'http://example.com:80/a', 'https://8.8.8.8/a.png'])(
-    'the gateway may load %s',
+    'the gateway may load media from %s',
     (text) => {
       expect(parseFetchableUrl(text, [])?.href).toBe(new URL(text).href)
     },
   )
 
-  test('the gateway may load from a private host on the port that the operator allows', () => {
-    const allowed = [
-      { host: '127.0.0.1', port: '9000' },
-      { host: 'files.intranet', port: null },
-      { host: '[::1]', port: '*' },
+  test('the gateway may load media from a private host only on the ports that the operator allows', () => {
+    const allowed: readonly AllowedHost[] = [
+      { host: '127.0.0.1', port: 9000 },
+      { host: 'files.intranet', port: 'default' },
+      { host: '[::1]', port: 'any' },
     ]
     const isAsked = (text: string) => parseFetchableUrl(text, allowed) !== null
     expect(isAsked('http://127.0.0.1:9000/a')).toBe(true)

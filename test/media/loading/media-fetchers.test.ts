@@ -23,7 +23,7 @@ let allowed: AllowedHost
 beforeAll(async () => {
   server = await startMediaServer()
   const [host = '', port = ''] = server.host.split(':')
-  allowed = { host, port }
+  allowed = { host, port: Number(port) }
 })
 beforeEach(() => {
   server.requests.length = 0
@@ -81,7 +81,7 @@ describe.each([
     const png = createFileBytes('image/png', 5000)
     server.paths.set('/a.png', serveBytes(png, { 'content-type': 'image/png' }))
     const got = await get(fetchMedia, '/a.png')
-    expect(got).toMatchObject({ type: 'image/png' })
+    expect(got).toMatchObject({ contentType: 'image/png' })
     expect(Buffer.from((got as { bytes: Uint8Array }).bytes)).toEqual(png)
   })
 
@@ -127,7 +127,7 @@ describe.each([
     expect(server.requests).toEqual([])
   })
 
-  test('a media fetcher times out if the server sends nothing or little, and closes the connection', async () => {
+  test('a media fetcher ends a request at the timeout if the server sends nothing or too slowly, and closes the connection', async () => {
     const closed = new Promise<void>((resolve) => {
       server.paths.set('/silent', (response) => response.once('close', resolve))
     })
@@ -153,7 +153,7 @@ describe.each([
     expect(await get(fetchMedia, '/endless')).toBe('media-oversized')
   })
 
-  test('a media fetcher decompresses bodies up to the size limit', async () => {
+  test('a media fetcher decompresses a body, and stops when it exceeds the size limit', async () => {
     const packed = { 'content-encoding': 'gzip', 'content-type': 'image/png' }
     server.paths.set('/packed', serveBytes(gzipSync(createFileBytes('image/png')), packed))
     server.paths.set('/bomb', serveBytes(gzipSync(Buffer.alloc(50_000_000)), packed))
@@ -175,7 +175,9 @@ describe.each([
     const closed = await startMediaServer()
     const [host = '', port = ''] = closed.host.split(':')
     await closed.close()
-    expect(await get(open([{ host, port }]), `${closed.url}/a`)).toBe('media-unreachable')
+    expect(await get(open([{ host, port: Number(port) }]), `${closed.url}/a`)).toBe(
+      'media-unreachable',
+    )
   })
 })
 
@@ -188,13 +190,16 @@ describe('DNS lookups of the media fetcher for Node (C84)', () => {
     [['::ffff:127.0.0.1']],
     [['64:ff9b::7f00:1']],
     [['93.184.216.34', '127.0.0.1']],
-  ])('a host name that resolves to %j is rejected on connect', async (addresses) => {
-    const lookUp = resolving(addresses)
-    expect(await get(onNode([], lookUp), 'http://rebound.example/a.png')).toBe('media-blocked')
-    expect(lookUp.asked).toBe(1)
-  })
+  ])(
+    'the media fetcher for Node does not connect to a host name that resolves to %j',
+    async (addresses) => {
+      const lookUp = resolving(addresses)
+      expect(await get(onNode([], lookUp), 'http://rebound.example/a.png')).toBe('media-blocked')
+      expect(lookUp.asked).toBe(1)
+    },
+  )
 
-  test('a host name is resolved once per connection, so a later DNS change has no effect', async () => {
+  test('the media fetcher for Node resolves a host name once per connection, so a later DNS change has no effect', async () => {
     const lookUp = resolving(['8.8.8.8'], ['127.0.0.1'])
     const got = await get(onNode([], lookUp), 'http://rebound.example/a.png', 300)
     expect(['media-late', 'media-unreachable', 'media-gone']).toContain(got)
@@ -202,7 +207,7 @@ describe('DNS lookups of the media fetcher for Node (C84)', () => {
     expect(server.requests).toEqual([])
   })
 
-  test('a host name is resolved again for the next connection', async () => {
+  test('the media fetcher for Node resolves a host name again for the next connection', async () => {
     const lookUp = resolving(['127.0.0.1'], ['169.254.169.254'])
     const fetchMedia = onNode([], lookUp)
     expect(await get(fetchMedia, 'http://rebound.example/a.png')).toBe('media-blocked')
@@ -210,7 +215,7 @@ describe('DNS lookups of the media fetcher for Node (C84)', () => {
     expect(lookUp.asked).toBe(2)
   })
 
-  test('a URL whose host name has no address is unreachable', async () => {
+  test('the media fetcher for Node returns a fault for a host name without an address', async () => {
     expect(await get(onNode([], resolving([])), 'http://nowhere.example/')).toBe(
       'media-unreachable',
     )

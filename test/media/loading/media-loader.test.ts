@@ -15,7 +15,7 @@ import type {
 } from '../../../src/media/find-and-embed-remote-media.ts'
 import { createFileBytes } from '../pictures.ts'
 
-const png: FetchedMedia = { bytes: createFileBytes('image/png', 100), type: 'image/png' }
+const png: FetchedMedia = { bytes: createFileBytes('image/png', 100), contentType: 'image/png' }
 
 /** Checks all bytes at once; a real fetcher checks each chunk. */
 const giving =
@@ -53,7 +53,7 @@ describe('loading of media URLs by the media loader', () => {
     expect(faultsIn(loaded).toSorted()).toEqual(['loaded', 'media-gone'])
   })
 
-  test('the media loader loads a few URLs at once, and limits their number', async () => {
+  test('the media loader loads 6 URLs at once, and 32 in total', async () => {
     let [running, most, asked] = [0, 0, 0]
     const fetchMedia: FetchMedia = async () => {
       most = Math.max(most, ++running)
@@ -68,7 +68,7 @@ describe('loading of media URLs by the media loader', () => {
     expect(faultsIn(loaded).filter((fault) => fault === 'media-too-many')).toHaveLength(8)
   })
 
-  test('the media loader drops the oldest URLs several at a time, so that most turns send the same media', async () => {
+  test('the media loader drops the oldest URLs 8 at a time, so that most turns send the same media', async () => {
     const left = async (count: number): Promise<number> => {
       const urls = Array.from({ length: count }, (_, at) => String(at))
       const { loaded } = await loaderWith({ memory: createLoadedBytesLimit(1e6) }).load(
@@ -84,7 +84,7 @@ describe('loading of media URLs by the media loader', () => {
     ])
   })
 
-  test('the media loader ends at the timeout, however many requests hang', async () => {
+  test('the media loader aborts all pending URLs at the timeout, and requests no further URL', async () => {
     const waited = new Set<AbortSignal>()
     const fetchMedia: FetchMedia = (_, { signal }) => {
       // The timeout covers all URLs together; after it, no further URL is requested.
@@ -101,7 +101,7 @@ describe('loading of media URLs by the media loader', () => {
     expect(new Set(faultsIn(loaded))).toEqual(new Set(['media-late']))
   })
 
-  test('the media loader takes stored media from the cache, and saves newly loaded media', async () => {
+  test('the media loader does not request a URL that is in the cache, and adds loaded media to the cache', async () => {
     const kept: string[] = []
     const asked: string[] = []
     const memory: LoadedMediaCache = {
@@ -131,7 +131,7 @@ describe('loading of media URLs by the media loader', () => {
     }
   })
 
-  test('the media loader reports each fault', async () => {
+  test('the media loader calls `onFault` for each URL that could not be loaded', async () => {
     const told: string[] = []
     const fetchMedia: FetchMedia = async () => ({ fault: 'media-blocked' })
     const loader = loaderWith({ fetchMedia, onFault: (fault) => told.push(fault) })
@@ -141,7 +141,7 @@ describe('loading of media URLs by the media loader', () => {
 })
 
 describe('memory limit of the media loader (C83)', () => {
-  test('media above the memory limit is missing, and loads after other requests release their bytes', async () => {
+  test('media that exceeds the memory limit is not loaded until other requests release their bytes', async () => {
     const memory = createLoadedBytesLimit(250)
     const loader = loaderWith({ memory })
     const first = await loader.load(planOf('a', 'b'), NOTHING_KEPT)
@@ -156,9 +156,9 @@ describe('memory limit of the media loader (C83)', () => {
     expect(faultsIn(third.loaded)).toEqual(['loaded'])
   })
 
-  test('a failed media URL reserves no memory', async () => {
+  test('a URL whose content is rejected releases its memory', async () => {
     const memory = createLoadedBytesLimit(250)
-    const html = { bytes: new TextEncoder().encode('<!doctype html>'), type: 'image/png' }
+    const html = { bytes: new TextEncoder().encode('<!doctype html>'), contentType: 'image/png' }
     const { loaded } = await loaderWith({ memory, fetchMedia: giving(html) }).load(
       planOf('a'),
       NOTHING_KEPT,
@@ -167,7 +167,7 @@ describe('memory limit of the media loader (C83)', () => {
     expect(memory.countHeldBytes()).toBe(0)
   })
 
-  test('media above the size limit reserves no memory', async () => {
+  test('media that exceeds the size limit reserves no memory', async () => {
     const memory = createLoadedBytesLimit(1000)
     const { loaded } = await loaderWith({ memory, maxBytes: 50 }).load(planOf('a'), NOTHING_KEPT)
     expect(faultsIn(loaded)).toEqual(['media-oversized'])
@@ -182,8 +182,8 @@ describe('type of fetched media (C85)', () => {
     return 'fault' in medium ? medium.fault : medium.type
   }
 
-  test('fetched media gets the type that its bytes show', () => {
-    const lying = { bytes: createFileBytes('image/webp'), type: 'image/png' }
+  test('the type of fetched media is that of its first bytes, not that of the header', () => {
+    const lying = { bytes: createFileBytes('image/webp'), contentType: 'image/png' }
     expect(typeOf('image', 'https://a.example/a.png', lying)).toBe('image/webp')
     expect(
       typeOf('file', 'https://a.example/a', {
@@ -197,23 +197,23 @@ describe('type of fetched media (C85)', () => {
   })
 
   test('fetched media is rejected if it is not of the expected kind', () => {
-    const page = { bytes: text('<html>404</html>'), type: 'text/html; charset=utf-8' }
+    const page = { bytes: text('<html>404</html>'), contentType: 'text/html; charset=utf-8' }
     expect(typeOf('image', 'https://a.example/a.png', page)).toBe('media-mislabelled')
-    expect(typeOf('image', 'https://a.example/a', { ...page, type: 'image/png' })).toBe(
+    expect(typeOf('image', 'https://a.example/a', { ...page, contentType: 'image/png' })).toBe(
       'media-mislabelled',
     )
     expect(typeOf('file', 'https://a.example/a.pdf', page)).toBe('media-mislabelled')
-    expect(typeOf('video', 'https://a.example/a.mp4', { ...page, type: 'video/mp4' })).toBe(
+    expect(typeOf('video', 'https://a.example/a.mp4', { ...page, contentType: 'video/mp4' })).toBe(
       'media-mislabelled',
     )
     expect(typeOf('file', 'https://a.example/', page)).toBe('text/html')
-    expect(typeOf('file', 'https://a.example/a', { bytes: text(''), type: null })).toBe(
+    expect(typeOf('file', 'https://a.example/a', { bytes: text(''), contentType: null })).toBe(
       'media-gone',
     )
   })
 
-  test('a fetched file may be text, which has no recognizable first bytes', () => {
-    const csv = { bytes: text('a,b\n'), type: 'text/csv; charset=utf-8' }
+  test('a fetched text file is accepted with the type of the header', () => {
+    const csv = { bytes: text('a,b\n'), contentType: 'text/csv; charset=utf-8' }
     expect(typeOf('file', 'https://a.example/a.csv', csv)).toBe('text/csv')
   })
 })

@@ -11,14 +11,14 @@ import type { WireName } from '../../../src/providers/provider-interface.ts'
 import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { expectNotesMatchChanges, expectIdempotent, expectPure } from '../../support/laws.ts'
 import { createDataUrl, KINDS } from '../pictures.ts'
-import { resolveMediaSupport } from '../../../src/media/resolve-upstream-media-support.ts'
+import { resolveMediaUrlsAndLimits } from '../../../src/media/resolve-upstream-media-urls-and-limits.ts'
 
 const WIRES: readonly WireName[] = ['chat', 'responses', 'anthropic', 'gemini', 'demo']
 
 function stepsOf(wire: WireName, allowed: readonly AllowedHost[] = []) {
   const account = { name: wire, wire, baseUrl: '', apiKey: null, models: [], headers: {} }
   const steps = listUpstreamMediaTransforms(
-    resolveMediaSupport({ ...account, quirks: {} }),
+    resolveMediaUrlsAndLimits({ ...account, quirks: {} }),
     null,
     allowed,
   )
@@ -68,20 +68,23 @@ const FINE = [
 describe.each(WIRES)('URLs and embedded media in prompts for the provider API %s', (wire) => {
   const run = stepsOf(wire)
 
-  test.each(BAD)('a part with %s becomes a notice, and a note is written', (_, url) => {
-    for (const holder of [user(image(url)), output(image(url))]) {
-      const { items, notes } = run([holder])
-      const [part] = listContentParts(items[0] ?? holder)
-      expect(part).toMatchObject({
-        type: 'input_text',
-        text: expect.stringContaining('may be asked') as string,
-      })
-      expect(part === undefined ? null : readNoticeMediaIdentities(part)).toEqual([])
-      expect(notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-blocked', by: 'media' }])
-    }
-  })
+  test.each(BAD)(
+    'an image with the private or non-web URL %s is replaced by a notice, and a note is written',
+    (_, url) => {
+      for (const holder of [user(image(url)), output(image(url))]) {
+        const { items, notes } = run([holder])
+        const [part] = listContentParts(items[0] ?? holder)
+        expect(part).toMatchObject({
+          type: 'input_text',
+          text: expect.stringContaining('may be asked') as string,
+        })
+        expect(part === undefined ? null : readNoticeMediaIdentities(part)).toEqual([])
+        expect(notes).toMatchObject([{ did: 'changed', at: 0, why: 'media-blocked', by: 'media' }])
+      }
+    },
+  )
 
-  test('a private file, video or audio URL becomes a notice, too', () => {
+  test('a part with a private file, video or audio URL is replaced by a notice', () => {
     const url = 'http://169.254.169.254/'
     const parts: readonly Part[] = [
       { type: 'input_file', file_url: url },
@@ -102,13 +105,13 @@ describe.each(WIRES)('URLs and embedded media in prompts for the provider API %s
     ['not base64', 'data:image/png;base64,@@@@'],
     ['base64 without the first bytes of an image', 'data:image/png;base64,AAAA'],
     ['a sound', createDataUrl('audio/wav', 'image/png')],
-  ])('an image that is %s becomes a notice, and a note is written', (_, url) => {
+  ])('an image that is %s is replaced by a notice, and a note is written', (_, url) => {
     const step = run([user(image(url))])
     expect(step.items).toMatchObject([{ content: [{ type: 'input_text' }] }])
     expect(step.notes).toMatchObject([{ at: 0, why: 'media-mislabelled', by: 'media' }])
   })
 
-  test('an image with a wrong type is sent with its real type', () => {
+  test('an image with a wrong media type is sent with the type that its bytes show', () => {
     for (const said of ['image/png', 'application/octet-stream', '']) {
       const step = run([user(image(createDataUrl('image/jpeg', said)))])
       expect(step.items).toEqual([user(image(createDataUrl('image/jpeg')))])
@@ -118,7 +121,7 @@ describe.each(WIRES)('URLs and embedded media in prompts for the provider API %s
     expect(run([user(image(shouted))]).items).toEqual([user(image(createDataUrl('image/png')))])
   })
 
-  test('a list of items without faulty media is returned as the same object', () => {
+  test('the media transforms return a list of items with valid media as the same object', () => {
     const words = user({ type: 'input_text', text: 'http://127.0.0.1/' })
     const shown = [...FINE, createDataUrl('image/png'), createDataUrl('image/webp')].map((url) =>
       user(image(url), { type: 'input_file', file_id: 'file-1', file_url: '', file_data: '' }),
@@ -126,7 +129,7 @@ describe.each(WIRES)('URLs and embedded media in prompts for the provider API %s
     for (const items of [[], [words], [words, ...shown]]) expect(run(items).items).toBe(items)
   })
 
-  test('every media part is unchanged, corrected or hidden, and a second run changes nothing', () => {
+  test('a second run of the media transforms changes nothing, and later items do not change the result', () => {
     const url = fc.oneof(
       fc.constantFrom(...INSIDE, ...NOT_OF_THE_WEB, ...FINE, 'data:,', 'data:image/png;base64,@'),
       fc
@@ -158,7 +161,7 @@ describe.each(WIRES)('URLs and embedded media in prompts for the provider API %s
 })
 
 test('a URL on a private host is sent if the operator allows the host and the port', () => {
-  const run = stepsOf('chat', [{ host: '127.0.0.1', port: '9000' }])
+  const run = stepsOf('chat', [{ host: '127.0.0.1', port: 9000 }])
   const [fine, blocked] = ['http://127.0.0.1:9000/a.png', 'http://127.0.0.1:9001/a.png'].map(
     (url) => [user(image(url))],
   )
@@ -174,7 +177,7 @@ test('a URL of Google Cloud Storage is sent to Gemini only', () => {
   }
 })
 
-test('Chat Completions fields of a hidden part are dropped, and those of other parts stay', () => {
+test('the unknown Chat Completions fields of a hidden part are dropped, and those of other parts are sent', () => {
   const url = 'http://169.254.169.254/x.png'
   const cache = { cache_control: { type: 'ephemeral' } }
   const item: Item = {
@@ -189,9 +192,12 @@ test.each([
   { type: 'file', file: { file_id: 'file-1', file_url: 'http://10.0.0.5/' } },
   { type: 'image', image: 'http://10.0.0.5/a.png' },
   { type: 'video', video: { url: 'http://10.0.0.5/a.mp4' } },
-])('a private URL is found in every field that Chat Completions clients use (%j)', (part) => {
-  const items = parseMessages([{ role: 'user', content: [{ type: 'text', text: 'See' }, part] }])
-  const step = stepsOf('chat')(items)
-  expect(step.notes).toMatchObject([{ why: 'media-blocked' }])
-  expect(JSON.stringify(step.items)).not.toContain('10.0.0.5')
-})
+])(
+  'a URL on a private host is not sent, in whichever media field of Chat Completions it is (%j)',
+  (part) => {
+    const items = parseMessages([{ role: 'user', content: [{ type: 'text', text: 'See' }, part] }])
+    const step = stepsOf('chat')(items)
+    expect(step.notes).toMatchObject([{ why: 'media-blocked' }])
+    expect(JSON.stringify(step.items)).not.toContain('10.0.0.5')
+  },
+)

@@ -7,8 +7,8 @@ import { NO_ENCRYPTION } from '../../../src/store/encryption/read-encrypted-rows
 import { expectIndexes } from '../expect-indexes.ts'
 import { assistant, numberItems } from '../turns.ts'
 
-const hold = { id: 'x', tenant: 't', owner: 'r' }
-const log = { id: 'x', tenant: 't', user: '', from: 7 }
+const hold = { id: 'x', tenant: 't', replicaId: 'r' }
+const log = { id: 'x', tenant: 't', user: '', fromEvent: 7 }
 const events = { turn_id: 'x', tenant: 't', first_number: 7, last_number: 8, text: '' }
 const ending = {
   state: 'complete',
@@ -41,7 +41,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     logHead: runs.selectRunState(log),
     logGroups: runs.selectLogGroups(log),
     outPositions: runs.selectOutputPositions(log),
-    ownedRuns: replicas.selectOwnedRuns({ owner: 'r', ids: ['x'] }),
+    ownedRuns: replicas.selectOwnedRuns({ replicaId: 'r', ids: ['x'] }),
     orphanedRuns: replicas.selectOrphanedRuns({ nowMs: 1 }),
     deleteOldLogs: replicas.deleteOldLogs({ beforeTurnId: 'x' }),
   }

@@ -8,7 +8,7 @@ async function rows(engine: Engine, sql: string): Promise<unknown> {
   return found
 }
 
-test('migrations apply every file once, however often they run', async () => {
+test('`migrate` applies each file once, however often it runs', async () => {
   const engine = await openNodeSqlite(':memory:')
   const first = {
     name: '1.sql',
@@ -29,7 +29,7 @@ test('migrations apply every file once, however often they run', async () => {
   await engine.close()
 })
 
-test('a migration that fails leaves no changes, and is tried again the next time', async () => {
+test('a migration file that fails leaves no changes, and `migrate` tries it again the next time', async () => {
   const engine = await openNodeSqlite(':memory:')
   const broken = { name: '1.sql', sql: 'create table a (n integer);\ninsert into b values (1);' }
   await expect(migrate(engine, [broken])).rejects.toThrow('no such table: b')
@@ -45,7 +45,7 @@ test('the migrations of the repository are read in the order of their names', ()
   expect(names).toEqual(names.toSorted())
 })
 
-test('a migration sets the last use of older turns to their start', async () => {
+test('the time of last use of a turn that was stored before that column existed is its start', async () => {
   const engine = await openNodeSqlite(':memory:')
   const all = readMigrations()
   await migrate(

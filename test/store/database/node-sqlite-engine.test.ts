@@ -46,7 +46,7 @@ async function expectKept(store: TurnStore, lines: readonly string[]): Promise<v
   }
 }
 
-test('no confirmed write is lost by kill -9 at any moment', async () => {
+test('a confirmed SQLite write is stored, even if `kill -9` ends the process at any moment', async () => {
   const promised: string[] = []
   for (const enough of [1, 40, 150]) {
     const { child, lines } = appending(1_000_000)
@@ -61,7 +61,7 @@ test('no confirmed write is lost by kill -9 at any moment', async () => {
   expect(promised.length).toBeGreaterThan(190)
 })
 
-test('processes that create a file and write to it at the same time all succeed', async () => {
+test('several processes can create a SQLite file and write to it at the same time', async () => {
   const writers = [appending(60), appending(60), appending(60)]
   const codes = await Promise.all(writers.map(({ child }) => once(child, 'close')))
   expect(codes.map(([code]) => code as number)).toEqual([0, 0, 0])
@@ -73,7 +73,7 @@ test('processes that create a file and write to it at the same time all succeed'
   await store.close()
 })
 
-test('a process reads the writes of another one at once', async () => {
+test('an engine reads a SQLite write of another engine as soon as it is confirmed', async () => {
   const [one, other] = [
     await openTurnStore(`sqlite:${path}`),
     await openTurnStore(`sqlite:${path}`),
@@ -86,7 +86,7 @@ test('a process reads the writes of another one at once', async () => {
   await Promise.all([one.close(), other.close()])
 })
 
-test('writes that are pending when the engine is closed are committed', async () => {
+test('SQLite writes that are pending when the engine is closed are committed', async () => {
   const store = await openTurnStore(`sqlite:${path}`)
   const turns = Array.from({ length: 300 }, () => newTurn({ id: newId() }))
   const writing = Promise.all(turns.map((turn) => store.openTurn(turn)))
@@ -98,7 +98,7 @@ test('writes that are pending when the engine is closed are committed', async ()
   await again.close()
 })
 
-test('writes with `whenever` are committed soon, in order, and before the file is closed', async () => {
+test('SQLite writes with `survives: whenever` are committed soon, in order, and before the file is closed', async () => {
   const engine = await openNodeSqlite(path)
   await engine.write([one('create table said (word text)')])
   const say = (word: string) => [one(`insert into said values ('${word}')`)]
@@ -120,7 +120,7 @@ test('writes with `whenever` are committed soon, in order, and before the file i
   file.close()
 })
 
-test('a closed SQLite file rejects writes, and its write-ahead log is gone', async () => {
+test('a closed SQLite engine rejects writes, and has deleted the write-ahead log', async () => {
   const engine = await openNodeSqlite(path)
   await engine.write([one('create table t (n integer)')])
   await engine.close()
@@ -128,7 +128,7 @@ test('a closed SQLite file rejects writes, and its write-ahead log is gone', asy
   expect(readdirSync(folder)).toEqual(['turns.db'])
 })
 
-test('a writer waits for the lock of another process instead of failing', async () => {
+test('a SQLite write waits until another process unlocks the file, instead of failing', async () => {
   const engine = await openNodeSqlite(path)
   await engine.write([one('create table t (n integer)')])
   const somebody = new DatabaseSync(path)
@@ -143,7 +143,7 @@ test('a writer waits for the lock of another process instead of failing', async 
   await engine.close()
 })
 
-test('a write is on the disk when it is confirmed', async () => {
+test('a SQLite write is on the disk when it is confirmed', async () => {
   const engine = await openNodeSqlite(path)
   await engine.write([one('create table settings as select * from pragma_synchronous')])
   const [rows] = await engine.read([one('select synchronous from settings')])
@@ -152,7 +152,7 @@ test('a write is on the disk when it is confirmed', async () => {
   await engine.close()
 })
 
-test('a failed batch writes nothing, and the other batches of its transaction are written once', () => {
+test('a failed SQLite batch writes nothing, and the other batches of its transaction are written once', () => {
   const database = openSqliteConnection(path, 'write')
   const insert = (n: number): SqlQuery => one(`insert into t values (${n})`)
   database.commit([[one('create table t (n integer primary key)')]])
@@ -166,7 +166,7 @@ test('a failed batch writes nothing, and the other batches of its transaction ar
   database.close()
 })
 
-test('on a full disk only batches that are too large fail, and confirmed batches are stored', () => {
+test('on a full disk only SQLite batches that are too large fail, and confirmed batches are stored', () => {
   const database = openSqliteConnection(path, 'write')
   const insert = (bytes: number): SqlQuery => one(`insert into t values (zeroblob(${bytes}))`)
   expect(database.commit([[one('create table t (b blob)')]])).toEqual([[[]]])

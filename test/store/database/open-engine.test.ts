@@ -12,7 +12,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('a database file is created with its folders, and can be opened again', async () => {
+test('openEngine creates a SQLite file with its folders, and can open it again', async () => {
   const turn = newTurn()
   for (const url of [`sqlite:${folder}/a/b/turns.db`, `sqlite://${folder}/a/b/turns.db`]) {
     const store = await openTurnStore(url)
@@ -22,7 +22,7 @@ test('a database file is created with its folders, and can be opened again', asy
   }
 })
 
-test('an SQLite database in memory starts empty', async () => {
+test('a SQLite database in memory is empty when it is opened', async () => {
   const turn = newTurn()
   const store = await openTurnStore('sqlite::memory:')
   await store.openTurn(turn)
@@ -59,7 +59,7 @@ test.each([
   },
 )
 
-test('the error names the reason if a database cannot be opened', async () => {
+test('if a database cannot be opened, the error contains the reason', async () => {
   const file = join(folder, 'not-a-database')
   writeFileSync(file, 'x'.repeat(5_000))
   for (const [url, why] of [

@@ -26,7 +26,7 @@ test('the Postgres engine returns 64-bit integers as numbers', async () => {
   expect(rows).toEqual([{ time: 1_795_000_000_123, count: 0 }])
 })
 
-test('the Postgres engine throws the cause of a failed batch, and the connection stays usable', async () => {
+test('the Postgres engine throws the error of the statement that failed, and the connection stays usable', async () => {
   const name = { name: 'same', sql: 'insert into migrations (name) values ($1)' }
   const query = (value: string): SqlQuery => ({ ...name, parameters: [value] })
   for (let round = 0; round < 15; round++) {
@@ -57,7 +57,7 @@ test('the Postgres engine connects again after the server has dropped every conn
   await expect(engine.read([once('select 1 as one')])).resolves.toEqual([[{ one: 1 }]])
 })
 
-test('Postgres reads a chain by its ids, whether the planner sees no rows or has no statistics', async () => {
+test('Postgres looks up the turns of a chain by id, even if its statistics are missing or show an empty table', async () => {
   const { chainTurns, chainItems } = createTurnStatements('postgres')
   const expectIds = async (): Promise<void> => {
     for (const { sql, parameters } of [chainTurns, chainItems].map((by) =>
@@ -85,7 +85,7 @@ test('Postgres reads a chain by its ids, whether the planner sees no rows or has
   await expectIds()
 })
 
-test('several processes can start at once on an empty Postgres database', async () => {
+test('several engines can create the tables of an empty Postgres database at the same time', async () => {
   const empty = await createDatabase('empty')
   const stores = await Promise.all(Array.from({ length: 6 }, () => openTurnStore(empty.url)))
   const turn = newTurn()

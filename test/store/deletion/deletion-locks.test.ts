@@ -30,7 +30,7 @@ afterEach(async () => {
 const NOW = 1_795_000_000_000
 const alice = { tenant: 't', user: 'alice' }
 
-test('a turn that is written while its user is deleted, and not committed yet, is not stored', async () => {
+test('a turn that is not yet committed when its user is deleted is deleted too', async () => {
   const writeGate = gate()
   const release = gate()
   const slow: Engine = {
@@ -59,7 +59,7 @@ test('a turn that is written while its user is deleted, and not committed yet, i
   expect(await count('turns')).toBe(0)
 })
 
-test('a long deletion does not delay new turns', async () => {
+test('a new turn does not wait for the end of a long deletion', async () => {
   await client.query('begin')
   const locks = getDeletionLocks('postgres').deletion(alice.tenant)
   for (const { sql, parameters } of locks) await client.query<object>(sql, [...parameters])

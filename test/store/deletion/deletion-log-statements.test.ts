@@ -18,11 +18,11 @@ describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('final deletion on %s', (_, open, enc
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const sql = createDeletionLogStatements(language)
   const key = { tenant: 't', user: 'u7', nowMs: 7 }
-  const work = { id: '7', jobStartedAtMs: 7, user_id: 'u7', source: '7' }
+  const work = { id: '7', jobStartedAtMs: 7, user_id: 'u7', sourceId: '7' }
   const summary = {
     ...work,
-    turn: '7',
-    parent: '6',
+    turnId: '7',
+    parentTurnId: '6',
     conversation: 'conv_7',
   } as Partial<NewSummaryRow> as NewSummaryRow
   return {
@@ -35,7 +35,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     removeDeletedSummary: createSummaryStatements(language).removeIfSourceDeleted(summary),
     removeDeletedVersion: createLayerStatements(language).removeIfSourceDeleted({
       ...work,
-      parent: '6',
+      parentTurnId: '6',
     } as NewLayerVersionRow),
   }
 }

@@ -8,7 +8,7 @@ import {
 
 const OLD: StorageKey = { kid: 'old', key: new Uint8Array(32).fill(1) }
 const NEW: StorageKey = { kid: 'new', key: new Uint8Array(32).fill(2) }
-const PLACE: RowLocation = { tenant: 't', turnId: 'A', part: 'out', position: 3 }
+const PLACE: RowLocation = { tenant: 't', rowId: 'A', part: 'out', position: 3 }
 const HELLO = '{"text":"hello"}'
 const LONG = JSON.stringify('A page of words that repeat, as those of a page do. '.repeat(2_000))
 
@@ -30,7 +30,7 @@ describe.each(RINGS)('texts that a storage cipher %s encrypts and decrypts', (_,
     )
   })
 
-  test('any UTF-16 text is decrypted to the original, short or long', () => {
+  test('any UTF-16 text, short or long, is decrypted to the original', () => {
     const text = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(String.fromCharCode) })
     fc.assert(
       fc.property(text, fc.constantFrom(1, 3_000), (text, times) => {
@@ -59,11 +59,11 @@ describe.each(RINGS)('texts that a storage cipher %s encrypts and decrypts', (_,
 describe('storage cipher without a key', () => {
   const { encrypt, decrypt } = createStorageCipher([])
 
-  test('without a key, a text is stored as it is, short or long', () => {
+  test('without a key, a short or long text is stored unencrypted and uncompressed', () => {
     for (const text of [HELLO, LONG]) expect(encrypt(text, PLACE)).toBe(text)
   })
 
-  test('without a key, encrypted and damaged texts cannot be read', () => {
+  test('without a key, an encrypted or damaged text is decrypted to null', () => {
     for (const text of [
       createStorageCipher([OLD]).encrypt(HELLO, PLACE),
       's1:a:',
@@ -79,7 +79,7 @@ describe('storage cipher without a key', () => {
 describe('storage cipher with a key', () => {
   const { encrypt, decrypt } = createStorageCipher([NEW])
 
-  test('with a key, the ciphertext shows nothing of the text, and differs each time', () => {
+  test('with a key, the ciphertext of a text does not contain the text, and differs each time', () => {
     for (const text of [HELLO, LONG]) {
       const ciphertext = encrypt(text, PLACE)
       expect(ciphertext).not.toContain('hello')
@@ -88,14 +88,14 @@ describe('storage cipher with a key', () => {
     }
   })
 
-  test('with a key, a long text is compressed unless that makes it hardly shorter', () => {
+  test('with a key, a long text is compressed if that makes it much shorter', () => {
     expect(encrypt(LONG, PLACE).length).toBeLessThan(0.1 * LONG.length)
     const picture = JSON.stringify(Buffer.from(noise(60_000)).toString('base64'))
     expect(encrypt(picture, PLACE)).toMatch(/^s1:/)
     expect(encrypt(picture, PLACE).length).toBeLessThan(1.35 * picture.length)
   })
 
-  test('with a key, a changed ciphertext cannot be decrypted', () => {
+  test('with a key, a changed ciphertext is decrypted to null', () => {
     const { length } = encrypt(HELLO, PLACE)
     const place = fc.nat(length - 1)
     const char = fc.constantFrom('A', 'Z', 'a', 'z', '0', '9', '-', '_', ':', '{')
@@ -113,20 +113,20 @@ describe('storage cipher with a key', () => {
     expect(decrypt(encrypt(HELLO, PLACE).replace('s1', 'sz1'), PLACE)).toBeNull()
   })
 
-  test('with a key, a ciphertext of another row cannot be decrypted', () => {
+  test('with a key, a ciphertext that was moved to another row is decrypted to null', () => {
     const ciphertext = encrypt(HELLO, PLACE)
     const others: readonly Partial<RowLocation>[] = [
       { tenant: 'u' },
-      { turnId: 'B' },
+      { rowId: 'B' },
       { part: 'in' },
       { position: 4 },
-      { tenant: 't","A', turnId: '' },
+      { tenant: 't","A', rowId: '' },
     ]
     for (const other of others) expect(decrypt(ciphertext, { ...PLACE, ...other })).toBeNull()
     expect(decrypt(ciphertext, PLACE)).toBe(HELLO)
   })
 
-  test('with a key, another key with the same id cannot decrypt', () => {
+  test('with another key of the same id, a ciphertext is decrypted to null', () => {
     const other = createStorageCipher([{ ...NEW, key: OLD.key }])
     expect(other.decrypt(encrypt(HELLO, PLACE), PLACE)).toBeNull()
   })
@@ -138,7 +138,7 @@ describe('storage cipher with a key', () => {
   })
 })
 
-test('a new first key encrypts, and the old keys still decrypt', () => {
+test('the first of several keys encrypts, and all keys decrypt', () => {
   const before = createStorageCipher([OLD]).encrypt(HELLO, PLACE)
   const ring = createStorageCipher([NEW, OLD])
   const after = ring.encrypt(HELLO, PLACE)

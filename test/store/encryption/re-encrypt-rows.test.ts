@@ -39,11 +39,11 @@ describe.each(ENGINES.slice(1))('re-encryption of stored texts on %s', (_, open)
   async function storeTexts({ runs }: Stores, words = 'said') {
     const turn = newTurn({
       background: true,
-      owner: 'R1',
+      replicaId: 'R1',
       request: { instructions: words },
       input: [user(words)],
     })
-    const hold = { turnId: turn.id, tenant: turn.tenant, user: turn.user, owner: 'R1' }
+    const hold = { turnId: turn.id, tenant: turn.tenant, user: turn.user, replicaId: 'R1' }
     await runs.openRun(turn, { first: 0, last: 2, text: `data: ${words}\n\n` })
     await runs.endRun(
       hold,
@@ -116,10 +116,10 @@ describe.each(ENGINES.slice(1))('re-encryption of stored texts on %s', (_, open)
     expect(stored?.input).toEqual(turn.input)
   })
 
-  test('re-encryption keeps the new value of a text that changes meanwhile', async () => {
+  test('re-encryption does not overwrite a text that another process changes meanwhile', async () => {
     const plain = storesWith(createStorageCipher([]))
-    const turn = newTurn({ background: true, owner: 'R1' })
-    const hold = { turnId: turn.id, tenant: turn.tenant, user: turn.user, owner: 'R1' }
+    const turn = newTurn({ background: true, replicaId: 'R1' })
+    const hold = { turnId: turn.id, tenant: turn.tenant, user: turn.user, replicaId: 'R1' }
     await plain.runs.openRun(turn, { first: 0, last: 0, text: 'data: 0\n\n' })
     const grown = { first: 0, last: 1, text: 'data: 0\n\ndata: 1\n\n' }
     const meanwhile: Engine = {

@@ -60,7 +60,7 @@ describe('reading of texts whose key is missing', () => {
     counts = []
   })
 
-  test('texts of a missing key are left out of a chain, and nothing else is (C9, C109)', async () => {
+  test('loadChain leaves out texts whose key is missing, and returns all other texts (C9, C109)', async () => {
     const { store } = storesWith(NEW)
     const [old, recent] = (await store.loadChain(OWNER, second.id)) ?? []
     expect(old).toMatchObject({ id: first.id, request: {}, input: [], output: [] })
@@ -69,7 +69,7 @@ describe('reading of texts whose key is missing', () => {
     expect(counts).toEqual([4])
   })
 
-  test('turns are found although the key of their texts is missing', async () => {
+  test('findTurns, findItems and listTurns leave out texts whose key is missing', async () => {
     const { recall, archive } = storesWith(NEW)
     const found = (await recall.findTurns(keysOf(first.id, second.id))).turns
     expect(found.map(({ id }) => id)).toEqual([second.id])
@@ -89,7 +89,7 @@ describe('reading of texts whose key is missing', () => {
     expect(counts).toEqual([3, 1, 3])
   })
 
-  test('without any key, all encrypted texts are left out', async () => {
+  test('without any key, loadChain and loadTurn leave out all encrypted texts', async () => {
     const { store, archive } = storesWith()
     expect(await store.loadChain(OWNER, second.id)).toMatchObject([
       { input: [], output: [] },
@@ -98,7 +98,7 @@ describe('reading of texts whose key is missing', () => {
     expect(await archive.loadTurn(OWNER, second.id)).toMatchObject({ id: second.id, output: [] })
   })
 
-  test('texts are readable again when their missing key is back, even by a process that has read without it', async () => {
+  test('a text whose key was missing can be read when the key is back', async () => {
     const { recall } = storesWith(NEW, OLD)
     await storesWith(NEW).recall.findTurns(keysOf(first.id))
     const [found] = (await recall.findTurns(keysOf(first.id))).turns
@@ -106,7 +106,7 @@ describe('reading of texts whose key is missing', () => {
   })
 })
 
-test('a damaged row is left out of its turn (C18)', async () => {
+test('loadChain and findTurns leave out a damaged item, and return the other items of the turn (C18)', async () => {
   const stores = storesWith()
   await storeTurn(stores, first, 'a')
   await damage(`update items set body = '{"type":' where side = 'out' and position = 0`)
@@ -118,7 +118,7 @@ test('a damaged row is left out of its turn (C18)', async () => {
   expect(found?.output).toMatchObject([assistant('a!')])
 })
 
-test('a row that was moved to another position is not read', async () => {
+test('an encrypted item that was moved to another row is left out', async () => {
   const stores = storesWith(NEW)
   await storeTurn(stores, first, 'a')
   await damage(
@@ -129,10 +129,10 @@ test('a row that was moved to another position is not read', async () => {
   expect(counts).toEqual([1])
 })
 
-test('unreadable events of a run become empty, and the numbers of the other events stay', async () => {
+test('readLog returns unreadable events as an empty text, and the other events with their numbers', async () => {
   const group = (first: number) => ({ first, last: first, text: `data: ${first}\n\n` })
-  const turn = newTurn({ background: true, owner: 'R1' })
-  const hold = { ...OWNER, turnId: turn.id, owner: 'R1' }
+  const turn = newTurn({ background: true, replicaId: 'R1' })
+  const hold = { ...OWNER, turnId: turn.id, replicaId: 'R1' }
   await storesWith(OLD).runs.openRun(turn, group(0))
   await storesWith(NEW).runs.recordRun(hold, group(1), [])
   const read = async (stores: Stores) => (await stores.runs.readLog(OWNER, turn.id, 0))?.groups

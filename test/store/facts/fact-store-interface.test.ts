@@ -22,7 +22,12 @@ describe('encryption of facts and their search terms', () => {
   const storeWith = (engine: Engine, ...keys: readonly StorageKey[]) =>
     createFactStore(engine, { cipher: createStorageCipher(keys), onUnreadable: () => undefined })
   const found = async (engine: Engine, ...keys: readonly StorageKey[]) => {
-    const search = { scopes: ['user'], words: extractSearchTerms('orchid'), nowMs: 1, limit: 5 }
+    const search = {
+      scopes: ['user'],
+      words: extractSearchTerms('orchid'),
+      nowMs: 1,
+      limit: 5,
+    }
     return (await storeWith(engine, ...keys).searchFacts(fact, search)).facts
   }
   const opened = async () => {
@@ -39,7 +44,7 @@ describe('encryption of facts and their search terms', () => {
     return JSON.stringify(await engine.read(all))
   }
 
-  test('the database contains neither the text of a fact nor one of its words', async () => {
+  test('with a key, the database contains neither the text of a fact nor any of its words', async () => {
     const engine = await opened()
     await storeWith(engine, NEW).saveFact(fact)
     const dump = await dumped(engine)
@@ -50,7 +55,7 @@ describe('encryption of facts and their search terms', () => {
     await engine.close()
   })
 
-  test('a word has different hashes for different owners', async () => {
+  test('the same word has different hashes in facts of different owners', async () => {
     const engine = await opened()
     const other = newFact({ ...fact, id: 'fact_other', user: 'bob' })
     await storeWith(engine, NEW).saveFact(fact)
@@ -71,7 +76,7 @@ describe('encryption of facts and their search terms', () => {
     await engine.close()
   })
 
-  test('re-encryption moves texts and hashes to a new key, and the old one can be removed', async () => {
+  test('after re-encryption with a new key, facts are found without the old key', async () => {
     const engine = await opened()
     const plain = newFact({ text: 'An orchid was bought' })
     await storeWith(engine).saveFact(plain)
@@ -88,9 +93,9 @@ const owner = { tenant: 't', user: 'u7' }
 
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const sql = createFactStatements(language)
-  const search = { ...owner, scopes: '["user","7"]', words: '["w7","w8"]', nowMs: 1, limit: 3 }
+  const search = { ...owner, scopes: '["user","7"]', termHashes: '["w7","w8"]', nowMs: 1, limit: 3 }
   const key = { ...owner, id: 'f7' }
-  const words = { ...key, termsHash: 'n', termHashes: '["w7"]' }
+  const words = { ...key, allTermsHash: 'n', termHashes: '["w7"]' }
   return {
     insertWords: sql.insertWords(words),
     removeWords: sql.removeWords(words),
@@ -101,7 +106,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     countWords: sql.countWords(search),
     countFacts: sql.countFacts(search),
     coreFacts: sql.coreFacts(search),
-    touchFacts: sql.touchFacts({ ...owner, ids: '["f7"]', nowMs: 1, beforeMs: 1 }),
+    touchFacts: sql.touchFacts({ ...owner, ids: '["f7"]', nowMs: 1, usedBeforeMs: 1 }),
     deleteFact: sql.deleteFact(key),
     deleteFacts: sql.deleteFacts(owner),
     removeOfUser: sql.removeOfUser(owner),

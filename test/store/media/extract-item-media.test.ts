@@ -48,7 +48,7 @@ test('any item is restored byte for byte after its media were extracted', () => 
   )
 })
 
-test('an item without large media is serialized unchanged and not searched', () => {
+test('extractItemMedia returns the unchanged JSON of an item without media', () => {
   const body = { type: 'message', content: [{ type: 'input_text', text: 'x'.repeat(100) }] }
   expect(extractItemMedia('tenant', body)).toEqual({ text: JSON.stringify(body), media: [] })
   const long = { type: 'message', content: [{ type: 'input_text', text: LARGE }] }
@@ -61,7 +61,7 @@ test('equal media of two tenants have different ids', () => {
   expect(one).not.toBe(other)
 })
 
-test('the reference to a missing medium becomes an empty string, and other media are restored', () => {
+test('restoreMedia replaces the reference to a missing medium by an empty string, and restores other media', () => {
   const [gone, left] = [`data:image/png;base64,${LARGE}`, `data:image/png;base64,${LARGE}B`]
   const { text, media } = extractItemMedia('tenant', { content: [gone, left] })
   const kept = new Map(media.slice(1).map((medium) => [medium.id, medium.text]))

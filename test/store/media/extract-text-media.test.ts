@@ -47,7 +47,7 @@ test('a medium has the same id in an item and in the request of every provider',
   }
 })
 
-test('a text without media is returned unchanged, however long its strings are', () => {
+test('extractTextMedia returns a text without media unchanged, however long its strings are', () => {
   const body = JSON.stringify({ text: 'word '.repeat(5_000), encrypted_content: LARGE })
   expect(extractTextMedia('t', body)).toEqual({ text: body, media: [] })
 })

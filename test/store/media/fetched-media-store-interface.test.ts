@@ -38,7 +38,7 @@ test.each(ENGINES.slice(1))(
   },
 )
 
-test('a medium of a lost key is readable again after another turn has stored it', async () => {
+test('a medium whose key was lost can be read after another turn has stored it again', async () => {
   const engine = await openNodeSqlite(':memory:')
   await migrate(engine)
   const image_url = `data:image/png;base64,${'QUJD'.repeat(2_000)}`

@@ -19,7 +19,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
       position: 1,
       tenant: 't',
       body: 'x',
-      headChars: 1,
+      keyPrefixChars: 1,
     }),
     insertUse: media.insertUse(medium),
     pieces: media.selectPieces(wanted),

@@ -90,7 +90,7 @@ describe('stored size of a turn', () => {
   const rowsOf = async (query: string) =>
     (await engine.read([{ name: null, sql: query, parameters: [] }]))[0]
 
-  test('the size of a turn is stored when it ends, with all its items and media', async () => {
+  test('closeTurn stores the size of a turn: that of all its items and media', async () => {
     const store = createTurnStore(engine)
     const image = `data:image/png;base64,${'A'.repeat(9_000)}`
     const turn = newTurn({
@@ -112,7 +112,7 @@ describe('stored size of a turn', () => {
     expect(row).toMatchObject({ items: 4, bytes: row.own + 9_000 })
   })
 
-  test('the size of a turn is limited, whether it is stored or computed', async () => {
+  test('findTurns limits the total size of turns, whether their sizes are stored or computed', async () => {
     await insertTurns(0, 4, 1)
     await run(`update turns set bytes = ${MAX_RECALLED_BYTES + 1} where id = '${idOf(1)}'`)
     await run(`update turns set bytes = ${MAX_RECALLED_BYTES - 5_000} where id = '${idOf(0)}'`)
@@ -164,7 +164,7 @@ describe('the ids of turns that a limit excludes', () => {
     return { found: turns.map(({ id }) => id), left: [...left].toSorted() }
   }
 
-  test('the excluded turn ids contain markers that were not searched', async () => {
+  test('excludedTurnIds contains the turn ids of markers that were not searched', async () => {
     await insertTurns(MAX_RECALL_KEYS - 10, MAX_RECALL_KEYS + 10, 1)
     const ids = Array.from({ length: MAX_RECALL_KEYS + 10 }, (_, at) => idOf(at))
     const { found: there, left } = await beyond(ids)
@@ -172,7 +172,7 @@ describe('the ids of turns that a limit excludes', () => {
     expect(left).toEqual(ids.slice(0, MAX_RECALL_KEYS / STEPS_PER_LIMIT))
   })
 
-  test('the excluded turn ids contain turns that were found but exceed the maximum of bytes', async () => {
+  test('excludedTurnIds contains turns that were found but exceed the maximum of bytes', async () => {
     await insertTurns(0, 5, 1, MAX_RECALLED_BYTES / 4)
     const ids = [0, 1, 2, 3, 4].map(idOf)
     const { found: there, left } = await beyond(ids)
@@ -181,7 +181,7 @@ describe('the ids of turns that a limit excludes', () => {
     expect(there.every((id) => id > (left.at(-1) ?? ''))).toBe(true)
   })
 
-  test('no turn ids are excluded if nothing exceeds a limit', async () => {
+  test('excludedTurnIds is empty if nothing exceeds a limit', async () => {
     await insertTurns(0, 3, 1)
     expect((await beyond([0, 1, 2, 9].map(idOf))).left).toEqual([])
   })

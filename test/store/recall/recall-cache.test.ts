@@ -37,7 +37,7 @@ describe('items of turns in the recall cache', () => {
     expect(idsIn(cache, ['A', 'B', 'C', 'D', 'E'], ['words of B'])).toEqual(['A', 'C', 'D', 'E'])
   })
 
-  test('the recall cache does not change a result of `find` when it drops the items', () => {
+  test('items that the recall cache has returned stay valid when the cache drops them', () => {
     const cache = createRecallCache(40)
     cache.add('A', null, ITEMS, 10)
     const found = cache.find(['A'], [])
@@ -52,7 +52,7 @@ describe('items of turns in the recall cache', () => {
     expect(idsIn(cache, ['A'])).toEqual([])
   })
 
-  test('the recall cache counts an entry that is added twice once', () => {
+  test('the recall cache counts the size of an entry once if it is added twice', () => {
     const cache = createRecallCache(40)
     for (let round = 0; round < 9; round++) cache.add('A', 'words', ITEMS, 10)
     cache.add('B', null, ITEMS, 10)
@@ -88,7 +88,7 @@ describe('repeated searches for a turn', () => {
     expect(second?.output).toBe(first?.output)
   })
 
-  test('findTurns reads an unfinished turn again', async () => {
+  test('findTurns does not cache an unfinished turn', async () => {
     const { stores, turn, end } = await storeTurn()
     await stores.store.journalItems(turn.id, 't', [{ position: 0, item: assistant('first') }])
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns[0]?.output).toHaveLength(1)
@@ -106,7 +106,7 @@ describe('repeated searches for a turn', () => {
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns).toEqual([])
   })
 
-  test('findTurns reads a turn of a conversation again', async () => {
+  test('findTurns does not cache a turn of a conversation', async () => {
     const { stores, turn, end } = await storeTurn('conv_1')
     await end()
     const [first] = (await stores.recall.findTurns(keysOf([turn.id]))).turns

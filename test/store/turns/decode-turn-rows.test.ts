@@ -32,7 +32,7 @@ test('decodeItems sorts items by position, in whatever order a database returns 
   })
 })
 
-test('decodeItems leaves out an unreadable row and no other (C18)', () => {
+test('decodeItems leaves out an unreadable item and returns the others (C18)', () => {
   const broken = { ...row('out', 1, assistant('b')), body: '{"type":' }
   const rows = [row('out', 0, assistant('a')), broken, row('out', 2, assistant('c'))]
   const output = readEncryptedRows(NO_ENCRYPTION, 'tenant', (read) =>

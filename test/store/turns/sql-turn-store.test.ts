@@ -19,7 +19,7 @@ afterAll(() => engine.close())
 const select = async (sql: string, ...parameters: string[]): Promise<unknown> =>
   (await engine.read([{ name: null, sql, parameters }]))[0]
 
-test('loadChain rejects a chain that is too long for any model, instead of loading a part', async () => {
+test('loadChain rejects if a chain is too long for any model, and returns no part of it', async () => {
   const { insertTurn } = createTurnStatements('sqlite')
   const turns = Array.from({ length: MAX_CHAIN_TURNS + 1 }, (_, at) =>
     newTurn({ id: `L${at}`, parent: at === 0 ? null : `L${at - 1}` }),
@@ -58,7 +58,7 @@ test('openTurn stores the type, id and call id of an item in columns', async () 
   ])
 })
 
-test('different texts are encoded as different column values', () => {
+test('encodeColumn returns different values for different texts', () => {
   const texts = ['a', '"a"', '"\\"a\\""', 'a\0', '"a\\u0000"', '\ud800', '"\\ud800"', '\ufffd', '']
   expect(new Set(texts.map(encodeColumn)).size).toBe(texts.length)
   for (const column of texts.map(encodeColumn)) {
@@ -89,7 +89,7 @@ test.each(['chainTurns', 'chainItems'] as const)(
   },
 )
 
-test('a stored turn has a value in every column', async () => {
+test('openTurn writes all columns that encodeTurn returns', async () => {
   const turn = newTurn({ user: 'someone', parent: 'P', request: { a: [1] }, origin: ORIGIN })
   await createTurnStore(engine).openTurn(turn)
   expect(await select('select * from turns where id = ?', turn.id)).toMatchObject([

@@ -13,7 +13,7 @@ const itemOf = (text: string): string =>
 const bodyOf = (texts: readonly string[]): string =>
   JSON.stringify({ model: 'm', messages: texts.map((content) => ({ role: 'user', content })) })
 
-test('deduplication removes the text of items from a request body', () => {
+test('deduplication removes strings from a request body if the items contain them', () => {
   const long = ['"Naïve"\n'.repeat(40), 'b😀\\'.repeat(60)]
   const { remaining, copies } = deduplicateAgainstItems(
     bodyOf([...long, 'short']),
@@ -25,7 +25,7 @@ test('deduplication removes the text of items from a request body', () => {
   )
 })
 
-test('deduplication keeps a text that is escaped differently than in its item', () => {
+test('deduplication keeps a string in the request body if the item escapes it differently', () => {
   const text = 'ï'.repeat(200)
   const body = bodyOf([text]).replaceAll('ï', '\\u00ef')
   expect(deduplicateAgainstItems(body, [itemOf(text)])).toEqual({ remaining: body, copies: [] })
@@ -68,7 +68,7 @@ test('any request body is restored after deduplication against any items', () =>
   )
 })
 
-test('no request body is restored if an item is missing or too short', () => {
+test('restoreFromItems returns null if an item is missing or too short', () => {
   const text = inner('words and words '.repeat(10))
   const deduplicated = deduplicateAgainstItems(bodyOf([text]), [itemOf(text)])
   expect(restoreFromItems(deduplicated, () => null)).toBeNull()

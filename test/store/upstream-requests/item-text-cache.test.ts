@@ -8,7 +8,7 @@ import { newTurn, OWNER, user } from '../turns.ts'
 
 const LONG = 'words and words '.repeat(1_000)
 
-test('the item text cache returns the texts of a turn once, and only for its tenant', () => {
+test('the item text cache returns the texts of a turn once, and only to its tenant', () => {
   const texts = createItemTextCache()
   texts.add('t', 'one', [LONG])
   expect(texts.take('other', 'one')).toEqual([])
@@ -25,7 +25,10 @@ test('item texts are not cached if requests are not stored', async () => {
     await store.openTurn(turn)
     const body = JSON.stringify({ messages: [{ role: 'user', content: LONG }] })
     const rounds = [{ body, items: '[]', about: '{}' }]
-    await requests.saveRequests(OWNER, turn.id, async () => ({ rounds, baseTurnId: null }))
+    await requests.saveRequests(OWNER, turn.id, async () => ({
+      requests: rounds,
+      baseTurnId: null,
+    }))
     const sql = `select part from requests where turn_id = '${turn.id}' and part = 'copies'`
     const [copies = []] = await engine.read([{ name: null, sql, parameters: [] }])
     return copies.length

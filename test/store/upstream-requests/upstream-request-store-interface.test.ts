@@ -7,7 +7,7 @@ describe.each(ENGINES_PLAIN_AND_ENCRYPTED)('upstream requests on %s', (_, open, 
   testStoredRequests(open, encryption),
 )
 
-test('the number of pending request writes is limited when the database is slow', async () => {
+test('saveRequests rejects if a slow database has left too many writes pending', async () => {
   const { promise: never } = Promise.withResolvers<never>()
   const engine = {
     language: 'sqlite',
@@ -21,7 +21,7 @@ test('the number of pending request writes is limited when the database is slow'
   for (let at = 0; at < 1_005; at += 1) {
     const sent = { body: '{}', items: '[]', about: '{}' }
     requests
-      .saveRequests(owner, `${at}`, async () => ({ rounds: [sent], baseTurnId: null }))
+      .saveRequests(owner, `${at}`, async () => ({ requests: [sent], baseTurnId: null }))
       .catch(() => void refused.push(`${at}`))
   }
   await new Promise((resolve) => setTimeout(resolve))

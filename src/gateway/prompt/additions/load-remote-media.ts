@@ -14,7 +14,7 @@ import {
   type MediaUrlsToLoad,
 } from '../../../media/loading/list-urls-to-load.ts'
 import type { LoadedMediaCache } from '../../../media/loading/media-loader.ts'
-import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
+import { resolveMediaUrlsAndLimits } from '../../../media/resolve-upstream-media-urls-and-limits.ts'
 import type { UpstreamTarget } from '../../../upstream/accounts-and-model-routing.ts'
 import type { Ports } from '../../dependencies-interface.ts'
 import { type LoadedHistory, getLatestStoredTurn } from '../../history/loaded-history.ts'
@@ -66,7 +66,7 @@ export async function loadRemoteMedia(
 /** Lists the media URLs in the prompts of all targets, except for URLs that the target loads itself. */
 function listUrls({ clientRequest, history, targets, plan }: MediaLoadOptions): MediaUrlsToLoad {
   const urls = targets.flatMap((target) => {
-    const support = resolveMediaSupport(target.account)
+    const support = resolveMediaUrlsAndLimits(target.account)
     const candidates = listMediaUrlsToLoad([...history.items, ...clientRequest.items], support)
     if (candidates.size === 0) return []
     const { policy, prompt } = plan(target)

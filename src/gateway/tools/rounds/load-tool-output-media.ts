@@ -7,7 +7,7 @@ import type { Transform } from '../../../context/transform-interface.ts'
 import type { FunctionCallOutput } from '../../../core/item.ts'
 import { listContentParts } from '../../../core/media/media-handles.ts'
 import type { LoadedMedia } from '../../../media/loading/load-result-types.ts'
-import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
+import { resolveMediaUrlsAndLimits } from '../../../media/resolve-upstream-media-urls-and-limits.ts'
 import { routeModel } from '../../../upstream/accounts-and-model-routing.ts'
 import { loadRemoteMedia, type MediaLoadOptions } from '../../prompt/additions/load-remote-media.ts'
 import { listUpstreamMediaTransforms } from '../../prompt/list-upstream-media-transforms.ts'
@@ -43,7 +43,7 @@ export async function loadToolOutputMedia(
   )
   const loadedMedia = loadedHistory.media ?? null
   const mediaTransforms = listUpstreamMediaTransforms(
-    resolveMediaSupport(account),
+    resolveMediaUrlsAndLimits(account),
     loadedMedia,
     ports.settings.MEDIA_FETCH_ALLOW,
   )

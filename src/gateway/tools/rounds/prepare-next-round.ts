@@ -9,7 +9,7 @@
 import { escapeNoticesInItems } from '../../../context/cleaning/escape-notices-in-items.ts'
 import { continueTransforms } from '../../../context/list-and-run-transforms.ts'
 import { isCompaction } from '../../../core/items/compaction-item.ts'
-import { resolveMediaSupport } from '../../../media/resolve-upstream-media-support.ts'
+import { resolveMediaUrlsAndLimits } from '../../../media/resolve-upstream-media-urls-and-limits.ts'
 import { dropPreviouslyRejectedParameters } from '../../../providers/request/drop-rejected-parameters.ts'
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import { rejectLargeMedia } from '../../prompt/reject-large-media.ts'
@@ -31,7 +31,7 @@ export function prepareNextRound(
   const next = continuePrompt(latest, isLastRound)
   const roundTokens = rounds.map(countRoundTokens)
   if (fitsWindow(next) && !isBudgetWarningDue(next, roundTokens))
-    return rejectLargeMedia(next, resolveMediaSupport(next.account))
+    return rejectLargeMedia(next, resolveMediaUrlsAndLimits(next.account))
   const replanned = replanRound(rounds, ports)
   return isLastRound ? forbidGatewayTools(replanned) : replanned
 }

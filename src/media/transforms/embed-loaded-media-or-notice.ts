@@ -1,18 +1,18 @@
 /**
- * Replaces URLs by the loaded media, for upstreams that do not load URLs. Media that could not be
- * loaded becomes a notice, so the model knows about it.
+ * Replaces URLs by the loaded media, for upstreams that do not load URLs. A URL that could not be
+ * loaded is replaced by a notice, so that the model knows about it.
  */
 import { ITEM_TRAITS } from '../../context/scan-items.ts'
 import type { Transform } from '../../context/transform-interface.ts'
 import { mapParts } from './map-parts.ts'
 import { LOAD_FAULT_REASONS, type LoadedMedia } from '../loading/load-result-types.ts'
-import { createHiddenMediaNotice } from '../hidden-media-notice.ts'
-import type { UpstreamMediaSupport } from '../resolve-upstream-media-support.ts'
+import { createHiddenMediaNotice } from '../create-hidden-media-notice.ts'
+import type { UpstreamMediaUrlsAndLimits } from '../resolve-upstream-media-urls-and-limits.ts'
 import { findRemoteMedia, embedMedia } from '../find-and-embed-remote-media.ts'
 
-export function embedLoadedMedia(
+export function embedLoadedMediaOrNotice(
   loaded: LoadedMedia,
-  { loadsUrl }: UpstreamMediaSupport,
+  { loadsUrl }: UpstreamMediaUrlsAndLimits,
 ): Transform {
   return {
     name: 'media',

@@ -1,15 +1,15 @@
 /**
- * Resolves which media URLs an upstream loads itself, and its size limits. Unknown limits do not
- * apply.
+ * Resolves which media URLs an upstream loads itself, and how large the media of a request may be.
+ * A limit that is not known does not apply.
  */
 import type { Part } from '../core/item.ts'
 import type { Account } from '../providers/provider-interface.ts'
 import { PROVIDERS } from '../providers/registry.ts'
 
-export interface UpstreamMediaSupport {
+export interface UpstreamMediaUrlsAndLimits {
   /** True if the upstream loads the URL of this part itself. */
   readonly loadsUrl: (part: Part, url: string) => boolean
-  /** Accepted URL schemes besides `http` and `https`, e.g. `gs`. */
+  /** URL schemes that the upstream accepts besides `http` and `https`, e.g. `gs://`. */
   readonly schemes: readonly string[]
   /** Maximum base64 characters of one image; `null` if there is no known limit. */
   readonly maxImageChars: number | null
@@ -17,7 +17,7 @@ export interface UpstreamMediaSupport {
   readonly maxRequestChars: number | null
 }
 
-export function resolveMediaSupport(account: Account): UpstreamMediaSupport {
+export function resolveMediaUrlsAndLimits(account: Account): UpstreamMediaUrlsAndLimits {
   const { wire, quirks } = account
   const support = PROVIDERS[wire].getMediaSupport?.(account) ?? {}
   const {
