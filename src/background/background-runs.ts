@@ -19,7 +19,11 @@ import {
 } from './start-background-response.ts'
 import { cancelRun } from './cancel-run.ts'
 import { followRun, type FollowRequest } from './follow/follow-run.ts'
-import { recoverIfOrphaned, recoverRun, type OrphanCheck } from './restart-or-fail-orphaned-run.ts'
+import {
+  recoverIfOrphaned,
+  recoverOrphanedRun,
+  type OrphanCheck,
+} from './restart-or-fail-orphaned-run.ts'
 import { shutDownRuns } from './shut-down-runs.ts'
 import { streamResumableResponse } from './stream-resumable-response.ts'
 
@@ -59,7 +63,7 @@ export async function openBackgroundRunsOfProcess(
 ): Promise<ProcessBackgroundRuns> {
   let isClosing = false
   const recover = async (found: RunWithReplica): Promise<void> => {
-    if (!isClosing) await recoverRun(found, activeRuns, ports)
+    if (!isClosing) await recoverOrphanedRun(found, activeRuns, ports)
   }
   const activeRuns = await createActiveRunsOfProcess(replicaId, recover, ports)
   return {

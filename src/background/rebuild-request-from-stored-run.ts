@@ -2,7 +2,7 @@
 import type { Item } from '../core/item.ts'
 import type { ClientRequest } from '../core/client-request.ts'
 import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
-import { parseRequestWithOverrides } from '../dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../dialects/context-policy/parse-request-with-overrides.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import { excludeDeletedItems } from '../gateway/history/exclude-deleted-items.ts'
 import type { StoredTurn } from '../store/turns/turn-store-interface.ts'
@@ -25,7 +25,7 @@ export function rebuildRequestFromStoredRun(
 
 function parseStoredRequest({ request }: StoredTurn): ClientRequest | null {
   try {
-    return parseRequestWithOverrides(responsesDialect, { ...request, input: [] })
+    return parseRequestAndBackstoryFields(responsesDialect, { ...request, input: [] })
   } catch (error) {
     if (error instanceof GatewayError) return null
     throw error

@@ -28,7 +28,7 @@ import { startRun, type StartedRun } from './start-run.ts'
  * Recovers a run if no other replica has claimed it. Resolves to the run if it was restarted in this
  * process, otherwise to null.
  */
-export async function recoverRun(
+export async function recoverOrphanedRun(
   found: RunWithReplica,
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
@@ -59,7 +59,7 @@ export function createRunRecovery(
   ports: GatewayDependencies,
 ) {
   return async (found: RunWithReplica): Promise<void> => {
-    const restarted = await recoverRun(found, activeRuns, ports)
+    const restarted = await recoverOrphanedRun(found, activeRuns, ports)
     if (restarted !== null) exchange.waitUntil(restarted.whenOver)
   }
 }

@@ -12,7 +12,7 @@
 import type { Item } from '../core/item.ts'
 import { UNPAIRED, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
 import {
-  countItemsBeforeFirstTurn,
+  countItemsBeforeFirstRound,
   affectsAllLaterItems,
   isKeptInEveryWindow,
   isPinnedByClient,
@@ -45,7 +45,7 @@ export function createAlwaysSentGroupPredicate(items: readonly Item[]): KeepPred
 }
 
 function orInHead(items: readonly Item[], isKept: KeepPredicate): KeepPredicate {
-  const head = countItemsBeforeFirstTurn(items)
+  const head = countItemsBeforeFirstRound(items)
   return (index, item) => index < head || isKept(index, item)
 }
 

@@ -16,7 +16,7 @@ import { INSERTED_INSTRUCTION_FIELDS } from '../core/items/leading-instructions.
 import type { Item, Message } from '../core/item.ts'
 import { readGatewayFields } from '../core/items/author-time-and-reset-fields.ts'
 import type { PolicyText } from '../core/context-policy.ts'
-import { countItemsBeforeFirstTurn } from '../core/items/rounds-and-pinned-items.ts'
+import { countItemsBeforeFirstRound } from '../core/items/rounds-and-pinned-items.ts'
 import { findInsertionPoints } from './insertion-points.ts'
 import { isNonAssistantMessage } from './cut-points.ts'
 import type { Transform } from './transform-interface.ts'
@@ -60,7 +60,7 @@ function insertTexts(
   items: readonly Item[],
   texts: readonly { readonly depth: number; readonly message: Message }[],
 ): readonly Item[] {
-  const head = countItemsBeforeFirstTurn(items)
+  const head = countItemsBeforeFirstRound(items)
   const allowed = findInsertionPoints(items)
   const end = findConversationEnd(items)
   const messages: number[] = []

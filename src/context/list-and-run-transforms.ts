@@ -10,9 +10,9 @@ import { applyCompaction } from './summaries/apply-compaction.ts'
 import { applySummary, type AppliedSummary } from './summaries/apply-summary.ts'
 import { trimLongRounds } from './windows/trim-long-rounds.ts'
 import { capOutputs } from './tool-outputs/cap-outputs.ts'
-import { escapeNoticesInItems } from './cleaning/escape-notices-in-items.ts'
+import { escapeFakeNoticesInItems } from './cleaning/escape-notices-in-items.ts'
 import { fitTokenBudget } from './windows/fit-token-budget.ts'
-import { hideAuthors } from './speakers/hide-authors.ts'
+import { hideItemsOfAuthors } from './speakers/hide-authors.ts'
 import { mergeMessagesOfOneAuthor } from './speakers/merge-messages-of-one-author.ts'
 import { insertPolicyTexts } from './insert-policy-texts.ts'
 import { listVisibilityTransforms } from './media/list-visibility-transforms.ts'
@@ -23,8 +23,11 @@ import { readOutputLengths } from './tool-outputs/shorten-output.ts'
 import { shortenOldOutputs } from './tool-outputs/shorten-old-outputs.ts'
 import { stripDetailsBlocks } from './cleaning/strip-details-blocks.ts'
 import { stripMarkersFromPrompt } from './cleaning/strip-markers-from-prompt.ts'
-import { resolveSpeakerLabelOptions, labelSpeakers } from './speakers/label-speakers.ts'
-import { scanItems } from './scan-items.ts'
+import {
+  resolveSpeakerLabelOptions,
+  labelSpeakersAndAssignRoles,
+} from './speakers/label-speakers.ts'
+import { detectItemTraits } from './scan-items.ts'
 import type {
   AppliedTransform,
   OriginalPositions,
@@ -77,9 +80,9 @@ export function listTransforms({
     stripMarkersFromPrompt(),
     stripDetailsBlocks(),
     // Fake notices are escaped before the gateway adds its own notices.
-    escapeNoticesInItems(),
+    escapeFakeNoticesInItems(),
     // Authors are hidden before pruning, which drops an output whose call was hidden.
-    ...(speakers.hidden.length === 0 ? [] : [hideAuthors(speakers.hidden)]),
+    ...(speakers.hidden.length === 0 ? [] : [hideItemsOfAuthors(speakers.hidden)]),
     ...(reader === null ? [] : [applyCompaction(reader)]),
   ]
   const edits = [
@@ -126,7 +129,7 @@ export function listTransforms({
   // change the number of rounds and messages. Merging comes first, so that a merged message has one name label.
   const speakerEdits = [
     ...(speakers.merge === 'off' ? [] : [mergeMessagesOfOneAuthor()]),
-    labelSpeakers(resolveSpeakerLabelOptions(speakers, hasNameField)),
+    labelSpeakersAndAssignRoles(resolveSpeakerLabelOptions(speakers, hasNameField)),
   ]
   // Outputs are capped before the windows, so that windows count a capped output by its final length.
   const caps = cap === null ? [] : [capOutputs({ maxChars: cap, offersExpandTool: expand })]
@@ -175,7 +178,7 @@ export function continueTransforms(
   let traits: number | null = null
   for (const transform of transforms) {
     if (transform.requiredTraits !== undefined) {
-      traits ??= scanItems(current)
+      traits ??= detectItemTraits(current)
       if ((traits & transform.requiredTraits) === 0) continue
     }
     const result = transform.run(current, originalPositions, transformsSoFar)

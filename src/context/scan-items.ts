@@ -30,7 +30,7 @@ export const ITEM_TRAITS = {
   markdownImage: 1024,
 } as const
 
-export function scanItems(items: readonly Item[]): number {
+export function detectItemTraits(items: readonly Item[]): number {
   let traits = 0
   for (const item of items) traits |= scanItem(item)
   return traits

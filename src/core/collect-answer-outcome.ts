@@ -1,7 +1,7 @@
 /** Collects the events of an answer into its outcome. The outcome is stored, and non-streamed answers are rendered from it. */
 import type { Failure, AnswerFinishReason, StreamEvent, TokenUsage } from './stream-event.ts'
 import type { Item } from './item.ts'
-import { truncateFailure } from './text/truncate-failure-for-stream.ts'
+import { truncateFailureForStream } from './text/truncate-failure-for-stream.ts'
 
 export interface Outcome {
   /** Finished items in order. Omits an item whose end is missing because the stream broke off. */
@@ -46,7 +46,11 @@ export function createOutcomeCollector(listener: ItemListener | null = null): Ou
       } else if (event.type === 'answer-ended') {
         rest = { ...rest, finish: event.finish, usage: event.usage }
       } else if (event.type === 'answer-failed') {
-        rest = { ...rest, failure: truncateFailure(event.failure), usage: event.usage ?? null }
+        rest = {
+          ...rest,
+          failure: truncateFailureForStream(event.failure),
+          usage: event.usage ?? null,
+        }
       }
     },
     // Removes the empty entries of items that have started but not ended.

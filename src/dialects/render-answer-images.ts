@@ -14,7 +14,7 @@ import {
  * Renders the images of an item (parts of a message, or a generated image) in OpenRouter's format:
  * `{ type: 'image_url', image_url: { url } }`.
  */
-export function renderItemImages(item: Item): readonly JsonObject[] {
+export function renderAnswerImages(item: Item): readonly JsonObject[] {
   if (item.type === 'message')
     return item.content.map(renderImagePart).filter((image) => image !== null)
   if (item.type !== 'opaque' || item.raw['type'] !== 'image_generation_call') return []

@@ -2,7 +2,7 @@
 import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
 import { readItemLayer } from '../memory/insert-layer-blocks.ts'
 import type { PromptParameters } from '../core/prompt.ts'
-import { countItemsBeforeFirstTurn } from '../core/items/rounds-and-pinned-items.ts'
+import { countItemsBeforeFirstRound } from '../core/items/rounds-and-pinned-items.ts'
 import {
   measureItemMedia,
   subtractSizes,
@@ -78,7 +78,7 @@ export function measureRequestParts(input: RequestSizeInput): RequestSizes {
 function sumParts(input: RequestSizeInput) {
   const { sentItems, sizes, originalPositions, droppedPositions } = input
   const { instructions, tools } = input.params
-  const head = countItemsBeforeFirstTurn(sentItems)
+  const head = countItemsBeforeFirstRound(sentItems)
   const newest = sentItems.findLastIndex(isItemOfAnswer) + 1
   const partAt = (index: number) =>
     index < head ? 'instructions' : index < newest ? 'history' : 'newest_input'

@@ -6,7 +6,7 @@ import type { Log } from '../core/ports/log-interface.ts'
 import type { MemoryLayer } from '../memory/memory-layer-interface.ts'
 import type { MediaLoader } from '../media/loading/media-loader.ts'
 import type { Account } from '../providers/provider-interface.ts'
-import type { ReplicaState } from './replica-state.ts'
+import type { ReplicaAndUnclosedTurns } from './replica-state.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import type { Stores } from '../store/create-stores.ts'
 import type { Transport } from '../upstream/transport/transport-interface.ts'
@@ -21,7 +21,7 @@ export interface GatewayDependencies extends Stores {
   /** The available memory layers; undefined for all layers of `memory/layer-registry.ts`. */
   readonly memoryLayers?: readonly MemoryLayer[]
   /** Identifies this gateway process among the replicas on the same database. */
-  readonly replica: ReplicaState
+  readonly replica: ReplicaAndUnclosedTurns
   /** The functions of `explain/` that the gateway calls. */
   readonly hooks: ExplainHooks
   readonly newTurnId: () => string

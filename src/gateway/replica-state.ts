@@ -2,7 +2,7 @@
  * Holds the id of this replica, and the turns that it could not close. Each open turn is stored with the id of
  * its replica, so that other replicas can end the turns of a replica that died.
  */
-export interface ReplicaState {
+export interface ReplicaAndUnclosedTurns {
   /** The id of this process; null if it is no replica: on Workers, no process outlives a request. */
   readonly id: string | null
   /** Reports a turn that could not be closed. It is closed at the next renewal of the lease. Does nothing on Workers. */
@@ -17,7 +17,7 @@ export interface UnclosedTurn {
   readonly user: string | null
 }
 
-export function createReplicaState(id: string | null): ReplicaState {
+export function createReplicaAndUnclosedTurns(id: string | null): ReplicaAndUnclosedTurns {
   let unclosed: UnclosedTurn[] = []
   return {
     id,

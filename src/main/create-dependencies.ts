@@ -6,7 +6,7 @@ import type { Log } from '../core/ports/log-interface.ts'
 import { turnIdFromUlid } from '../core/turn-derived-ids.ts'
 import { EXPLAIN_HOOKS } from '../explain/connect-explanations.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
-import { createReplicaState } from '../gateway/replica-state.ts'
+import { createReplicaAndUnclosedTurns } from '../gateway/replica-state.ts'
 import type { FetchMedia } from '../media/loading/follow-media-redirects.ts'
 import { createLoadedBytesLimit } from '../media/loading/process-media-memory.ts'
 import { createMediaLoader } from '../media/loading/media-loader.ts'
@@ -45,7 +45,7 @@ export function createDependencies(
     ...(settings.MEDIA_FETCH === 'off'
       ? {}
       : { mediaLoader: createConfiguredMediaLoader(settings, fetchMedia, log) }),
-    replica: createReplicaState(replicaId),
+    replica: createReplicaAndUnclosedTurns(replicaId),
     hooks: EXPLAIN_HOOKS,
     newTurnId,
     nowMs: Date.now,

@@ -12,7 +12,7 @@ export interface TokenRange {
   readonly maxTokens: number
 }
 
-export function divideTokenLimit(total: number, ranges: readonly TokenRange[]): readonly number[] {
+export function divideLayerTokens(total: number, ranges: readonly TokenRange[]): readonly number[] {
   const available = Math.max(0, Math.floor(total))
   const minimums = ranges.map(({ minTokens, maxTokens }) => Math.min(minTokens, maxTokens))
   const headroom = ranges.map(({ maxTokens }, index) => maxTokens - (minimums[index] ?? 0))

@@ -17,7 +17,7 @@ import { readGatewayFields } from '../core/items/author-time-and-reset-fields.ts
 import { estimateItemTokens } from '../core/items/item-tokens.ts'
 import type { Note } from '../core/note.ts'
 import {
-  countItemsBeforeFirstTurn,
+  countItemsBeforeFirstRound,
   findRoundStarts,
 } from '../core/items/rounds-and-pinned-items.ts'
 import { findInsertionPoints } from '../context/insertion-points.ts'
@@ -150,7 +150,7 @@ function groupByIndex(
   items: readonly Item[],
   findRoundStart: (round: number) => number | undefined,
 ): ReadonlyMap<number, readonly Item[]> {
-  const head = countItemsBeforeFirstTurn(items)
+  const head = countItemsBeforeFirstRound(items)
   const insertionPoints = findInsertionPoints(items)
   const latestRoundStart = findRoundStarts(items).at(-1) ?? items.length
   const findIndex = (round: number): number | null => {

@@ -8,7 +8,7 @@ import { estimateItemTokens } from '../core/items/item-tokens.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import { waitWithTimeout, TIMED_OUT } from '../core/wait-with-timeout.ts'
 import { NOTE_DESCRIPTIONS } from '../context/note-descriptions.ts'
-import { divideTokenLimit } from './divide-layer-tokens.ts'
+import { divideLayerTokens } from './divide-layer-tokens.ts'
 import type {
   RunInBackground,
   LayerBlock,
@@ -65,7 +65,7 @@ export function budgetEnabledLayers(
   const enabled = layers
     .filter((layer) => layer.isEnabled(rules))
     .toSorted((a, b) => a.order - b.order)
-  const shares = divideTokenLimit(rules.tokens, enabled)
+  const shares = divideLayerTokens(rules.tokens, enabled)
   return enabled.map((layer, index) => ({ layer, tokenLimit: shares[index] ?? 0 }))
 }
 

@@ -13,7 +13,7 @@ import type { LayerRules } from '../core/context-policy.ts'
 import type { Caller } from '../core/client/caller.ts'
 import type { Log } from '../core/ports/log-interface.ts'
 import type { FactStore } from '../store/facts/fact-store-interface.ts'
-import type { LayerStore } from '../store/memory-layers/memory-layer-store-interface.ts'
+import type { MemoryLayerStore } from '../store/memory-layers/memory-layer-store-interface.ts'
 
 export interface MemoryLayer {
   /** Name of the layer, and of the tag around its block, e.g. `facts`. */
@@ -91,7 +91,7 @@ export interface LayerContext {
 /** The stores and functions that a layer may use. */
 export interface LayerPorts {
   readonly facts: FactStore
-  readonly layers: LayerStore
+  readonly layers: MemoryLayerStore
   readonly log: Log
   readonly nowMs: () => number
   readonly newTurnId: () => string

@@ -4,7 +4,7 @@
  */
 import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 
-export function wrapInput(input: string): string {
+export function wrapCustomToolInput(input: string): string {
   return JSON.stringify({ input })
 }
 
@@ -12,7 +12,7 @@ export function wrapInput(input: string): string {
  * Returns the text in the field `input`. Returns the complete arguments if the JSON is incomplete
  * or the model ignored the schema.
  */
-export function unwrapInput(argumentsText: string): string {
+export function unwrapCustomToolInput(argumentsText: string): string {
   const input = tryParseJsonObject(argumentsText)?.['input']
   return typeof input === 'string' ? input : argumentsText
 }

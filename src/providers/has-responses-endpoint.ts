@@ -5,7 +5,7 @@
  */
 import type { Account } from './provider-interface.ts'
 
-export function hasResponsesEndpoint(
+export function hasCompactOrCountEndpoint(
   { wire, baseUrl, quirks }: Account,
   name: 'compact' | 'inputTokens',
 ): boolean {

@@ -9,7 +9,7 @@ import type { Note } from '../core/note.ts'
 import type { DialectName, Prompt } from '../core/prompt.ts'
 import type { Failure, StreamEvent } from '../core/stream-event.ts'
 import type { SseMessage } from '../core/stream/sse.ts'
-import type { Stage } from '../core/stream/stream-stage.ts'
+import type { StreamStage } from '../core/stream/stream-stage.ts'
 import type { NoteTable } from './note-collector.ts'
 import type { QuirkTable } from './quirks/quirk-value-kinds.ts'
 
@@ -103,7 +103,7 @@ export interface WireMediaSupport {
  * open items and returns the terminal event, unless that was returned before. A decoder never
  * throws, whatever an upstream sends, and returns nothing after the terminal event.
  */
-export type Decoder = Stage<SseMessage, StreamEvent>
+export type Decoder = StreamStage<SseMessage, StreamEvent>
 
 export interface EncodedRequest {
   /** The path after the account's `baseUrl`, e.g. `/messages`. */

@@ -11,7 +11,7 @@ import { LOCAL_TENANT } from '../settings/list-tenants.ts'
 
 export type Authenticator = (authorization: string | null, isLocal: () => boolean) => Caller
 
-export function createAuthenticator(keys: readonly NamedApiKey[]): Authenticator {
+export function createTenantAuthenticator(keys: readonly NamedApiKey[]): Authenticator {
   const tenants = new Map(keys.map(({ name, key }) => [hashKey(key), name]))
   return (authorization, isLocal) => {
     if (tenants.size === 0) {

@@ -8,7 +8,7 @@ import type { Caller } from '../core/client/caller.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
-import { createAuthenticator, rejectForeignPages } from './authenticate.ts'
+import { createTenantAuthenticator, rejectForeignPages } from './authenticate.ts'
 import { parseJsonObject, parseJsonValue, parseOptionalJsonObject } from './parse-json-body.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
@@ -51,7 +51,7 @@ export interface RouteOptions {
 }
 
 export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 'settings'>) {
-  const authenticate = createAuthenticator(settings.BACKSTORY_KEYS)
+  const authenticate = createTenantAuthenticator(settings.BACKSTORY_KEYS)
   const maxBytes = settings.MAX_BODY_MB * 1024 * 1024
   return (
     { request, exchange, corsHeaders, getPathParameter }: UnauthenticatedRequest,

@@ -4,7 +4,7 @@
  */
 import type { NewTurn, StoredTurn } from '../store/turns/turn-store-interface.ts'
 
-export function convertToStoredTurn(
+export function convertNewToStoredTurn(
   turn: NewTurn,
   endedAtMs: number,
   fields: Partial<StoredTurn> = {},

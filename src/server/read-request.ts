@@ -5,12 +5,12 @@ import { looksLikeOpenWebUiRequest } from './clients/guess-open-webui-without-he
 import { defaultToolStrictToFalse } from './clients/default-tool-strict-to-false.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
 import type { ClientRequest } from '../core/client-request.ts'
-import { parseRequestWithOverrides } from '../dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../dialects/context-policy/parse-request-with-overrides.ts'
 import { readPolicyOverrides } from '../dialects/context-policy/parse-and-format-overrides.ts'
 import type { JsonBody } from './parse-json-body.ts'
 import type { Settings } from '../settings/read-settings.ts'
 
-export function readRequest(
+export function parseClientRequest(
   dialect: Dialect,
   // `bytes` is omitted if `json` is only a part of the client's body.
   { json, bytes }: Pick<JsonBody, 'json'> & Partial<JsonBody>,
@@ -22,7 +22,7 @@ export function readRequest(
     dialect.name === 'responses' && (client.isOpenWebUi || looksLikeOpenWebUiRequest(headers, json))
   const body = toolsAreLoose ? defaultToolStrictToFalse(json) : json
   const originalBytes = body === json ? bytes : undefined
-  const clientRequest = parseRequestWithOverrides(dialect, body, originalBytes)
+  const clientRequest = parseRequestAndBackstoryFields(dialect, body, originalBytes)
   // Clients that cannot add the field `backstory` to the body may choose a policy by a header. The
   // field takes precedence over the header.
   const policy = readOptionalHeader(headers, POLICY_HEADER)

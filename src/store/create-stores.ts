@@ -4,7 +4,7 @@ import type { ConversationStore } from './conversations/conversation-store-inter
 import type { Engine } from './database/engine-interface.ts'
 import { createTurnManagementStore } from './turns/sql-turn-management-store.ts'
 import { createConversationStore } from './conversations/sql-conversation-store.ts'
-import { createLayerStore } from './memory-layers/sql-memory-layer-store.ts'
+import { createMemoryLayerStore } from './memory-layers/sql-memory-layer-store.ts'
 import { createFactStore } from './facts/sql-fact-store.ts'
 import { createFetchedMediaStore } from './media/sql-fetched-media-store.ts'
 import { createRecallStore } from './recall/sql-recall-store.ts'
@@ -13,7 +13,7 @@ import { createUpstreamRequestStore } from './upstream-requests/sql-upstream-req
 import { createRunStore } from './background-runs/sql-run-store.ts'
 import { createTurnStore } from './turns/sql-turn-store.ts'
 import { createSummaryStore } from './summaries/sql-summary-store.ts'
-import type { LayerStore } from './memory-layers/memory-layer-store-interface.ts'
+import type { MemoryLayerStore } from './memory-layers/memory-layer-store-interface.ts'
 import type { FactStore } from './facts/fact-store-interface.ts'
 import type { FetchedMediaStore } from './media/fetched-media-store-interface.ts'
 import type { DeletionStore } from './deletion/deletion-store-interface.ts'
@@ -36,7 +36,7 @@ export interface Stores {
   readonly summaries: SummaryStore
   readonly requests: UpstreamRequestStore
   readonly facts: FactStore
-  readonly layers: LayerStore
+  readonly layers: MemoryLayerStore
 }
 
 export interface StoreOptions {
@@ -64,6 +64,6 @@ export function createStores(
     summaries: createSummaryStore(engine, encryption),
     requests: createUpstreamRequestStore(engine, encryption, texts),
     facts: createFactStore(engine, encryption),
-    layers: createLayerStore(engine, encryption),
+    layers: createMemoryLayerStore(engine, encryption),
   }
 }

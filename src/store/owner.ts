@@ -6,7 +6,7 @@
 import { sql } from 'kysely'
 import type { Caller } from '../core/client/caller.ts'
 import type { ParameterSlot, SqlFragment } from './database/compile-statement.ts'
-import { encodeColumn } from './database/escape-column-text.ts'
+import { encodeColumnText } from './database/escape-column-text.ts'
 
 /** An owner, encoded for conditions: `user` is the empty text if there is none. */
 export interface OwnerKey {
@@ -19,11 +19,11 @@ export interface OwnedRowKey extends OwnerKey {
 }
 
 export function encodeOwner({ tenant, user }: Caller): OwnerKey {
-  return { tenant: encodeColumn(tenant), user: user === null ? '' : encodeColumn(user) }
+  return { tenant: encodeColumnText(tenant), user: user === null ? '' : encodeColumnText(user) }
 }
 
 export function encodeOwnedRowKey(owner: Caller, id: string): OwnedRowKey {
-  return { ...encodeOwner(owner), id: encodeColumn(id) }
+  return { ...encodeOwner(owner), id: encodeColumnText(id) }
 }
 
 type OwnedTable = 'conversations' | 'facts' | 'layer_versions' | 'summaries'

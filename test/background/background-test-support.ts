@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { EXPLAIN_HOOKS } from '../../src/explain/connect-explanations.ts'
 import type { ClientStream } from '../../src/gateway/http-exchange-interface.ts'
-import { createReplicaState } from '../../src/gateway/replica-state.ts'
+import { createReplicaAndUnclosedTurns } from '../../src/gateway/replica-state.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
 import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
@@ -40,7 +40,7 @@ export async function testWorld(environment: Record<string, string> = {}): Promi
     transport: wrapWithDemoTransport(() => {
       throw new Error('not here')
     }),
-    replica: createReplicaState('R1'),
+    replica: createReplicaAndUnclosedTurns('R1'),
     hooks: EXPLAIN_HOOKS,
     newTurnId,
     nowMs: Date.now,

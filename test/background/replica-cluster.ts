@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/core/json/json.ts'
 import type { ClientRequest } from '../../src/core/client-request.ts'
 import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
 import { createWebHttpExchange } from '../../src/server/runtime/web-http-exchange.ts'
-import { createReplicaState } from '../../src/gateway/replica-state.ts'
+import { createReplicaAndUnclosedTurns } from '../../src/gateway/replica-state.ts'
 import {
   openBackgroundRunsOfProcess,
   type ProcessBackgroundRuns,
@@ -87,7 +87,7 @@ function createCluster(memory: TestWorld) {
         archive: killable(shared.archive),
         conversations: killable(shared.conversations),
         transport: transport.transport,
-        replica: createReplicaState(id),
+        replica: createReplicaAndUnclosedTurns(id),
       }
       const runs = await openBackgroundRunsOfProcess(id, world)
       const kill = (): void => void (life.isOver = true)

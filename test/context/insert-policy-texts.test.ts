@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { PolicyText } from '../../src/core/context-policy.ts'
-import { countItemsBeforeFirstTurn } from '../../src/core/items/rounds-and-pinned-items.ts'
+import { countItemsBeforeFirstRound } from '../../src/core/items/rounds-and-pinned-items.ts'
 import { insertPolicyTexts } from '../../src/context/insert-policy-texts.ts'
 import { grown, tidyConversation } from '../support/conversations.ts'
 import {
@@ -142,7 +142,7 @@ test('in any conversation each policy text comes once and separates no items tha
       expectValidForProviders(sent)
       expect(sent.filter((item) => items.includes(item))).toEqual(items)
       expect(sent).toHaveLength(items.length + entries.length)
-      expectUnchangedPrefix(items.slice(0, countItemsBeforeFirstTurn(items)), sent)
+      expectUnchangedPrefix(items.slice(0, countItemsBeforeFirstRound(items)), sent)
     }),
     { numRuns: 150 },
   )

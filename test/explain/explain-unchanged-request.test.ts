@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import type { DialectName } from '../../src/core/prompt.ts'
-import { parseRequestWithOverrides } from '../../src/dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../../src/dialects/context-policy/parse-request-with-overrides.ts'
 import { DIALECTS } from '../../src/dialects/dialect-registry.ts'
 import { explainPreparedRequest } from '../../src/explain/build-explanation.ts'
 import {
@@ -47,7 +47,7 @@ function tellingsOf(api: DialectName, given: Uint8Array) {
   const account = dependencies.accounts.find(({ wire }) => wire === api)
   if (account === undefined) throw new Error('There is no such account.')
   const { json, bytes } = parseJsonBody(given)
-  const clientRequest = parseRequestWithOverrides(DIALECTS[api], json, bytes)
+  const clientRequest = parseRequestAndBackstoryFields(DIALECTS[api], json, bytes)
   const prepared = prepareRequest(
     { account, model: 'm' },
     { clientRequest, history: NO_HISTORY },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { divideTokenLimit, type TokenRange } from '../../src/memory/divide-layer-tokens.ts'
+import { divideLayerTokens, type TokenRange } from '../../src/memory/divide-layer-tokens.ts'
 
 const claim = (minTokens: number, maxTokens: number): TokenRange => ({ minTokens, maxTokens })
 const someClaims = fc.array(fc.record({ minTokens: fc.nat(3000), maxTokens: fc.nat(5000) }), {
@@ -32,13 +32,13 @@ describe('division of a token limit among memory layers (C39)', () => {
     ['a limit of 0 gives no tokens', 0, [claim(200, 900)], [0]],
     ['without layers, the result is empty', 100, [], []],
   ])('dividing a token limit among memory layers: %s', (_, total, claims, shares) => {
-    expect(divideTokenLimit(total, claims)).toEqual(shares)
+    expect(divideLayerTokens(total, claims)).toEqual(shares)
   })
 
   test('the token limits of memory layers are integers, their sum stays within the common limit, and no layer gets more than its maximum', () => {
     fc.assert(
       fc.property(fc.nat(10_000), someClaims, (total, claims) => {
-        const shares = divideTokenLimit(total, claims)
+        const shares = divideLayerTokens(total, claims)
         expect(sum(shares)).toBe(Math.min(total, sum(claims.map(({ maxTokens }) => maxTokens))))
         for (const [at, share] of shares.entries()) {
           expect(Number.isInteger(share) && share >= 0).toBe(true)
@@ -53,7 +53,7 @@ describe('division of a token limit among memory layers (C39)', () => {
       fc.property(fc.nat(20_000), someClaims, (total, claims) => {
         const least = claims.map((each) => Math.min(each.minTokens, each.maxTokens))
         if (sum(least) > total) return
-        const shares = divideTokenLimit(total, claims)
+        const shares = divideLayerTokens(total, claims)
         for (const [at, share] of shares.entries()) {
           expect(share).toBeGreaterThanOrEqual(least[at] ?? 0)
         }

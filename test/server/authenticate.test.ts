@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest'
 import { isLoopbackAddress } from '../../src/server/runtime/is-loopback-address.ts'
-import { createAuthenticator } from '../../src/server/authenticate.ts'
+import { createTenantAuthenticator } from '../../src/server/authenticate.ts'
 
 const isLocal = () => true
 const isRemote = () => false
 
 test('without API keys, the gateway serves only requests of its own machine', () => {
-  const authenticate = createAuthenticator([])
+  const authenticate = createTenantAuthenticator([])
   expect(authenticate(null, isLocal)).toEqual({ tenant: 'local', user: null })
   expect(() => authenticate('Bearer x', isRemote)).toThrow(/Set BACKSTORY_KEYS/)
 })
 
 test('with API keys, the key of a request determines the tenant, whatever the address of the client', () => {
-  const authenticate = createAuthenticator([
+  const authenticate = createTenantAuthenticator([
     { name: 'a', key: 'one' },
     { name: 'b', key: 'two' },
   ])

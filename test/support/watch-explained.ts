@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitWithTimeout, TIMED_OUT } from '../../src/core/wait-with-timeout.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
-import { decodeColumn } from '../../src/store/database/escape-column-text.ts'
+import { decodeColumnText } from '../../src/store/database/escape-column-text.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
 import type { SentRequest } from '../../src/store/upstream-requests/upstream-request-store-interface.ts'
@@ -77,8 +77,8 @@ export async function findFaultsInDatabase(
   const [rows = []] = await engine.read([TURNS])
   const faults: string[] = []
   for (const row of rows as readonly TurnRow[]) {
-    const [id, tenant] = [decodeColumn(row.id), decodeColumn(row.tenant)]
-    const answer = { id, owner: { tenant, user: row.user_id && decodeColumn(row.user_id) } }
+    const [id, tenant] = [decodeColumnText(row.id), decodeColumnText(row.tenant)]
+    const answer = { id, owner: { tenant, user: row.user_id && decodeColumnText(row.user_id) } }
     let kept = await loadStoredRequests(answer, stores, accounts)
     // A Worker may store the request after its client has the answer.
     for (let tries = 0; kept === 'not kept' && tries < 20; tries += 1) {

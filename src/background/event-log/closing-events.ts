@@ -12,7 +12,7 @@ import type { EventGroup } from '../../store/background-runs/run-store-interface
 import type { PlacedItem } from '../../store/turns/turn-store-interface.ts'
 import { formatSseMessage, createSseTextDecoder } from '../../core/stream/sse.ts'
 import {
-  createPartialItemReader,
+  createItemRebuilder,
   type PartialItem,
   type PartialPart,
 } from './rebuild-items-from-events.ts'
@@ -65,7 +65,7 @@ export function createClosingEvents(
 
 function readLog(log: readonly EventGroup[]) {
   const sse = createSseTextDecoder()
-  const reader = createPartialItemReader()
+  const reader = createItemRebuilder()
   let response: JsonObject | null = null
   for (const { text } of log) {
     for (const { data } of sse.push(text)) {

@@ -26,7 +26,7 @@ export interface PartialItem extends PartialText {
   readonly summary: PartialPart[]
 }
 
-export function createPartialItemReader() {
+export function createItemRebuilder() {
   const items = new Map<number, PartialItem>()
   return {
     /** The items so far, by their index in the output. */

@@ -12,7 +12,7 @@ import { replaceItems } from '../edit-items.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export function escapeNoticesInItems(): Transform {
+export function escapeFakeNoticesInItems(): Transform {
   return {
     name: 'defuse-notices',
     requiredTraits: ITEM_TRAITS.noticeText,

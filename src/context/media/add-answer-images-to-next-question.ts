@@ -6,10 +6,7 @@
  * send the same images again. An image that the conversation already contains is not added: otherwise each answer that
  * mentions an image would add it again.
  */
-import {
-  createMediaIdentityMap,
-  type MediaIdentityMap,
-} from '../../core/media/media-identity-map.ts'
+import { createMapKeyedByMedia, type MapKeyedByMedia } from '../../core/media/media-identity-map.ts'
 import { readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
 import { textOf, type Item, type Message, type Part } from '../../core/item.ts'
 import { assignMediaHandles, listContentParts } from '../../core/media/media-handles.ts'
@@ -60,7 +57,7 @@ function findReusedImages(
   const reused = new Map<number, readonly string[]>()
   // Saves reading the identities of all media, because most conversations have no Markdown images.
   if (max === 0 || !items.some(mayContainImages)) return reused
-  const shown = createMediaIdentityMap<true>()
+  const shown = createMapKeyedByMedia<true>()
   let answer: Message | null = null
   for (const [index, item] of items.entries()) {
     for (const identity of listIdentities(item)) shown.set(identity, true)
@@ -82,7 +79,7 @@ function mayContainImages(item: Item): boolean {
 
 function listLastImages(
   { content }: Message,
-  shown: MediaIdentityMap<true>,
+  shown: MapKeyedByMedia<true>,
   max: number,
 ): readonly string[] {
   const urls = new Set(

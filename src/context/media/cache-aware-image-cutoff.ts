@@ -29,7 +29,7 @@ export interface ImageCutoffOptions {
 }
 
 /** Returns the index before which images are hidden, except images of leading instructions and pinned items. */
-export function findImageCutoff(
+export function findCacheAwareImageCutoff(
   items: readonly Item[],
   { keepTurns, step, sendsFullOutputs }: ImageCutoffOptions,
 ): number {

@@ -25,7 +25,7 @@ export interface WeighedMedia {
 /**
  * Returns the position on the scale of the limit before which media are hidden, except media of the latest question.
  */
-export function findMediaCutoff(all: readonly WeighedMedia[], limit: number): number {
+export function findMediaLimitCutoff(all: readonly WeighedMedia[], limit: number): number {
   if (limit === 0) return Number.POSITIVE_INFINITY
   const firstAfter = all.findIndex(({ section }) => section === 'later')
   const afterQuestion = firstAfter < 0 ? all.length : firstAfter

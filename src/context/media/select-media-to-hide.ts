@@ -13,10 +13,10 @@ import {
   type PartMedia,
 } from '../../core/media/content-part-media.ts'
 import { listContentParts } from '../../core/media/media-handles.ts'
-import { createMediaIdentityMap } from '../../core/media/media-identity-map.ts'
+import { createMapKeyedByMedia } from '../../core/media/media-identity-map.ts'
 import { createSinglePinPredicate } from '../find-undroppable-items.ts'
-import { findImageCutoff } from './cache-aware-image-cutoff.ts'
-import { findMediaCutoff, type WeighedMedia } from './media-limit-cutoff.ts'
+import { findCacheAwareImageCutoff } from './cache-aware-image-cutoff.ts'
+import { findMediaLimitCutoff, type WeighedMedia } from './media-limit-cutoff.ts'
 
 export interface HiddenMedia {
   readonly medium: PartMedia
@@ -100,7 +100,7 @@ function locateMedia(items: readonly Item[]): readonly LocatedMedia[] {
 
 /** Returns the images whose identity occurs again in a later question or item. */
 function findRepeated(all: readonly LocatedMedia[]): ReadonlySet<LocatedMedia> {
-  const last = createMediaIdentityMap<number>()
+  const last = createMapKeyedByMedia<number>()
   for (const { medium, questionStart } of all) last.set(medium.identity, questionStart)
   return new Set(
     all.filter(
@@ -124,7 +124,7 @@ function createLimitCheck(
   const beyondImages = listMediaBeyondLimit(scales.images, images)
   const beyondBytes = listMediaBeyondLimit(scales.bytes, bytes)
   const imageCutoff =
-    keepTurns === null ? 0 : findImageCutoff(items, { keepTurns, step, sendsFullOutputs })
+    keepTurns === null ? 0 : findCacheAwareImageCutoff(items, { keepTurns, step, sendsFullOutputs })
   return (media) => {
     if (!isInWindow(media.itemIndex)) return 'media-outside-window'
     if (media.medium.kind === 'image' && media.itemIndex < imageCutoff) return 'media-too-old'
@@ -141,7 +141,7 @@ function listMediaBeyondLimit(
   scale: readonly MeasuredMedia[],
   limit: number | null,
 ): ReadonlySet<LocatedMedia> {
-  const cutoff = limit === null ? 0 : findMediaCutoff(scale, limit)
+  const cutoff = limit === null ? 0 : findMediaLimitCutoff(scale, limit)
   return new Set(scale.flatMap(({ media, scaleStart }) => (scaleStart < cutoff ? [media] : [])))
 }
 

@@ -24,7 +24,7 @@ import { findInsertionPoints } from '../insertion-points.ts'
 import { ITEM_TRAITS } from '../scan-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export function hideAuthors(hiddenAuthors: readonly string[]): Transform {
+export function hideItemsOfAuthors(hiddenAuthors: readonly string[]): Transform {
   return {
     name: 'hide-authors',
     requiredTraits: ITEM_TRAITS.author,

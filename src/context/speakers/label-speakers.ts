@@ -45,7 +45,7 @@ export function resolveSpeakerLabelOptions(
   }
 }
 
-export function labelSpeakers(options: SpeakerLabelOptions): Transform {
+export function labelSpeakersAndAssignRoles(options: SpeakerLabelOptions): Transform {
   return {
     name: 'tell-speakers',
     ...(options.actAs === null ? { requiredTraits: ITEM_TRAITS.author } : {}),

@@ -14,7 +14,7 @@ import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { FACTS_HEADING, type SummaryContent } from '../../core/items/summary-message.ts'
 import { listItemsReplacedBySummary } from './apply-summary.ts'
 import { cutMiddle } from '../tool-outputs/split-head-and-tail.ts'
-import { hideAuthors } from '../speakers/hide-authors.ts'
+import { hideItemsOfAuthors } from '../speakers/hide-authors.ts'
 import { createAlwaysSentItemPredicate } from '../find-undroppable-items.ts'
 import { createSummarizerRequest, splitTranscript } from './plan-compaction.ts'
 import { pruneOrphans } from '../tool-calls/prune-orphans.ts'
@@ -75,7 +75,7 @@ export function buildSummaryChapters(
     (item) => !previous.has(item),
   )
   const transforms = [
-    hideAuthors(hiddenAuthors),
+    hideItemsOfAuthors(hiddenAuthors),
     stripMarkersFromPrompt(),
     stripDetailsBlocks(),
     pruneOrphans(),

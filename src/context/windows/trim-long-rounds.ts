@@ -8,7 +8,7 @@
  */
 import type { Item } from '../../core/item.ts'
 import {
-  countItemsBeforeFirstTurn,
+  countItemsBeforeFirstRound,
   isAssistantMessage,
   findQuestionEnd,
   findRoundStarts,
@@ -61,7 +61,7 @@ function chooseKeptRanges(
   weightBefore: PrefixSums,
   maxWeight: number,
 ): KeptRanges {
-  const head = countItemsBeforeFirstTurn(items)
+  const head = countItemsBeforeFirstRound(items)
   const step = Math.ceil(maxWeight / 2)
   // A quarter of `maxWeight` is reserved for the question and the answer that stay from before the cut.
   const reserved = Math.floor(maxWeight / 4)

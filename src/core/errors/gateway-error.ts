@@ -4,7 +4,7 @@
  */
 import type { Failure } from '../stream-event.ts'
 import type { JsonObject } from '../json/json.ts'
-import { truncateFailure } from '../text/truncate-failure-for-stream.ts'
+import { truncateFailureForStream } from '../text/truncate-failure-for-stream.ts'
 
 const CODES = {
   invalid_json: 400,
@@ -58,7 +58,7 @@ export class GatewayError extends Error {
     super(message, { cause: more.cause })
     this.name = 'GatewayError'
     this.headers = more.headers ?? {}
-    this.failure = truncateFailure(
+    this.failure = truncateFailureForStream(
       typeof error === 'string' ? createFailure(error, message, more) : error,
     )
   }

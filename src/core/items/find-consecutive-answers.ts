@@ -13,7 +13,7 @@ import { affectsAllLaterItems, isAssistantMessage } from './rounds-and-pinned-it
 import { isToolCall, type Item, type Origin } from '../item.ts'
 
 /** Returns the index of the first item of each answer that directly follows another one. */
-export function findConsecutiveAnswers(items: readonly Item[]): readonly number[] {
+export function findContinuingAnswers(items: readonly Item[]): readonly number[] {
   const startedAnswers = new Set<Origin>()
   const indexes: number[] = []
   let previous: Item | null = null

@@ -37,7 +37,7 @@ export function findQuestionEnd(items: readonly Item[], start: number): number {
  * inserted after them. Anthropic's compaction ends the count, because it can be in the middle of an
  * answer, where nothing may be inserted.
  */
-export function countItemsBeforeFirstTurn(items: readonly Item[]): number {
+export function countItemsBeforeFirstRound(items: readonly Item[]): number {
   const end = items.findIndex((item) => {
     return !isInstruction(item) && (!affectsAllLaterItems(item) || replacesUserMessages(item))
   })

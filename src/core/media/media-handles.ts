@@ -3,7 +3,7 @@
  * `media_2`, … in the order of first appearance. Handles depend only on the items, so every replica
  * assigns the same handles, and they stay the same when items are appended.
  */
-import { createMediaIdentityMap, type MediaIdentityMap } from './media-identity-map.ts'
+import { createMapKeyedByMedia, type MapKeyedByMedia } from './media-identity-map.ts'
 import type { Item, Part } from '../item.ts'
 import { cachePerObject } from '../caching/cache-per-object.ts'
 import { findMarkdownImages } from './find-markdown-images.ts'
@@ -16,7 +16,7 @@ export interface PositionedMedia extends PartMedia {
   readonly part: Part
 }
 
-export type MediaHandles = Pick<MediaIdentityMap<string>, 'get'>
+export type MediaHandles = Pick<MapKeyedByMedia<string>, 'get'>
 
 /** Lists the media of all items in order, repeated ones included. */
 export function listMedia(items: readonly Item[]): readonly PositionedMedia[] {
@@ -41,7 +41,7 @@ export function listMedia(items: readonly Item[]): readonly PositionedMedia[] {
 
 /** Returns the handle of each medium by its identity. Cached per list, because several transforms need the same handles. */
 export const assignMediaHandles = cachePerObject((items: readonly Item[]): MediaHandles => {
-  const handles = createMediaIdentityMap<string>()
+  const handles = createMapKeyedByMedia<string>()
   let count = 0
   for (const { identity } of listMedia(items)) {
     if (handles.get(identity) !== undefined) continue

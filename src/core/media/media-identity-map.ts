@@ -4,12 +4,12 @@
  */
 import { sampleText } from './media-fingerprint.ts'
 
-export interface MediaIdentityMap<Value> {
+export interface MapKeyedByMedia<Value> {
   readonly get: (identity: string) => Value | undefined
   readonly set: (identity: string, value: Value) => void
 }
 
-export function createMediaIdentityMap<Value>(): MediaIdentityMap<Value> {
+export function createMapKeyedByMedia<Value>(): MapKeyedByMedia<Value> {
   const buckets = new Map<string, Entry<Value>[]>()
   const find = (identity: string, bucket: readonly Entry<Value>[] | undefined) =>
     bucket?.find((entry) => entry.identity === identity)

@@ -8,7 +8,7 @@ import type { JsonObject } from '../json/json.ts'
 import type { DialectName } from '../prompt.ts'
 import type { StreamEvent, Failure } from '../stream-event.ts'
 import type { SseMessage } from '../stream/sse.ts'
-import type { TextDeltaPattern } from '../stream/text-delta-pattern.ts'
+import type { TextDeltaMessagePattern } from '../stream/text-delta-pattern.ts'
 
 /** The data of an answer that a dialect needs to render it. */
 export interface AnswerContext {
@@ -53,7 +53,7 @@ export interface PassThroughPatcher {
    */
   readonly addMissingCallIds?: (message: SseMessage, events: readonly StreamEvent[]) => SseMessage
   /** Matches messages that only append text and can be forwarded without being parsed. */
-  readonly textDeltaPattern: TextDeltaPattern
+  readonly textDeltaPattern: TextDeltaMessagePattern
   /** True for the first message of the ending. The stream waits until the turn is stored before it sends this message. */
   readonly startsEnding: (message: SseMessage) => boolean
   /** Patches a non-streamed answer, of which `outcome` is the decoded form. */

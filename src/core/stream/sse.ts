@@ -5,7 +5,7 @@
 import { createParser } from 'eventsource-parser'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { concatBytes } from './concat-bytes.ts'
-import { NO_OUTPUT, type Stage } from './stream-stage.ts'
+import { NO_OUTPUT, type StreamStage } from './stream-stage.ts'
 
 export const MAX_SSE_EVENT_BYTES = 16 * 1024 * 1024
 
@@ -15,7 +15,7 @@ export const MAX_SSE_EVENT_BYTES = 16 * 1024 * 1024
  */
 export function createSseDecoder(
   maxEventBytes = MAX_SSE_EVENT_BYTES,
-): Stage<Uint8Array, SseMessage> {
+): StreamStage<Uint8Array, SseMessage> {
   const text = new TextDecoder()
   const reader = createSseTextDecoder(maxEventBytes)
   return {
@@ -27,7 +27,7 @@ export function createSseDecoder(
 /** Creates a decoder of text instead of bytes. */
 export function createSseTextDecoder(
   maxEventBytes = MAX_SSE_EVENT_BYTES,
-): Stage<string, SseMessage> {
+): StreamStage<string, SseMessage> {
   let messages: SseMessage[] = []
   const parser = createParser({
     maxBufferSize: maxEventBytes,

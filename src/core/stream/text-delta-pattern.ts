@@ -3,7 +3,7 @@
  * `before` matches the data up to the opening quote of the text, `after` from the closing quote on, and
  * none of `excludedPatterns` may match.
  */
-export interface TextDeltaPattern {
+export interface TextDeltaMessagePattern {
   readonly before: RegExp
   readonly after: RegExp
   readonly excludedPatterns: readonly RegExp[]

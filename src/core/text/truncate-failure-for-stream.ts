@@ -5,7 +5,7 @@
 import type { Failure } from '../stream-event.ts'
 
 /** Returns the failure with truncated texts; the same failure if all texts are short. */
-export function truncateFailure(failure: Failure): Failure {
+export function truncateFailureForStream(failure: Failure): Failure {
   const { message, type, code, param } = failure
   const isShort =
     message.length <= MESSAGE_CHARS &&

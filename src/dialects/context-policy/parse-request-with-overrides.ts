@@ -14,7 +14,7 @@ import { readPolicyOverrides } from './parse-and-format-overrides.ts'
 /**
  * `bytes` is the body as the client sent it. Without it, the body is serialized when it is needed.
  */
-export function parseRequestWithOverrides(
+export function parseRequestAndBackstoryFields(
   dialect: Dialect,
   clientBody: JsonObject,
   bytes?: ClientRequest['bytes'],

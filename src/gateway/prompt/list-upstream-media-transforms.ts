@@ -1,8 +1,8 @@
 /** Lists the transforms that adapt media to one upstream: they embed, correct, block or hide media. */
 import type { Transform } from '../../context/transform-interface.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import { correctMediaTypes } from '../../media/transforms/correct-or-hide-mislabeled-media.ts'
-import { hideMediaOverLimit } from '../../media/transforms/hide-media-over-size-limit.ts'
+import { correctOrHideMislabeledMedia } from '../../media/transforms/correct-or-hide-mislabeled-media.ts'
+import { hideMediaOverSizeLimit } from '../../media/transforms/hide-media-over-size-limit.ts'
 import type { LoadedMedia } from '../../media/loading/load-result-types.ts'
 import type { UpstreamMediaUrlsAndLimits } from '../../media/resolve-upstream-media-urls-and-limits.ts'
 import { blockPrivateUrls } from '../../media/transforms/block-private-urls.ts'
@@ -16,11 +16,13 @@ export function listUpstreamMediaTransforms(
   const { maxImageChars, maxRequestChars } = support
   return [
     ...(loaded === null ? [] : [embedLoadedMediaOrNotice(loaded, support)]),
-    correctMediaTypes(),
-    // After `correctMediaTypes`, which turns bare base64 into a data URL. Otherwise it would be blocked as a
+    correctOrHideMislabeledMedia(),
+    // After `correctOrHideMislabeledMedia`, which turns bare base64 into a data URL. Otherwise it would be blocked as a
     // private URL.
     blockPrivateUrls(support, allowedHosts),
     // Last, so that embedded media count toward the size limit too.
-    ...(maxImageChars === null && maxRequestChars === null ? [] : [hideMediaOverLimit(support)]),
+    ...(maxImageChars === null && maxRequestChars === null
+      ? []
+      : [hideMediaOverSizeLimit(support)]),
   ]
 }

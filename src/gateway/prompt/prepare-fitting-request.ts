@@ -14,7 +14,7 @@ import type { AnswerEventSource } from '../send/answer-event-source-interface.ts
 import { createLocalAnswer } from '../send/create-local-answer.ts'
 import type { SendOptions } from '../send/send-with-fallback.ts'
 import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
-import { compactIfDue } from '../summaries/compact-conversation.ts'
+import { compactConversationIfDue } from '../summaries/compact-conversation.ts'
 import type { SummaryPorts } from '../summaries/make-and-save-summary.ts'
 import { summarizeBeforeSending } from '../summaries/summarize-before-sending.ts'
 import { prepareRequest } from './prepare-request.ts'
@@ -54,7 +54,12 @@ export async function prepareFittingRequest(
       ? unsummarized
       : prepareRequest(target, { clientRequest, history }, ports)
   const { model } = clientRequest.params
-  const compaction = await compactIfDue(firstRequest, { ...options, model }, turnId, ports)
+  const compaction = await compactConversationIfDue(
+    firstRequest,
+    { ...options, model },
+    turnId,
+    ports,
+  )
   if (compaction === null || compaction === 'failed') {
     const prepareOther = (other: UpstreamTarget) =>
       fitToWindow(prepareRequest(other, { clientRequest, history }, ports), ports)

@@ -13,7 +13,7 @@ import {
  * Returns the status line; null if no note is of interest to the user, or if the client shows no status
  * lines.
  */
-export function chooseStatusLine(
+export function chooseOpenWebUiStatus(
   client: ClientTraits,
   notes: readonly Note[],
 ): OpenWebUiStatusMessage | null {

@@ -10,7 +10,7 @@ import { isAssistantMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import type { AnswerContext, Dialect, AnswerRenderer } from '../../core/ports/dialect-interface.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { SseMessage } from '../../core/stream/sse.ts'
-import type { Stage } from '../../core/stream/stream-stage.ts'
+import type { StreamStage } from '../../core/stream/stream-stage.ts'
 import { REJECTED_BY_UPSTREAM } from '../../providers/request/drop-rejected-parameters.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
@@ -19,7 +19,7 @@ import type { Recorder } from '../record/recorder-interface.ts'
 import type { AnswerEventSource } from '../send/answer-event-source-interface.ts'
 import { decodeAnswerBody } from '../send/decode-answer-body.ts'
 import type { BufferedAnswer } from '../send/read-buffered-answer.ts'
-import { chooseStatusLine } from './choose-open-webui-status.ts'
+import { chooseOpenWebUiStatus } from './choose-open-webui-status.ts'
 import { applyEventFilters, type EventFilter } from './event-filters/apply-event-filters.ts'
 import { hideGatewayTools, removeGatewayToolsFromOutcome } from './hide-gateway-tools.ts'
 import { delayFirstText } from './markers/delay-first-text.ts'
@@ -27,7 +27,7 @@ import type { MarkerOptions } from './markers/insert-marker-into-events.ts'
 import { addMarkerToOutcome, wrapRendererWithMarker } from './markers/wrap-renderer-with-marker.ts'
 import { createPassThroughWriter } from './pass-through/pass-through-stream.ts'
 import type { ResponseWriter } from './response-writer-interface.ts'
-import { selectWriterByFirstByte } from './select-writer-by-first-byte.ts'
+import { selectStreamOrJsonWriter } from './select-writer-by-first-byte.ts'
 import { createTranslatingWriter } from './translate-stream.ts'
 import { formatTrimmedHeader } from './trimmed-items-header.ts'
 
@@ -59,7 +59,7 @@ export function createResponseWriter(parts: ResponseParts, ports: Clock): Respon
     isStored,
     isStoredAtEnd: () => isStored || recorder.isStoringUnrequestedTurn(),
   })
-  return selectWriterByFirstByte(passThrough, createTranslation)
+  return selectStreamOrJsonWriter(passThrough, createTranslation)
 }
 
 type Clock = Ports<'nowMs'>
@@ -74,7 +74,7 @@ export function createResponseWriterFromEvents(
 }
 
 function createTranslator<Chunk>(
-  decoder: Stage<Chunk, StreamEvent>,
+  decoder: StreamStage<Chunk, StreamEvent>,
   parts: ResponseParts,
   ports: Clock,
 ): ResponseWriter<Chunk> {
@@ -126,7 +126,7 @@ function addStatusAndMarker(
 ): AnswerRenderer {
   const { clientRequest, turnId } = answerContext
   const { client } = clientRequest
-  const renderer = prependMessage(plain, chooseStatusLine(client, prepared.notes))
+  const renderer = prependMessage(plain, chooseOpenWebUiStatus(client, prepared.notes))
   const options = resolveMarkerOptions(clientRequest)
   if (!client.receivesMarkers && options.beginsWithBreak !== true) return renderer
   const isReady = client.receivesMarkers ? recorder.canBeNamedByMarker : () => false

@@ -7,7 +7,7 @@ import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { AnswerContext } from '../../core/ports/dialect-interface.ts'
-import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import {
   convertOutcomeToProgress,
   type ResponseProgress,
@@ -42,7 +42,7 @@ function createAnswerContext(turn: StoredTurn, include: readonly string[]): Answ
   const { model } = turn.origin
   const body = { model, ...turn.request, input: [] as readonly Json[], include }
   return {
-    clientRequest: parseRequestWithOverrides(responsesDialect, body),
+    clientRequest: parseRequestAndBackstoryFields(responsesDialect, body),
     turnId: turn.id,
     createdAtMs: turn.createdAtMs,
     isStored: true,

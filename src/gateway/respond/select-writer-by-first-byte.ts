@@ -5,7 +5,7 @@
 import { startsWithJsonObject } from '../send/decode-answer-body.ts'
 import type { ResponseWriter } from './response-writer-interface.ts'
 
-export function selectWriterByFirstByte(
+export function selectStreamOrJsonWriter(
   streamWriter: ResponseWriter,
   createJsonWriter: () => ResponseWriter,
 ): ResponseWriter {

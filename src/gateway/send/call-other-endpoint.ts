@@ -3,14 +3,14 @@
  * request.
  */
 import type { JsonObject } from '../../core/json/json.ts'
-import { replaceRequestBody } from '../../providers/request/replace-encoded-body.ts'
+import { replaceEncodedBody } from '../../providers/request/replace-encoded-body.ts'
 import { readJsonBody, readErrorReply } from '../../upstream/transport/read-complete-reply.ts'
 import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { buildHttpRequest } from './build-http-request.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-export async function callOtherEndpoint(
+export async function callCompactOrCountEndpoint(
   path: string,
   fields: readonly string[],
   prepared: PreparedRequest,
@@ -25,7 +25,7 @@ export async function callOtherEndpoint(
     }),
   )
   const call = ports.transport(
-    buildHttpRequest({ ...prepared, encoded: { ...replaceRequestBody(encoded, body), path } }),
+    buildHttpRequest({ ...prepared, encoded: { ...replaceEncodedBody(encoded, body), path } }),
   )
   onCall(call)
   const reply = await call.reply

@@ -8,7 +8,7 @@ import type { Prompt } from '../../core/prompt.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import { createSseDecoder, type SseMessage } from '../../core/stream/sse.ts'
-import { NO_OUTPUT, type Stage } from '../../core/stream/stream-stage.ts'
+import { NO_OUTPUT, type StreamStage } from '../../core/stream/stream-stage.ts'
 import type { Account, Provider } from '../../providers/provider-interface.ts'
 import {
   createBodyTooLargeError,
@@ -23,8 +23,8 @@ interface SentRequest {
 }
 
 /** Returns the decoder. Its `push` throws a GatewayError if the body is too large or has invalid SSE events. */
-export function decodeAnswerBody(sent: SentRequest): Stage<Uint8Array, StreamEvent> {
-  let decoder: Stage<Uint8Array, StreamEvent> | null = null
+export function decodeAnswerBody(sent: SentRequest): StreamStage<Uint8Array, StreamEvent> {
+  let decoder: StreamStage<Uint8Array, StreamEvent> | null = null
   return {
     push(chunk) {
       if (decoder === null) {
@@ -38,7 +38,7 @@ export function decodeAnswerBody(sent: SentRequest): Stage<Uint8Array, StreamEve
   }
 }
 
-function createStreamDecoder(sent: SentRequest): Stage<Uint8Array, StreamEvent> {
+function createStreamDecoder(sent: SentRequest): StreamStage<Uint8Array, StreamEvent> {
   const { provider, account, prompt } = sent
   const sse = createSseDecoder()
   const decoder = provider.createDecoder(account, prompt)
@@ -61,7 +61,7 @@ function createStreamDecoder(sent: SentRequest): Stage<Uint8Array, StreamEvent> 
   }
 }
 
-function createJsonDecoder(sent: SentRequest): Stage<Uint8Array, StreamEvent> {
+function createJsonDecoder(sent: SentRequest): StreamStage<Uint8Array, StreamEvent> {
   const chunks: Uint8Array[] = []
   let size = 0
   return {

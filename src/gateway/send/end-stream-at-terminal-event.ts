@@ -7,11 +7,11 @@ import type { Log } from '../../core/ports/log-interface.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
 import type { AnswerEventSource } from './answer-event-source-interface.ts'
 import type { FlowControl, PushSource } from '../../core/stream/push-source.ts'
-import { NO_OUTPUT, type Stage } from '../../core/stream/stream-stage.ts'
+import { NO_OUTPUT, type StreamStage } from '../../core/stream/stream-stage.ts'
 
 export function createDecodedEventSource(
   body: PushSource<Uint8Array>,
-  decoder: Stage<Uint8Array, StreamEvent>,
+  decoder: StreamStage<Uint8Array, StreamEvent>,
   log: Log,
 ): AnswerEventSource {
   let isOver = false

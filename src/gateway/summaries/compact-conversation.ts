@@ -14,7 +14,7 @@ import { createCompactionItem } from '../../core/items/compaction-item.ts'
 import type { TokenUsage } from '../../core/stream-event.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import { itemId } from '../../core/turn-derived-ids.ts'
-import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
+import { hasCompactOrCountEndpoint } from '../../providers/has-responses-endpoint.ts'
 import type { PlanPorts } from '../prompt/list-prompt-transforms.ts'
 import { planRequest } from '../prompt/plan-request.ts'
 import type { PreparedRequest, PlannedRequest } from '../prompt/planned-request.ts'
@@ -38,7 +38,7 @@ export interface CompactionResult {
  * Returns null if no compaction is due, and `failed` if it fails. Throws instead if the client requested it
  * explicitly.
  */
-export async function compactIfDue(
+export async function compactConversationIfDue(
   prepared: PreparedRequest,
   options: SummaryModelOptions,
   turnId: string,
@@ -60,7 +60,7 @@ export async function compactIfDue(
 
 /** True if the gateway must compact the conversation; false for an upstream that can do it itself. */
 export function isCompactionDue(prepared: PreparedRequest): boolean {
-  if (hasResponsesEndpoint(prepared.account, 'compact')) return false
+  if (hasCompactOrCountEndpoint(prepared.account, 'compact')) return false
   if (isExplicitlyRequested(prepared)) return true
   const threshold = resolveThreshold(prepared)
   if (threshold === null) return false

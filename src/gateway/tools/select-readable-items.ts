@@ -5,7 +5,7 @@
 import type { Item } from '../../core/item.ts'
 import type { SpeakerRules } from '../../core/context-policy.ts'
 import { dropBeforeReset } from '../../context/windows/drop-before-reset.ts'
-import { hideAuthors } from '../../context/speakers/hide-authors.ts'
+import { hideItemsOfAuthors } from '../../context/speakers/hide-authors.ts'
 
 /** Returns the readable items; the same list if all items are readable. */
 export function selectReadableItems(
@@ -13,5 +13,5 @@ export function selectReadableItems(
   { hidden }: Pick<SpeakerRules, 'hidden'>,
 ): readonly Item[] {
   const afterReset = dropBeforeReset().run(items).items
-  return hidden.length === 0 ? afterReset : hideAuthors(hidden).run(afterReset).items
+  return hidden.length === 0 ? afterReset : hideItemsOfAuthors(hidden).run(afterReset).items
 }

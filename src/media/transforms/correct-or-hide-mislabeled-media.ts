@@ -22,7 +22,7 @@ import {
   sniffMediaType,
 } from '../sniff-media-type.ts'
 
-export function correctMediaTypes(): Transform {
+export function correctOrHideMislabeledMedia(): Transform {
   return {
     name: 'media',
     requiredTraits: ITEM_TRAITS.media,

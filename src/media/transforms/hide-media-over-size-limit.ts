@@ -18,7 +18,7 @@ import type { UpstreamMediaUrlsAndLimits } from '../resolve-upstream-media-urls-
 
 type Limits = Pick<UpstreamMediaUrlsAndLimits, 'maxImageChars' | 'maxRequestChars'>
 
-export function hideMediaOverLimit(limits: Limits): Transform {
+export function hideMediaOverSizeLimit(limits: Limits): Transform {
   const { maxImageChars, maxRequestChars } = limits
   return {
     name: 'media',

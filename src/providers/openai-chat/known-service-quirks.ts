@@ -17,7 +17,7 @@ const OPENAI_FIELDS =
   `prompt_cache_key prompt_cache_retention prompt_cache_options safety_identifier service_tier user
   verbosity`.split(/\s+/)
 
-export const KNOWN_SERVICE_QUIRKS: Readonly<Record<string, ChatQuirks>> = {
+export const SERVICE_QUIRK_PROFILES: Readonly<Record<string, ChatQuirks>> = {
   openai: OPENAI,
   azure: { ...OPENAI, keyHeader: 'api-key' },
   openrouter: {

@@ -7,12 +7,12 @@ import { textOrEmpty, type JsonObject } from '../../core/json/json.ts'
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
 import type { Account } from '../provider-interface.ts'
 import { choiceQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
-import { KNOWN_SERVICE_QUIRKS } from './known-service-quirks.ts'
+import { SERVICE_QUIRK_PROFILES } from './known-service-quirks.ts'
 import { CHAT_QUIRKS, type ChatQuirks } from './quirk-table.ts'
 
 export const QUIRKS: QuirkTable = {
   profile: choiceQuirk(
-    Object.keys(KNOWN_SERVICE_QUIRKS),
+    Object.keys(SERVICE_QUIRK_PROFILES),
     'The quirks of a well-known service; single quirks override them.',
   ),
   ...CHAT_QUIRKS,
@@ -30,7 +30,7 @@ const parseQuirksOnce = cachePerObject(parseQuirks)
 
 function parseQuirks(quirks: JsonObject): ChatQuirks {
   const parsed: Record<string, unknown> = {
-    ...KNOWN_SERVICE_QUIRKS[textOrEmpty(quirks['profile'])],
+    ...SERVICE_QUIRK_PROFILES[textOrEmpty(quirks['profile'])],
   }
   for (const [name, quirk] of Object.entries(CHAT_QUIRKS)) {
     const value = quirk.parse(quirks[name])

@@ -2,7 +2,7 @@
  * The provider for OpenAI's Responses API, and for other services with this API, e.g. Azure, xAI,
  * vLLM, LM Studio and OpenRouter.
  */
-import { hasResponsesEndpoint } from '../has-responses-endpoint.ts'
+import { hasCompactOrCountEndpoint } from '../has-responses-endpoint.ts'
 import type { Provider } from '../provider-interface.ts'
 import { decodeStream, decodeBody } from './response/decode-stream.ts'
 import { encodeRequest } from './request/encode-request.ts'
@@ -20,7 +20,7 @@ export const openaiResponses: Provider = {
   isReasoningRejection,
   bindsReasoningToPrefix: bindsReasoning,
   getMinCompactionTokens: (account) =>
-    hasResponsesEndpoint(account, 'compact') ? MIN_COMPACTION_THRESHOLD_TOKENS : null,
+    hasCompactOrCountEndpoint(account, 'compact') ? MIN_COMPACTION_THRESHOLD_TOKENS : null,
   notes: NOTES,
   quirks: QUIRKS,
   createHeaders: ({ apiKey }) => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),

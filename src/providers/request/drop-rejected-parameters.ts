@@ -7,7 +7,7 @@ import type { Failure } from '../../core/stream-event.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
 import type { EncodedRequest } from '../provider-interface.ts'
-import { replaceRequestBody } from './replace-encoded-body.ts'
+import { replaceEncodedBody } from './replace-encoded-body.ts'
 
 const OPTIONAL_PARAMETERS =
   `stream_options parallel_tool_calls prompt_cache_key prompt_cache_retention safety_identifier
@@ -35,7 +35,7 @@ export function dropRejectedParameters(
     why: REJECTED_BY_UPSTREAM,
     detail: 'The upstream rejected this parameter; the request was sent again without it.',
   }))
-  const request = replaceRequestBody(encoded, omitFields(body, rejected))
+  const request = replaceEncodedBody(encoded, omitFields(body, rejected))
   return { ...request, notes: [...encoded.notes, ...notes] }
 }
 
@@ -49,7 +49,7 @@ export function dropPreviouslyRejectedParameters(
 ): EncodedRequest {
   const rejected = notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM).map(({ field }) => field)
   if (rejected.length === 0) return encoded
-  return replaceRequestBody(encoded, omitFields(encoded.body, rejected))
+  return replaceEncodedBody(encoded, omitFields(encoded.body, rejected))
 }
 
 function omitFields(body: JsonObject, rejected: readonly (string | undefined)[]): JsonObject {

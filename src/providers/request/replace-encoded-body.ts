@@ -5,7 +5,7 @@ import type { EncodedRequest } from '../provider-interface.ts'
  * Replaces the body of an encoded request. Removes the client's own bytes, because they no longer
  * mean the same as the body.
  */
-export function replaceRequestBody(encoded: EncodedRequest, body: JsonObject): EncodedRequest {
+export function replaceEncodedBody(encoded: EncodedRequest, body: JsonObject): EncodedRequest {
   const { bytes: _bytes, ...rest } = encoded
   return { ...rest, body }
 }

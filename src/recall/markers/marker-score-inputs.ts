@@ -5,7 +5,7 @@
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { haveSameQuestion } from '../matching/check-turn-input.ts'
-import { createQuestionLocator, type QuestionLocator } from '../matching/locate-turn-question.ts'
+import { createSegmentLocator, type SegmentLocator } from '../matching/locate-turn-question.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { listPreviousValues } from '../map-and-list-helpers.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
@@ -36,7 +36,7 @@ export interface MarkedSegments {
   readonly hasMovedMarker: boolean
 }
 
-export interface MarkerScoreInputs extends MarkedSegments, TextMatcher, QuestionLocator {
+export interface MarkerScoreInputs extends MarkedSegments, TextMatcher, SegmentLocator {
   /**
    * One set per answer segment: the turns that are matched with it, and the turns that its markers
    * name.
@@ -105,7 +105,7 @@ export function createMarkerScoreInputs(input: MarkedSegments): MarkerScoreInput
   return {
     ...input,
     ...textMatcher,
-    ...createQuestionLocator(segments, ancestry),
+    ...createSegmentLocator(segments, ancestry),
     scoreText,
     assignedOrMarkedTurns: assignedTurnsBySegment.map(
       (turns, index) => new Set([...turns, ...(markedTurnsBySegment[index] ?? [])]),

@@ -22,7 +22,7 @@ import {
  * Assigns turns to the answer segments that have no turn yet. The last segment comes first, because
  * a turn names its parent, but not its children.
  */
-export function assignByToolCalls(state: MatchState): void {
+export function assignTurnsByToolCalls(state: MatchState): void {
   const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
   const isUnassigned = (segment: Segment, index: number) =>
     segment.callIds.length > 0 &&

@@ -12,7 +12,7 @@ import type { TurnAncestry } from '../turn-ancestry.ts'
 import { findQuestionLine, readCallId, type Segment } from '../split-and-fingerprint-segments.ts'
 import { answersNextQuestion } from './compare-questions.ts'
 
-export interface QuestionLocator {
+export interface SegmentLocator {
   /** Returns the last line of the user message that the turn answers; `''` if it is unknown. */
   readonly findQuestionLineOfTurn: (turn: RecordedTurn) => string
   /**
@@ -28,10 +28,10 @@ export interface QuestionLocator {
   readonly hasOutputOfTurnBefore: (turn: RecordedTurn, segmentIndex: number) => boolean
 }
 
-export function createQuestionLocator(
+export function createSegmentLocator(
   segments: readonly Segment[],
   ancestry: TurnAncestry,
-): QuestionLocator {
+): SegmentLocator {
   const cachedQuestions = new Map<RecordedTurn, string>()
   const findQuestion = (turn: RecordedTurn): string => {
     const cached = cachedQuestions.get(turn)

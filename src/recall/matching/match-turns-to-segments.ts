@@ -24,7 +24,7 @@ import type { SegmentedHistory, Segment } from '../split-and-fingerprint-segment
 import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 import { mayAnswerOneOf } from './compare-questions.ts'
-import { assignByToolCalls } from './assign-turns-by-tool-calls.ts'
+import { assignTurnsByToolCalls } from './assign-turns-by-tool-calls.ts'
 import { findContinuedTurns, findEndOfAnswer } from './find-continued-turns.ts'
 import { hasIdenticalToolOutputs } from './locate-turn-question.ts'
 import {
@@ -58,7 +58,7 @@ export function matchTurnsToSegments(
   if (ancestry.allTurns.length > 0) {
     assignByFingerprint(state)
     assignByMarkers(state)
-    assignByToolCalls(state)
+    assignTurnsByToolCalls(state)
     assignEmptyTurns(state)
     // Called a second time because a turn that was assigned in between may be the parent of one of
     // several candidates.

@@ -35,7 +35,7 @@ import {
   createDroppedPiece,
 } from './restore-state.ts'
 import { createReasoningFinder, trackUnmatchedClientItems } from './track-unmatched-client-items.ts'
-import { trackUnmatchedText } from './track-unmatched-client-text.ts'
+import { trackUnmatchedClientText } from './track-unmatched-client-text.ts'
 
 export interface RestoredSegment {
   /** The restored items; `null` if the client's items are complete and stay unchanged. */
@@ -63,7 +63,11 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
   const state: RestoreState = {
     ...input,
     alignment,
-    unmatchedText: trackUnmatchedText(alignment, messages.length, clientText.textlessTurnBefore),
+    unmatchedText: trackUnmatchedClientText(
+      alignment,
+      messages.length,
+      clientText.textlessTurnBefore,
+    ),
     textlessTurns,
     reformattedMessages: alignment?.reformattedMessages ?? uneditedMessages ?? NO_MESSAGES,
     turnBeforeUnrecordedText,

@@ -28,7 +28,7 @@ export interface UnmatchedClientText {
  * `textlessTurnBefore` has one entry per client message: the index of the last turn without text
  * before it, or -1.
  */
-export function trackUnmatchedText(
+export function trackUnmatchedClientText(
   alignment: Pick<TextAlignment, 'textBefore' | 'textAfter'> | null,
   messageCount: number,
   textlessTurnBefore: readonly number[],

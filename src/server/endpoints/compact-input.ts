@@ -7,14 +7,14 @@ import { createCompactionItem } from '../../core/items/compaction-item.ts'
 import { itemId, responseId } from '../../core/turn-derived-ids.ts'
 import type { Message } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import { renderResponsesUsage } from '../../dialects/responses/render/render-response-fields.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
 import { loadHistoryById } from '../../gateway/history/load-history-by-id.ts'
 import { resolveItemReferences } from '../../gateway/history/resolve-item-references.ts'
-import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
+import { hasCompactOrCountEndpoint } from '../../providers/has-responses-endpoint.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
-import { callOtherEndpoint } from '../../gateway/send/call-other-endpoint.ts'
+import { callCompactOrCountEndpoint } from '../../gateway/send/call-other-endpoint.ts'
 import { resolveContextWindow } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
 import {
   planConversationCompaction,
@@ -43,7 +43,7 @@ export async function compactInput(
   >,
 ): Promise<JsonObject> {
   const body = { ...(await readJsonObject()), stream: false, store: false }
-  const parsed = parseRequestWithOverrides(responsesDialect, body)
+  const parsed = parseRequestAndBackstoryFields(responsesDialect, body)
   const clientRequest = await resolveItemReferences(parsed, caller, ports)
   const { model } = clientRequest.params
   const targets = routeModel(ports, model, clientRequest.dialect)
@@ -51,9 +51,15 @@ export async function compactInput(
   const client = cancelOnDisconnect(exchange)
   const planned = planRequest(targets[0], { clientRequest, history }, ports)
   const complete = planWithoutWindows(planned, ports)
-  if (hasResponsesEndpoint(complete.account, 'compact')) {
+  if (hasCompactOrCountEndpoint(complete.account, 'compact')) {
     const request = encodePlannedRequest(complete)
-    return callOtherEndpoint('/responses/compact', COMPACT_FIELDS, request, ports, client.onCall)
+    return callCompactOrCountEndpoint(
+      '/responses/compact',
+      COMPACT_FIELDS,
+      request,
+      ports,
+      client.onCall,
+    )
   }
   const plan = planConversationCompaction(complete, resolveContextWindow(complete))
   const { text, usage } = await requestSummary(plan, { targets, model, ...client }, ports)

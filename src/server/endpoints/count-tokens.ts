@@ -3,10 +3,10 @@
  * upstream counts them if it has a token counting endpoint; otherwise they are estimated.
  */
 import type { JsonObject } from '../../core/json/json.ts'
-import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
-import { hasResponsesEndpoint } from '../../providers/has-responses-endpoint.ts'
-import { callOtherEndpoint } from '../../gateway/send/call-other-endpoint.ts'
+import { hasCompactOrCountEndpoint } from '../../providers/has-responses-endpoint.ts'
+import { callCompactOrCountEndpoint } from '../../gateway/send/call-other-endpoint.ts'
 import { estimateRequestTokens } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
 import { prepareDryRun } from '../../gateway/prompt/dry-run.ts'
 import type { PreparedRequest } from '../../gateway/prompt/planned-request.ts'
@@ -20,9 +20,9 @@ export async function countTokens(
   const body = await readJsonObject()
   // `input` may be missing, because a request may have only instructions or tools.
   const dryRun = { ...body, input: body['input'] ?? [], stream: false }
-  const clientRequest = parseRequestWithOverrides(responsesDialect, dryRun)
+  const clientRequest = parseRequestAndBackstoryFields(responsesDialect, dryRun)
   const prepared = await prepareDryRun(clientRequest, caller, ports)
-  const counted = hasResponsesEndpoint(prepared.account, 'inputTokens')
+  const counted = hasCompactOrCountEndpoint(prepared.account, 'inputTokens')
     ? await requestTokenCount(prepared, ports)
     : null
   return {
@@ -54,7 +54,12 @@ async function requestTokenCount(
   ports: Ports<'log' | 'transport'>,
 ): Promise<number | null> {
   try {
-    const json = await callOtherEndpoint('/responses/input_tokens', COUNTED_FIELDS, prepared, ports)
+    const json = await callCompactOrCountEndpoint(
+      '/responses/input_tokens',
+      COUNTED_FIELDS,
+      prepared,
+      ports,
+    )
     const { input_tokens: tokens } = json
     return typeof tokens === 'number' ? tokens : null
   } catch (error) {

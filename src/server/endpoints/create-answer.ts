@@ -15,7 +15,7 @@ import {
 } from '../../gateway/prompt/reject-unsupported-features.ts'
 import type { AuthenticatedRequest } from '../authenticated-request.ts'
 import { parseJsonBody } from '../parse-json-body.ts'
-import { readRequest } from '../read-request.ts'
+import { parseClientRequest } from '../read-request.ts'
 
 /** Answers a request. `runs` is null for a dialect without background answers. */
 export async function createAnswer(
@@ -26,7 +26,7 @@ export async function createAnswer(
 ): Promise<Response> {
   const options = readRequestOptions(headers)
   const body = parseJsonBody(await readBytes())
-  const parsed = readRequest(dialect, body, headers, ports.settings)
+  const parsed = parseClientRequest(dialect, body, headers, ports.settings)
   const isResumable = headers.get(RESUMABLE_HEADER) === 'true'
   // An answer that outlives its client is not adapted to this client, because any client may read
   // it later.

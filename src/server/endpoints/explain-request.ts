@@ -8,7 +8,7 @@ import { explainPreparedRequest } from '../../explain/build-explanation.ts'
 import { decodeBodyText } from '../../explain/encode-and-decode-sent-request.ts'
 import { loadPreviousRequest } from '../../explain/load-previous-request.ts'
 import { renderExplanation } from '../../explain/render-explanation-json.ts'
-import { readRequest } from '../read-request.ts'
+import { parseClientRequest } from '../read-request.ts'
 import { isCompactionDue } from '../../gateway/summaries/compact-conversation.ts'
 import { prepareDryRun } from '../../gateway/prompt/dry-run.ts'
 import { fitToWindow } from '../../gateway/prompt/size/fit-to-window.ts'
@@ -25,7 +25,7 @@ export async function explainRequest(
   ports: GatewayDependencies,
 ): Promise<Response> {
   const { dialect, body } = selectDialectAndBody(requestBody)
-  const clientRequest = readRequest(dialect, { json: body }, request.headers, ports.settings)
+  const clientRequest = parseClientRequest(dialect, { json: body }, request.headers, ports.settings)
   const prepared = fitWithoutSummarizing(await prepareDryRun(clientRequest, caller, ports), ports)
   const sent = buildHttpRequest(prepared)
   const explanation = {

@@ -16,7 +16,7 @@ import { renderResponsesUsage } from '../../dialects/responses/render/render-res
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { loadRequestHistory } from '../../gateway/history/load-request-history.ts'
-import { readRequest } from '../read-request.ts'
+import { parseClientRequest } from '../read-request.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import { planRequest } from '../../gateway/prompt/plan-request.ts'
 import type { PlannedRequest } from '../../gateway/prompt/planned-request.ts'
@@ -63,7 +63,7 @@ export async function summarizeContext(
   ports: GatewayDependencies,
 ): Promise<JsonObject> {
   const { dialect, body } = selectDialectAndBody(await readJsonObject())
-  const parsed = readRequest(dialect, { json: body }, headers, ports.settings)
+  const parsed = parseClientRequest(dialect, { json: body }, headers, ports.settings)
   if (parsed.storage.store === false) throw createNotStoredError()
   const [target] = routeModel(ports, parsed.params.model, dialect.name)
   const { clientRequest, history } = await loadRequestHistory(parsed, caller, ports)

@@ -9,7 +9,7 @@ import {
 } from '../../gateway/history/lock-conversation.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import { convertToStoredTurn } from '../convert-to-stored-turn.ts'
+import { convertNewToStoredTurn } from '../convert-to-stored-turn.ts'
 import { parseAddedItems, createItemOnlyTurn } from './create-item-only-turn.ts'
 import { readConversationId, renderConversation } from './conversations.ts'
 import { listTurnItems, type ListedItem } from './list-turn-items.ts'
@@ -58,7 +58,7 @@ async function addItems(
     if (items.length === 0) return renderList([], false)
     const turn = createItemOnlyTurn(items, { turnId, conversation, chain }, caller, ports)
     if (!(await ports.conversations.appendItems(turn))) throw createConversationLockedError()
-    const newChain = [...chain, convertToStoredTurn(turn, turn.createdAtMs)]
+    const newChain = [...chain, convertNewToStoredTurn(turn, turn.createdAtMs)]
     const added = listTurnItems(newChain, 'answer', readInclude(query)).slice(-items.length)
     const rendered = added.map((item) => item.render())
     return renderList(rendered, false)

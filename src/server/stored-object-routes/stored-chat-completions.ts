@@ -3,7 +3,7 @@ import { completionId, turnIdOfCompletion } from '../../core/turn-derived-ids.ts
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { chatDialect } from '../../dialects/chat/chat-dialect.ts'
-import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import { renderMessages } from '../../dialects/chat/render/render-messages.ts'
 import { renderAssistantMessage } from '../../dialects/chat/render/render-chat-completion.ts'
 import { asMetadata } from '../../dialects/checks/check-value-limits.ts'
@@ -94,7 +94,7 @@ async function listMessages(request: AuthenticatedRequest, { store }: Ports<'sto
 function renderCompletion(turn: StoredTurn): JsonObject {
   const { request, metadata, id: turnId, createdAtMs } = turn
   const body = { model: request['model'] ?? turn.origin.model, messages: PLACEHOLDER_MESSAGES }
-  const clientRequest = parseRequestWithOverrides(chatDialect, body)
+  const clientRequest = parseRequestAndBackstoryFields(chatDialect, body)
   const answerContext = { clientRequest, turnId, createdAtMs, isStored: true }
   return {
     ...chatDialect.renderBody(buildOutcomeFromTurn(turn), answerContext),

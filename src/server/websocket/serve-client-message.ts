@@ -6,7 +6,7 @@ import type { Caller } from '../../core/client/caller.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { parseRequestWithOverrides } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-with-overrides.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
 import { answerRequest } from '../../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
@@ -49,7 +49,7 @@ export async function serveClientMessage(
     const body = convertToRequestBody(request, isBeta)
     stream = cache.openStream(streamId)
     previousId = readPreviousId(body)
-    const clientRequest = parseRequestWithOverrides(responsesDialect, body)
+    const clientRequest = parseRequestAndBackstoryFields(responsesDialect, body)
     const started = createWebSocketHttpExchange(socket, streamId, connection)
     onStart(started)
     const { store: turnStore, recordForConnection } = stream

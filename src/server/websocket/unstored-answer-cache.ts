@@ -10,7 +10,7 @@ import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { convertToStoredTurn } from '../convert-to-stored-turn.ts'
+import { convertNewToStoredTurn } from '../convert-to-stored-turn.ts'
 import { NOT_RECORDED } from '../../gateway/record/recorder-interface.ts'
 import type { NewTurn, TurnStore, StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import type { RecordForConnection } from '../../gateway/record/choose-recorder.ts'
@@ -98,7 +98,7 @@ function createCachedTurn(
   origin: Origin,
   endedAtMs: number,
 ): StoredTurn {
-  return convertToStoredTurn(turn, endedAtMs, {
+  return convertNewToStoredTurn(turn, endedAtMs, {
     parent: null,
     depth: 0,
     state: finish === 'stop' ? 'complete' : 'incomplete',

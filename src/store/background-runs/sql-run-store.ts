@@ -3,7 +3,11 @@
  * takes two if it inserts no turn.
  */
 import { turnIdPrefixAt } from '../../core/turn-derived-ids.ts'
-import { decodeColumn, decodeNullableColumn, encodeColumn } from '../database/escape-column-text.ts'
+import {
+  decodeColumnText,
+  decodeNullableColumnText,
+  encodeColumnText,
+} from '../database/escape-column-text.ts'
 import { createConversationStatements } from '../conversations/conversation-statements.ts'
 import type { Engine, SqlQuery, SqlRows, WriteDurability } from '../database/engine-interface.ts'
 import { buildHeadMoves, writeNewTurn } from '../turns/sql-turn-store.ts'
@@ -33,7 +37,7 @@ import type { PlacedItem, TurnState } from '../turns/turn-store-interface.ts'
 import type { ItemRow, ReplicaRow, StreamEventRow, TurnRow } from '../database/table-row-types.ts'
 import {
   NO_ENCRYPTION,
-  readEncryptedRows,
+  decryptRows,
   type RowReader,
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
@@ -87,9 +91,9 @@ export function createRunStore(
       writeIfOwned([sql.claimRun({ ...encodeOwnedRun(run), newOwner: replicaId })], 'kill'),
     async findOwnedRuns(replicaId, turnIds) {
       const [rows = []] = await engine.read([
-        replicas.selectOwnedRuns({ replicaId, ids: turnIds.map(encodeColumn) }),
+        replicas.selectOwnedRuns({ replicaId, ids: turnIds.map(encodeColumnText) }),
       ])
-      return new Set((rows as readonly Pick<TurnRow, 'id'>[]).map(({ id }) => decodeColumn(id)))
+      return new Set((rows as readonly Pick<TurnRow, 'id'>[]).map(({ id }) => decodeColumnText(id)))
     },
     async readLog(caller, turnId, fromEvent) {
       const key = { ...encodeOwnedRowKey(caller, turnId), fromEvent }
@@ -99,13 +103,11 @@ export function createRunStore(
         sql.selectLogGroups(key),
       ])
       if (state === undefined) return null
-      const log = readEncryptedRows(encryption, key.tenant, (rows) =>
-        decodeGroups(key.id, groups, rows),
-      )
+      const log = decryptRows(encryption, key.tenant, (rows) => decodeGroups(key.id, groups, rows))
       return createLogPage(turnId, caller, state as RunStateRow, log)
     },
     async findStoredPositions(tenant, turnId) {
-      const key = { id: encodeColumn(turnId), tenant: encodeColumn(tenant) }
+      const key = { id: encodeColumnText(turnId), tenant: encodeColumnText(tenant) }
       const [rows = []] = await engine.read([sql.selectOutputPositions(key)])
       return new Set((rows as readonly Pick<ItemRow, 'position'>[]).map(({ position }) => position))
     },
@@ -130,7 +132,7 @@ export function createRunStore(
 }
 
 function encodeOwnedRun({ turnId, tenant, replicaId }: RunWithReplica): OwnedRunKey {
-  return { id: encodeColumn(turnId), tenant: encodeColumn(tenant), replicaId }
+  return { id: encodeColumnText(turnId), tenant: encodeColumnText(tenant), replicaId }
 }
 
 function encodeEvents(
@@ -140,8 +142,8 @@ function encodeEvents(
   { encrypt }: StorageCipher,
 ): StreamEventRow {
   const location: RowLocation = {
-    tenant: encodeColumn(tenant),
-    rowId: encodeColumn(turnId),
+    tenant: encodeColumnText(tenant),
+    rowId: encodeColumnText(turnId),
     part: 'events',
     position: first,
   }
@@ -150,7 +152,7 @@ function encodeEvents(
     tenant: location.tenant,
     first_number: first,
     last_number: last,
-    text: encrypt(encodeColumn(text), location),
+    text: encrypt(encodeColumnText(text), location),
   }
 }
 
@@ -219,7 +221,7 @@ function createLogPage(
     user,
     dialect: state.dialect,
     origin: decodeOrigin(state),
-    conversation: decodeNullableColumn(state.conversation),
+    conversation: decodeNullableColumnText(state.conversation),
     state: state.state as TurnState,
     background: state.background === 1,
     replicaId: state.owner,
@@ -239,7 +241,7 @@ function decodeGroups(
   return (rows as readonly StreamEventRow[]).map((row) => {
     const { first_number: first, last_number: last } = row
     const eventsText = decryptText(row.text, { rowId: turnId, part: 'events', position: first })
-    return { first, last, text: eventsText === null ? '' : decodeColumn(eventsText) }
+    return { first, last, text: eventsText === null ? '' : decodeColumnText(eventsText) }
   })
 }
 
@@ -247,9 +249,9 @@ type OrphanRow = Pick<TurnRow, 'id' | 'tenant' | 'user_id' | 'owner'>
 
 function decodeRun({ id, tenant, user_id, owner }: OrphanRow): RunWithReplica {
   return {
-    turnId: decodeColumn(id),
-    tenant: decodeColumn(tenant),
-    user: decodeNullableColumn(user_id),
+    turnId: decodeColumnText(id),
+    tenant: decodeColumnText(tenant),
+    user: decodeNullableColumnText(user_id),
     replicaId: owner,
   }
 }

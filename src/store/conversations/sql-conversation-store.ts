@@ -1,9 +1,9 @@
 /** SQL implementation of `ConversationStore` for any engine. Each method takes one round trip. */
 import type { JsonObject } from '../../core/json/json.ts'
 import {
-  decodeColumn,
-  decodeNullableColumn,
-  encodeColumn,
+  decodeColumnText,
+  decodeNullableColumnText,
+  encodeColumnText,
   encodeNullableColumn,
 } from '../database/escape-column-text.ts'
 import {
@@ -24,7 +24,7 @@ import { createFactStatements } from '../facts/fact-statements.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { createDeletionLogStatements } from '../deletion/deletion-log-statements.ts'
 import { buildItemInserts } from '../turns/sql-turn-store.ts'
-import { createLayerStatements } from '../memory-layers/memory-layer-statements.ts'
+import { createMemoryLayerStatements } from '../memory-layers/memory-layer-statements.ts'
 import { encodeOwnedRowKey, encodeOwner } from '../owner.ts'
 import {
   createMediaReleaseStatements,
@@ -39,7 +39,7 @@ import { createSummaryStatements } from '../summaries/summary-statements.ts'
 import type { ConversationRow } from '../database/table-row-types.ts'
 import {
   NO_ENCRYPTION,
-  readEncryptedRows,
+  decryptRows,
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
 
@@ -52,7 +52,7 @@ export function createConversationStore(
   const turns = createTurnStatements(engine.language)
   const summaries = createSummaryStatements(engine.language)
   const facts = createFactStatements(engine.language)
-  const layers = createLayerStatements(engine.language)
+  const layers = createMemoryLayerStatements(engine.language)
   const mediaRelease = createMediaReleaseStatements(engine.language)
   const deletionLog = createDeletionLogStatements(engine.language)
   return {
@@ -128,7 +128,7 @@ export function createConversationStore(
       return (rows.at(-1) ?? []).length > 0
     },
     async hideItem(owner, { turnId, side, index }) {
-      const position = { ...encodeOwner(owner), turnId: encodeColumn(turnId), side, index }
+      const position = { ...encodeOwner(owner), turnId: encodeColumnText(turnId), side, index }
       await engine.write([sql.hideItem(position)])
     },
   }
@@ -139,7 +139,7 @@ function encodeLockHolder({
   turnId,
   ...owner
 }: ConversationLockHolder): ConversationLockHolderKey {
-  return { ...encodeOwnedRowKey(owner, conversationId), turnId: encodeColumn(turnId) }
+  return { ...encodeOwnedRowKey(owner, conversationId), turnId: encodeColumnText(turnId) }
 }
 
 function encodeLockRequest(lock: ConversationLockRequest): ConversationLockParameters {
@@ -157,13 +157,13 @@ function decodeState(
 ): ConversationState {
   const { head, context, reset_after: resetAfterTurnId } = row
   const read = (column: string) =>
-    readEncryptedRows(encryption, tenant, ({ decryptObject }) =>
+    decryptRows(encryption, tenant, ({ decryptObject }) =>
       decryptObject(column, locateText(tenant, id, 'context')),
     )
   return {
-    headTurnId: decodeNullableColumn(head),
+    headTurnId: decodeNullableColumnText(head),
     context: context === null ? null : read(context),
-    resetAfterTurnId: decodeNullableColumn(resetAfterTurnId),
+    resetAfterTurnId: decodeNullableColumnText(resetAfterTurnId),
   }
 }
 
@@ -208,7 +208,10 @@ function encodeConversation(
   cipher: StorageCipher,
 ): ConversationRow {
   const { user, metadata, createdAtMs, context = null } = conversation
-  const key = { id: encodeColumn(conversation.id), tenant: encodeColumn(conversation.tenant) }
+  const key = {
+    id: encodeColumnText(conversation.id),
+    tenant: encodeColumnText(conversation.tenant),
+  }
   return {
     ...key,
     user_id: encodeNullableColumn(user),
@@ -229,9 +232,9 @@ function decodeFirstConversation(
   const [row] = rows
   if (row === undefined) return null
   return {
-    id: decodeColumn(row.id),
-    tenant: decodeColumn(row.tenant),
-    user: decodeNullableColumn(row.user_id),
+    id: decodeColumnText(row.id),
+    tenant: decodeColumnText(row.tenant),
+    user: decodeNullableColumnText(row.user_id),
     metadata: JSON.parse(row.metadata) as JsonObject,
     createdAtMs: row.created_at,
     ...decodeState(row, row, encryption),

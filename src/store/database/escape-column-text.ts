@@ -4,21 +4,21 @@
  * text that begins with a double quote is stored as a JSON string too, so that it is not mistaken
  * for one.
  */
-export function encodeColumn(text: string): string {
+export function encodeColumnText(text: string): string {
   const isPlain = text.charCodeAt(0) !== QUOTE && !text.includes('\0') && text.isWellFormed()
   return isPlain ? text : JSON.stringify(text)
 }
 
-export function decodeColumn(column: string): string {
+export function decodeColumnText(column: string): string {
   return column.charCodeAt(0) === QUOTE ? (JSON.parse(column) as string) : column
 }
 
 export function encodeNullableColumn(text: string | null | undefined): string | null {
-  return text === null || text === undefined ? null : encodeColumn(text)
+  return text === null || text === undefined ? null : encodeColumnText(text)
 }
 
-export function decodeNullableColumn(column: string | null): string | null {
-  return column === null ? null : decodeColumn(column)
+export function decodeNullableColumnText(column: string | null): string | null {
+  return column === null ? null : decodeColumnText(column)
 }
 
 const QUOTE = 0x22
@@ -28,7 +28,7 @@ const QUOTE = 0x22
  * 256 characters, the limit of the index: the item is stored, but cannot be found by that id.
  */
 export function encodeKeyColumn(key: unknown): string | null {
-  return typeof key === 'string' && key.length <= MAX_KEY_CHARS ? encodeColumn(key) : null
+  return typeof key === 'string' && key.length <= MAX_KEY_CHARS ? encodeColumnText(key) : null
 }
 
 const MAX_KEY_CHARS = 256

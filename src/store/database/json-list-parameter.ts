@@ -1,6 +1,6 @@
 /**
  * Passes a list of texts as one JSON parameter, because D1 binds at most 100 parameters per
- * statement. The texts are encoded with `encodeColumn`, because databases reject some characters.
+ * statement. The texts are encoded with `encodeColumnText`, because databases reject some characters.
  */
 import { sql } from 'kysely'
 import type { SqlFragment } from './compile-statement.ts'

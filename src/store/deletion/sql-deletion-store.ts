@@ -2,7 +2,11 @@
  * SQL implementation of expiry and deletion for any engine. Deletes expired turns page by page. The
  * turns of a thread or user are deleted in one transaction, together with all data derived from them.
  */
-import { decodeColumn, encodeColumn, encodeNullableColumn } from '../database/escape-column-text.ts'
+import {
+  decodeColumnText,
+  encodeColumnText,
+  encodeNullableColumn,
+} from '../database/escape-column-text.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { createFactStatements } from '../facts/fact-statements.ts'
 import {
@@ -12,7 +16,7 @@ import {
 } from './expiry-and-deletion-statements.ts'
 import { getDeletionLocks, writeAfterLock } from './deletion-locks.ts'
 import { createDeletionLogStatements } from './deletion-log-statements.ts'
-import { createLayerStatements } from '../memory-layers/memory-layer-statements.ts'
+import { createMemoryLayerStatements } from '../memory-layers/memory-layer-statements.ts'
 import type {
   DeletionStore,
   ExpiryPageRequest,
@@ -53,7 +57,7 @@ export function createDeletionStore(engine: Engine): DeletionStore {
       })
     },
     async deleteUser(tenant, user, nowMs) {
-      const key = { tenant: encodeColumn(tenant), user: encodeColumn(user) }
+      const key = { tenant: encodeColumnText(tenant), user: encodeColumnText(user) }
       return deleteAll(engine, sql, {
         tenant: key.tenant,
         logEntry: deletionLog.logUser({ ...key, nowMs }),
@@ -79,7 +83,7 @@ function createStatements(language: Engine['language']) {
     mediaRelease: createMediaReleaseStatements(language),
     summaries: createSummaryStatements(language),
     facts: createFactStatements(language),
-    layers: createLayerStatements(language),
+    layers: createMemoryLayerStatements(language),
   }
 }
 
@@ -91,7 +95,10 @@ function buildExpiryQueries(
   { deletion, deletionLog, mediaRelease, summaries, facts, layers }: Statements,
   { chats, unusedSinceMs, nowMs, after, limit }: ExpiryPageRequest,
 ): readonly SqlQuery[] {
-  const [afterMs, afterId] = [after?.usedAtMs ?? unusedSinceMs, encodeColumn(after?.turnId ?? '')]
+  const [afterMs, afterId] = [
+    after?.usedAtMs ?? unusedSinceMs,
+    encodeColumnText(after?.turnId ?? ''),
+  ]
   const page: ExpiryPage = { unusedSinceMs, nowMs, afterMs, afterId, limit }
   return [
     deletion.unusedTurns(chats)(page),
@@ -117,7 +124,7 @@ function buildExpiryQueries(
 function findNextPage(unused: SqlRows, limit: number): ExpiryCursor | null {
   const last = unused.at(-1) as Pick<TurnRow, 'used_at' | 'id'> | undefined
   if (last === undefined || unused.length < limit) return null
-  return { usedAtMs: last.used_at, turnId: decodeColumn(last.id) }
+  return { usedAtMs: last.used_at, turnId: decodeColumnText(last.id) }
 }
 
 interface DeletionBatch {
@@ -147,8 +154,8 @@ async function deleteAll(
 
 function encodeThreadKey({ tenant, user, turnId }: ThreadDeletion) {
   return {
-    tenant: encodeColumn(tenant),
-    turnId: encodeColumn(turnId),
+    tenant: encodeColumnText(tenant),
+    turnId: encodeColumnText(turnId),
     user: encodeNullableColumn(user),
   }
 }

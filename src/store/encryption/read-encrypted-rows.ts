@@ -31,7 +31,7 @@ export interface RowReader {
 type LocationInTenant = Omit<RowLocation, 'tenant'>
 
 /** Runs `read` with a reader for the rows of a tenant. `tenant` is encoded as in its column. */
-export function readEncryptedRows<Result>(
+export function decryptRows<Result>(
   { cipher, onUnreadable }: RowEncryption,
   tenant: string,
   read: (reader: RowReader) => Result,

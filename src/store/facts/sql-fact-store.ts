@@ -6,9 +6,9 @@ import { digestText } from '../../core/text/digest.ts'
 import { extractSearchTerms } from '../../core/text/search-terms.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import {
-  decodeColumn,
-  decodeNullableColumn,
-  encodeColumn,
+  decodeColumnText,
+  decodeNullableColumnText,
+  encodeColumnText,
   encodeNullableColumn,
 } from '../database/escape-column-text.ts'
 import { resolvePageStart } from '../database/page-cursor.ts'
@@ -22,7 +22,7 @@ import type { DerivedDataSource } from '../deletion/deletion-store-interface.ts'
 import { locateText, type TermHasher } from '../encryption/cipher.ts'
 import {
   NO_ENCRYPTION,
-  readEncryptedRows,
+  decryptRows,
   type RowReader,
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
@@ -44,7 +44,7 @@ export function createFactStore(
   const { termHashers } = encryption.cipher
   const currentHasher = termHashers[0] ?? PLAIN
   const decodeFacts = (rows: unknown, { tenant }: OwnerKey): readonly StoredFact[] =>
-    readEncryptedRows(encryption, tenant, (reader) =>
+    decryptRows(encryption, tenant, (reader) =>
       (rows as readonly FactRow[]).flatMap((row) => decodeFact(row, reader) ?? []),
     )
   return {
@@ -84,7 +84,7 @@ export function createFactStore(
     },
     async listFacts(owner, { after, order, limit }) {
       const key = encodeOwner(owner)
-      const page = { ...key, after: encodeColumn(resolvePageStart(after, order)), limit }
+      const page = { ...key, after: encodeColumnText(resolvePageStart(after, order)), limit }
       const [rows = []] = await engine.read([sql.listFacts(order)(page)])
       return decodeFacts(rows, key)
     },
@@ -140,7 +140,7 @@ const PLAIN: TermHasher = { keyId: '', hash: (text) => text }
 const NO_FACTS = { facts: [], countFactsWith: () => 0, factCount: 0 }
 
 function encodeList(texts: readonly string[]): string {
-  return JSON.stringify(texts.map(encodeColumn))
+  return JSON.stringify(texts.map(encodeColumnText))
 }
 
 /**
@@ -172,7 +172,7 @@ function encodeFact(
   { cipher }: RowEncryption,
   hasher: TermHasher,
 ): readonly [row: FactRow, words: FactTerms] {
-  const [id, tenant] = [encodeColumn(fact.id), encodeColumn(fact.tenant)]
+  const [id, tenant] = [encodeColumnText(fact.id), encodeColumnText(fact.tenant)]
   const { area, text, source } = fact
   const key = encodeOwner(fact)
   const index = indexFactText(text, key, hasher)
@@ -180,7 +180,7 @@ function encodeFact(
     id,
     tenant,
     user_id: encodeNullableColumn(fact.user),
-    scope: encodeColumn(fact.scope),
+    scope: encodeColumnText(fact.scope),
     body: cipher.encrypt(JSON.stringify({ area, text, source }), locateText(tenant, id, 'fact')),
     importance: fact.importance,
     core: isCoreFact(fact) ? 1 : 0,
@@ -224,10 +224,10 @@ function decodeFact(row: FactRow, { decryptObject }: RowReader): StoredFact | nu
   const { text, area, source } = body ?? {}
   if (typeof text !== 'string' || typeof area !== 'string') return null
   return {
-    id: decodeColumn(row.id),
-    tenant: decodeColumn(row.tenant),
-    user: decodeNullableColumn(row.user_id),
-    scope: decodeColumn(row.scope),
+    id: decodeColumnText(row.id),
+    tenant: decodeColumnText(row.tenant),
+    user: decodeNullableColumnText(row.user_id),
+    scope: decodeColumnText(row.scope),
     area,
     text,
     importance: row.importance,

@@ -1,5 +1,5 @@
 /** SQL implementation of `FetchedMediaStore` for any engine. */
-import { encodeColumn, encodeNullableColumn } from '../database/escape-column-text.ts'
+import { encodeColumnText, encodeNullableColumn } from '../database/escape-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { createMediaId } from './extract-item-media.ts'
 import {
@@ -21,7 +21,7 @@ export function createFetchedMediaStore(
     async findMedia(owner, { urls, fitsInMemory, nowMs }) {
       const loaded = new Map<string, StoredFetchedMedia | null>()
       if (urls.length === 0) return loaded
-      const tenant = encodeColumn(owner.tenant)
+      const tenant = encodeColumnText(owner.tenant)
       const byId = new Map(urls.map((url) => [createAddressId(owner, url), url]))
       const ids = JSON.stringify([...byId.keys()])
       const [addressRows = []] = await engine.read([sql.selectAddresses({ tenant, ids })])
@@ -45,7 +45,7 @@ export function createFetchedMediaStore(
       return loaded
     },
     async saveMedium({ thread, ...owner }, url, { type: mime, base64: text }, nowMs) {
-      const tenant = encodeColumn(owner.tenant)
+      const tenant = encodeColumnText(owner.tenant)
       const id = createMediaId(tenant, text)
       const ownerColumns = {
         tenant,
@@ -72,7 +72,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
  * Returns the id of a URL for one owner, so that other users of the tenant do not see its medium.
  */
 function createAddressId({ tenant, user }: Caller, url: string): string {
-  return createMediaId(encodeColumn(tenant), `at ${JSON.stringify([user, url])}`)
+  return createMediaId(encodeColumnText(tenant), `at ${JSON.stringify([user, url])}`)
 }
 
 interface FoundAddressRow {

@@ -34,7 +34,7 @@ export interface NewLayerVersionRow extends LayerRow {
   readonly sourceId: string | null
 }
 
-export function createLayerStatements(language: Engine['language']) {
+export function createMemoryLayerStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
     loadVersions: compile('load-layer-versions', loadVersions),

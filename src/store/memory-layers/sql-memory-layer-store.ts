@@ -1,14 +1,14 @@
 /**
- * SQL implementation of `LayerStore` for any engine. Each method takes one round trip. Texts are
+ * SQL implementation of `MemoryLayerStore` for any engine. Each method takes one round trip. Texts are
  * encrypted.
  */
-import { encodeColumn, encodeNullableColumn } from '../database/escape-column-text.ts'
+import { encodeColumnText, encodeNullableColumn } from '../database/escape-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
-import { createLayerStatements, type NewLayerVersionRow } from './memory-layer-statements.ts'
+import { createMemoryLayerStatements, type NewLayerVersionRow } from './memory-layer-statements.ts'
 import type {
   LayerKey,
-  LayerStore,
+  MemoryLayerStore,
   NewLayerVersion,
   StoredLayerVersion,
 } from './memory-layer-store-interface.ts'
@@ -17,23 +17,23 @@ import { locateText, type StorageCipher } from '../encryption/cipher.ts'
 import type { LayerRow } from '../database/table-row-types.ts'
 import {
   NO_ENCRYPTION,
-  readEncryptedRows,
+  decryptRows,
   type RowReader,
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
 
-export function createLayerStore(
+export function createMemoryLayerStore(
   engine: Engine,
   encryption: RowEncryption = NO_ENCRYPTION,
-): LayerStore {
-  const sql = createLayerStatements(engine.language)
+): MemoryLayerStore {
+  const sql = createMemoryLayerStatements(engine.language)
   return {
     async loadVersions(layerKey) {
       const key = encodeLayerKey(layerKey)
       const [rows = []] = await engine.read([
         sql.loadVersions({ ...key, limit: MAX_LOADED_ROUNDS }),
       ])
-      return readEncryptedRows(encryption, key.tenant, (reader) =>
+      return decryptRows(encryption, key.tenant, (reader) =>
         (rows as readonly LayerRow[])
           .flatMap((row) => decodeVersion(row, reader) ?? [])
           .toReversed(),
@@ -70,13 +70,13 @@ const MAX_LOADED_ROUNDS = 48
 const MAX_STORED_VERSIONS = 500
 
 function encodeLayerKey({ owner, layer, thread }: LayerKey) {
-  return { ...encodeOwner(owner), layer, thread: thread === null ? '' : encodeColumn(thread) }
+  return { ...encodeOwner(owner), layer, thread: thread === null ? '' : encodeColumnText(thread) }
 }
 
 function encodeVersion(version: NewLayerVersion, { encrypt }: StorageCipher): NewLayerVersionRow {
   const { key, parentTurnId, number, round, derivedFrom } = version
   const { owner, layer, thread } = key
-  const [id, tenant] = [encodeColumn(version.id), encodeColumn(owner.tenant)]
+  const [id, tenant] = [encodeColumnText(version.id), encodeColumnText(owner.tenant)]
   return {
     id,
     tenant,

@@ -3,7 +3,7 @@
  * turns were read before.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
-import { decodeColumn, decodeNullableColumn } from '../database/escape-column-text.ts'
+import { decodeColumnText, decodeNullableColumnText } from '../database/escape-column-text.ts'
 import {
   decodeItems,
   decodeOrigin,
@@ -122,12 +122,12 @@ function areItemsFinal({ state, conversation }: RecalledTurnRow): boolean {
 
 function createRecordedTurn(row: RecalledTurnRow, { input, output }: RecalledItems): RecordedTurn {
   return {
-    id: decodeColumn(row.id),
-    thread: decodeColumn(row.thread),
-    parent: decodeNullableColumn(row.parent),
+    id: decodeColumnText(row.id),
+    thread: decodeColumnText(row.thread),
+    parent: decodeNullableColumnText(row.parent),
     depth: row.depth,
-    fingerprint: decodeNullableColumn(row.fingerprint),
-    reasoningRefusedBy: decodeNullableColumn(row.reasoning_refused_by),
+    fingerprint: decodeNullableColumnText(row.fingerprint),
+    reasoningRefusedBy: decodeNullableColumnText(row.reasoning_refused_by),
     createdAtMs: row.created_at,
     usedAtMs: row.used_at,
     input,

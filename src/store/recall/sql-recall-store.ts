@@ -2,7 +2,11 @@
  * SQL implementation of `RecallStore` for any engine. A search takes one round trip, or two if it
  * exceeds a limit or its items contain media.
  */
-import { decodeColumn, encodeColumn, encodeKeyColumn } from '../database/escape-column-text.ts'
+import {
+  decodeColumnText,
+  encodeColumnText,
+  encodeKeyColumn,
+} from '../database/escape-column-text.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
 import { restoreRowMedia } from '../media/encode-and-restore-media-rows.ts'
 import { createMediaStatements } from '../media/media-statements.ts'
@@ -22,7 +26,7 @@ import {
 } from './decode-recalled-turns.ts'
 import {
   NO_ENCRYPTION,
-  readEncryptedRows,
+  decryptRows,
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
 import { limitRecalledTurns, type SizedTurn } from './limit-recalled-turns.ts'
@@ -47,8 +51,8 @@ export function createRecallStore(
       if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0)
         return NO_TURNS_FOUND
       const cachedItems = cache.find(
-        keys.turnIds.map(encodeColumn),
-        keys.fingerprints.map(encodeColumn),
+        keys.turnIds.map(encodeColumnText),
+        keys.fingerprints.map(encodeColumnText),
       )
       const search = encodeSearch(keys, encodeKeyList([...cachedItems.keys()]))
       const found = splitSearchRows(await readRows(sql.searchTurns(search)))
@@ -58,15 +62,15 @@ export function createRecallStore(
           ? found.items
           : await readItems(turns.flatMap(({ id }) => (cachedItems.has(id) ? [] : [id])))
       const restoredItems = await restoreRowMedia(engine, media, search.tenant, items, encryption)
-      const decodedTurns = readEncryptedRows(encryption, search.tenant, (reader) =>
+      const decodedTurns = decryptRows(encryption, search.tenant, (reader) =>
         decodeRecalledTurns(turns, restoredItems, { cache, cachedItems }, reader),
       )
       return { turns: decodedTurns, excludedTurnIds: findExcludedIds(keys, found.turns, turns) }
     },
     async touchTurns(tenant, turnIds, nowMs) {
       if (turnIds.length === 0) return
-      const keys = encodeKeyList(turnIds.map(encodeColumn))
-      const touch = { tenant: encodeColumn(tenant), turnIds: keys, nowMs }
+      const keys = encodeKeyList(turnIds.map(encodeColumnText))
+      const touch = { tenant: encodeColumnText(tenant), turnIds: keys, nowMs }
       await engine.write([sql.touchTurns(touch)], 'kill')
     },
   }
@@ -81,7 +85,7 @@ function findExcludedIds(
   const skippedKeys = turnIds.slice(0, turnIds.length - limitKeys(turnIds).length)
   if (includedTurns === found) return new Set(skippedKeys)
   const includedIds = new Set(includedTurns.map(({ id }) => id))
-  const excluded = found.flatMap(({ id }) => (includedIds.has(id) ? [] : decodeColumn(id)))
+  const excluded = found.flatMap(({ id }) => (includedIds.has(id) ? [] : decodeColumnText(id)))
   return new Set([...skippedKeys, ...excluded])
 }
 
@@ -97,11 +101,11 @@ function encodeSearch(
 ): RecallSearch {
   return {
     cachedTurnIds,
-    tenant: encodeColumn(tenant),
-    user: user === null ? '' : encodeColumn(user),
-    turnIds: encodeKeyList(limitKeys(turnIds).map(encodeColumn)),
+    tenant: encodeColumnText(tenant),
+    user: user === null ? '' : encodeColumnText(user),
+    turnIds: encodeKeyList(limitKeys(turnIds).map(encodeColumnText)),
     callIds: encodeKeyList(limitKeys(callIds).map(encodeKeyColumn)),
-    fingerprints: encodeKeyList(limitKeys(fingerprints).map(encodeColumn)),
+    fingerprints: encodeKeyList(limitKeys(fingerprints).map(encodeColumnText)),
   }
 }
 

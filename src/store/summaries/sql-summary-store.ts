@@ -3,10 +3,10 @@
  * encrypted.
  */
 import {
-  decodeColumn,
-  encodeColumn,
+  decodeColumnText,
+  encodeColumnText,
   encodeNullableColumn,
-  decodeNullableColumn,
+  decodeNullableColumnText,
 } from '../database/escape-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
@@ -17,7 +17,7 @@ import type { NewSummary, StoredSummary, SummaryStore } from './summary-store-in
 import type { SummaryRow } from '../database/table-row-types.ts'
 import {
   NO_ENCRYPTION,
-  readEncryptedRows,
+  decryptRows,
   type RowReader,
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
@@ -33,7 +33,7 @@ export function createSummaryStore(
       const key = encodeOwner(owner)
       const search = { ...key, hashes: JSON.stringify(prefixHashes), limit }
       const [rows = []] = await engine.read([sql.findSummaries(search)])
-      return readEncryptedRows(encryption, key.tenant, (reader) =>
+      return decryptRows(encryption, key.tenant, (reader) =>
         (rows as readonly SummaryRow[]).flatMap((row) => decodeSummary(row, reader) ?? []),
       )
     },
@@ -61,7 +61,7 @@ export function createSummaryStore(
 }
 
 function encodeSummary(summary: NewSummary, { encrypt }: StorageCipher): NewSummaryRow {
-  const [id, tenant] = [encodeColumn(summary.id), encodeColumn(summary.tenant)]
+  const [id, tenant] = [encodeColumnText(summary.id), encodeColumnText(summary.tenant)]
   const { text, facts } = summary
   return {
     id,
@@ -76,7 +76,7 @@ function encodeSummary(summary: NewSummary, { encrypt }: StorageCipher): NewSumm
     body: encrypt(JSON.stringify({ text, facts }), locateText(tenant, id, 'summary')),
     tokens_before: summary.tokensBefore,
     tokens_after: summary.tokensAfter,
-    model: encodeColumn(summary.model),
+    model: encodeColumnText(summary.model),
     prompt_version: summary.promptVersion,
     made_from: encodeNullableColumn(summary.extendedSummaryId),
     generation: summary.generation,
@@ -94,10 +94,10 @@ function decodeSummary(row: SummaryRow, { decryptObject }: RowReader): StoredSum
   const { text, facts } = body
   if (typeof text !== 'string') return null
   return {
-    id: decodeColumn(row.id),
-    tenant: decodeColumn(row.tenant),
-    user: decodeNullableColumn(row.user_id),
-    conversation: decodeNullableColumn(row.conversation),
+    id: decodeColumnText(row.id),
+    tenant: decodeColumnText(row.tenant),
+    user: decodeNullableColumnText(row.user_id),
+    conversation: decodeNullableColumnText(row.conversation),
     prefixHash: row.prefix_hash,
     roundCount: row.turns,
     itemCount: row.items,
@@ -105,9 +105,9 @@ function decodeSummary(row: SummaryRow, { decryptObject }: RowReader): StoredSum
     facts: Array.isArray(facts) ? (facts as readonly string[]) : [],
     tokensBefore: row.tokens_before,
     tokensAfter: row.tokens_after,
-    model: decodeColumn(row.model),
+    model: decodeColumnText(row.model),
     promptVersion: row.prompt_version,
-    extendedSummaryId: decodeNullableColumn(row.made_from),
+    extendedSummaryId: decodeNullableColumnText(row.made_from),
     generation: row.generation,
     createdAtMs: row.created_at,
     usedAtMs: row.used_at,

@@ -5,7 +5,7 @@
 import type { Failure, AnswerFinishReason, TokenUsage } from '../../core/stream-event.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { decodeColumn, decodeNullableColumn } from '../database/escape-column-text.ts'
+import { decodeColumnText, decodeNullableColumnText } from '../database/escape-column-text.ts'
 import type { FieldDigests, StoredTurn, TurnState } from './turn-store-interface.ts'
 import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
 import { locateText } from '../encryption/cipher.ts'
@@ -111,18 +111,18 @@ function decodeTurn(
   const unreadable = sides.in.length + sides.out.length - input.length - output.length
   return {
     ...(unreadable > 0 ? { unreadable } : {}),
-    id: decodeColumn(row.id),
-    tenant: decodeColumn(row.tenant),
-    user: decodeNullableColumn(row.user_id),
-    thread: decodeColumn(row.thread),
-    parent: decodeNullableColumn(row.parent),
+    id: decodeColumnText(row.id),
+    tenant: decodeColumnText(row.tenant),
+    user: decodeNullableColumnText(row.user_id),
+    thread: decodeColumnText(row.thread),
+    parent: decodeNullableColumnText(row.parent),
     dialect: row.dialect,
     origin,
     createdAtMs: row.created_at,
     request,
     digests: decodeDigests(row, reader),
     depth: row.depth,
-    conversation: decodeNullableColumn(row.conversation),
+    conversation: decodeNullableColumnText(row.conversation),
     metadata: reader.parsePlain(row.metadata),
     background: row.background === 1,
     replicaId: row.owner,
@@ -132,9 +132,9 @@ function decodeTurn(
     usage: reader.parsePlain(row.usage) as TokenUsage | null,
     failure: failure as Failure | null,
     finish: row.finish as AnswerFinishReason | null,
-    servedModel: decodeNullableColumn(row.served_model),
+    servedModel: decodeNullableColumnText(row.served_model),
     contentHash: row.content_hash,
-    reasoningRefusedBy: decodeNullableColumn(row.reasoning_refused_by),
+    reasoningRefusedBy: decodeNullableColumnText(row.reasoning_refused_by),
     usedAtMs: row.used_at,
     isTemporary: row.short_lived === 1,
     input,
@@ -148,8 +148,8 @@ export function decodeOrigin(
 ): Origin {
   return {
     wire: row.wire,
-    account: decodeColumn(row.account),
-    model: decodeColumn(row.model),
+    account: decodeColumnText(row.account),
+    model: decodeColumnText(row.model),
     prefixHash: row.prefix_hash,
   }
 }

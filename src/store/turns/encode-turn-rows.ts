@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../core/json/json.ts'
 import { serializeItem, removeOrigin } from '../../core/items/serialize-item.ts'
 import {
-  encodeColumn,
+  encodeColumnText,
   encodeKeyColumn,
   encodeNullableColumn,
 } from '../database/escape-column-text.ts'
@@ -16,17 +16,17 @@ import type { NewTurn, PlacedItem, TurnEnding } from './turn-store-interface.ts'
 import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
 
 export function encodeTurn(turn: NewTurn, { encrypt }: StorageCipher): TurnRow {
-  const [id, tenant] = [encodeColumn(turn.id), encodeColumn(turn.tenant)]
+  const [id, tenant] = [encodeColumnText(turn.id), encodeColumnText(turn.tenant)]
   return {
     id,
     tenant,
     user_id: encodeNullableColumn(turn.user),
-    thread: encodeColumn(turn.thread),
+    thread: encodeColumnText(turn.thread),
     parent: encodeNullableColumn(turn.parent),
     dialect: turn.dialect,
     wire: turn.origin.wire,
-    account: encodeColumn(turn.origin.account),
-    model: encodeColumn(turn.origin.model),
+    account: encodeColumnText(turn.origin.account),
+    model: encodeColumnText(turn.origin.model),
     prefix_hash: turn.origin.prefixHash,
     state: turn.background ? 'queued' : 'open',
     created_at: turn.createdAtMs,
@@ -75,7 +75,7 @@ export type TurnRowEnding = Pick<
 >
 
 export function encodeTurnEnding(ending: TurnEnding, { encrypt }: StorageCipher): TurnRowEnding {
-  const [id, tenant] = [encodeColumn(ending.turnId), encodeColumn(ending.tenant)]
+  const [id, tenant] = [encodeColumnText(ending.turnId), encodeColumnText(ending.tenant)]
   // Encrypts the failure too, because a provider that rejects a text may quote it.
   const failure = encodeJsonOrNull(ending.failure)
   return {
@@ -83,8 +83,8 @@ export function encodeTurnEnding(ending: TurnEnding, { encrypt }: StorageCipher)
     tenant,
     state: ending.state,
     wire: ending.origin.wire,
-    account: encodeColumn(ending.origin.account),
-    model: encodeColumn(ending.origin.model),
+    account: encodeColumnText(ending.origin.account),
+    model: encodeColumnText(ending.origin.model),
     ended_at: ending.endedAtMs,
     usage: encodeJsonOrNull(ending.usage),
     failure: failure === null ? null : encrypt(failure, locateText(tenant, id, 'failure')),
@@ -108,7 +108,7 @@ export function encodeInputItems(
   { id, tenant, input }: NewTurn,
   cipher: StorageCipher,
 ): readonly EncodedItem[] {
-  const turn = { id: encodeColumn(id), tenant: encodeColumn(tenant) }
+  const turn = { id: encodeColumnText(id), tenant: encodeColumnText(tenant) }
   return input.map((item, position) => encodeItem(turn, { side: 'in', position, item }, cipher))
 }
 
@@ -118,7 +118,7 @@ export function encodeOutputItems(
   items: readonly PlacedItem[],
   cipher: StorageCipher,
 ): readonly EncodedItem[] {
-  const turn = { id: encodeColumn(turnId), tenant: encodeColumn(tenant) }
+  const turn = { id: encodeColumnText(turnId), tenant: encodeColumnText(tenant) }
   return items.map((placed) => encodeItem(turn, { side: 'out', ...placed }, cipher))
 }
 

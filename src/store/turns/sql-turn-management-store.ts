@@ -16,7 +16,7 @@ import type {
   TurnDeletionResult,
   TurnPage,
 } from './turn-management-store-interface.ts'
-import { decodeColumn, encodeColumn } from '../database/escape-column-text.ts'
+import { decodeColumnText, encodeColumnText } from '../database/escape-column-text.ts'
 import { resolvePageStart } from '../database/page-cursor.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
@@ -45,7 +45,7 @@ import { createSummaryStatements } from '../summaries/summary-statements.ts'
 import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
 import {
   NO_ENCRYPTION,
-  readEncryptedRows,
+  decryptRows,
   type RowReader,
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
@@ -67,7 +67,7 @@ export function createTurnManagementStore(
       const [turns = [], ownItems = []] = await engine.read([chainTurns(key), sql.turnItems(key)])
       const itemRows = ownItems as readonly ItemBodyRow[]
       const restoredItems = await restoreRowMedia(engine, media, key.tenant, itemRows, encryption)
-      const chain = readEncryptedRows(encryption, key.tenant, (rows) =>
+      const chain = decryptRows(encryption, key.tenant, (rows) =>
         decodeTurnChain(key.id, turns as readonly TurnRow[], restoredItems, rows),
       )
       return chain.at(-1) ?? null
@@ -97,10 +97,10 @@ export function createTurnManagementStore(
     },
     async listTurns(page) {
       const [turns = [], outputs = []] = await engine.read(buildListQueries(sql, page))
-      const tenant = encodeColumn(page.tenant)
+      const tenant = encodeColumnText(page.tenant)
       const itemRows = outputs as readonly ItemBodyRow[]
       const restoredItems = await restoreRowMedia(engine, media, tenant, itemRows, encryption)
-      return readEncryptedRows(encryption, tenant, (rows) =>
+      return decryptRows(encryption, tenant, (rows) =>
         decodeSeparateTurns(turns as readonly TurnRow[], restoredItems, rows),
       )
     },
@@ -111,7 +111,7 @@ export function createTurnManagementStore(
       const found = await engine.read(buildLookupQueries(items, key, wanted))
       const itemRows = found.flat() as readonly FoundItemRow[]
       const restoredItems = await restoreRowMedia(engine, media, key.tenant, itemRows, encryption)
-      return readEncryptedRows(encryption, key.tenant, (rows) =>
+      return decryptRows(encryption, key.tenant, (rows) =>
         decodeFoundItems(wanted, restoredItems, rows),
       )
     },
@@ -119,7 +119,7 @@ export function createTurnManagementStore(
       if (hashes.length === 0) return null
       const search = { ...encodeOwner(owner), hashes }
       const [turns = []] = await engine.read([sql.findTurnsByContent(search)])
-      return readEncryptedRows(encryption, search.tenant, (rows) =>
+      return decryptRows(encryption, search.tenant, (rows) =>
         decodeFirstMatch(hashes, turns as readonly ContentRow[], rows),
       )
     },
@@ -141,7 +141,7 @@ function buildListQueries(sql: TurnManagementStatements, page: TurnPage): readon
     ...encodeOwner(page),
     after: resolvePageStart(page.after, page.order),
     limit: page.limit,
-    model: page.model === null ? '' : encodeColumn(page.model),
+    model: page.model === null ? '' : encodeColumnText(page.model),
     labels,
   }
   return [sql.listTurns(shape)(values), sql.listItems(shape)(values)]
@@ -156,7 +156,7 @@ function buildLookupQueries(
   const positions = ids.map(parseItemId).filter((position) => position !== null)
   const queries: SqlQuery[] = []
   for (let from = 0; from < ids.length; from += MAX_ITEMS_PER_QUERY) {
-    const chunk = ids.slice(from, from + MAX_ITEMS_PER_QUERY).map(encodeColumn)
+    const chunk = ids.slice(from, from + MAX_ITEMS_PER_QUERY).map(encodeColumnText)
     queries.push(sql.itemsById({ ...owner, ids: chunk }))
   }
   for (let from = 0; from < positions.length; from += MAX_ITEMS_PER_QUERY) {
@@ -200,7 +200,7 @@ function decodeFoundItems(
       (position === null
         ? undefined
         : byPosition.get(formatPositionKey(position.turnId, position.side, position.index))) ??
-      byId.get(encodeColumn(id))
+      byId.get(encodeColumnText(id))
     const item = row === undefined ? null : decodeItem(row, reader)
     if (item !== null) items.set(id, item)
   }
@@ -231,8 +231,8 @@ function decodeFirstMatch(
     if (row === undefined) continue
     const { id, thread, depth } = row
     return {
-      id: decodeColumn(id),
-      thread: decodeColumn(thread),
+      id: decodeColumnText(id),
+      thread: decodeColumnText(thread),
       depth,
       digests: decodeDigests(row, reader),
       contentHash: hash,

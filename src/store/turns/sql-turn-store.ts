@@ -4,7 +4,7 @@
  * errors are passed on, except that of a deleted turn.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { encodeColumn } from '../database/escape-column-text.ts'
+import { encodeColumnText } from '../database/escape-column-text.ts'
 import {
   createConversationStatements,
   type ConversationStatements,
@@ -33,7 +33,7 @@ import type { NewTurn, TurnStore, TurnEnding } from './turn-store-interface.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 import {
   NO_ENCRYPTION,
-  readEncryptedRows,
+  decryptRows,
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
 import { NO_ITEM_TEXTS, type ItemTextCache } from '../upstream-requests/item-text-cache.ts'
@@ -79,7 +79,7 @@ export function createTurnStore(
       const itemRows = items as readonly ItemBodyRow[]
       const { tenant } = key
       const restoredItems = await restoreRowMedia(engine, sql.media, tenant, itemRows, encryption)
-      return readEncryptedRows(encryption, tenant, (rows) =>
+      return decryptRows(encryption, tenant, (rows) =>
         decodeTurnChain(key.id, turns as readonly TurnRow[], restoredItems, rows),
       )
     },
@@ -168,7 +168,7 @@ export function buildHeadMoves(
   { turnId, tenant, hasConversationLock = false }: TurnEnding,
 ): readonly SqlQuery[] {
   return hasConversationLock
-    ? [sql.moveHead({ id: encodeColumn(turnId), tenant: encodeColumn(tenant) })]
+    ? [sql.moveHead({ id: encodeColumnText(turnId), tenant: encodeColumnText(tenant) })]
     : []
 }
 

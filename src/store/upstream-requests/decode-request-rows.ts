@@ -16,7 +16,7 @@ import type {
 import type { SentRequest } from './upstream-request-store-interface.ts'
 import { decodeCopies, restoreFromItems } from './deduplicate-against-items.ts'
 import {
-  readEncryptedRows,
+  decryptRows,
   type RowReader,
   type RowEncryption,
 } from '../encryption/read-encrypted-rows.ts'
@@ -46,7 +46,7 @@ export function decodeRequestRows(
     next = base === null ? null : formatKey(base, baseRound)
   }
   const hops = chain[0]?.[0]?.hops ?? 0
-  return readEncryptedRows(encryption, tenant, ({ decryptText }) => {
+  return decryptRows(encryption, tenant, ({ decryptText }) => {
     const readItem: ReadItemText = (turnId, position) => {
       const body = itemBodies.get(formatKey(turnId, position))
       return body === undefined ? null : decryptText(body, { rowId: turnId, part: 'in', position })

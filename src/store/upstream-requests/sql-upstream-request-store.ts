@@ -3,7 +3,7 @@
  * the request of the next turn is stored as the difference to the last one. Without the cache, each
  * write would begin with a read.
  */
-import { encodeColumn } from '../database/escape-column-text.ts'
+import { encodeColumnText } from '../database/escape-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { listMediaReferences } from '../media/extract-item-media.ts'
 import {
@@ -81,7 +81,7 @@ export function createUpstreamRequestStore(
    */
   const loadBase = async (owner: Caller, turnId: string | null) => {
     const base = turnId === null ? null : await load(owner, turnId, { read: silentEncryption })
-    return base === null || turnId === null ? null : { ...base, turnId: encodeColumn(turnId) }
+    return base === null || turnId === null ? null : { ...base, turnId: encodeColumnText(turnId) }
   }
   /** Replaces the references in the body by the media that they refer to. */
   const addMedia = async (
@@ -101,7 +101,7 @@ export function createUpstreamRequestStore(
     saveRequests({ tenant, user }, turnId, collect) {
       if (pending.size >= MAX_PENDING_WRITES) return Promise.reject(new Error(TOO_MANY))
       const owner = { tenant, user }
-      const turn = { tenant: encodeColumn(tenant), turnId: encodeColumn(turnId) }
+      const turn = { tenant: encodeColumnText(tenant), turnId: encodeColumnText(turnId) }
       const write = async (): Promise<void> => {
         const request = await collect()
         if (request === null) return
@@ -123,7 +123,7 @@ export function createUpstreamRequestStore(
     },
     async loadRequest(owner, turnId, round) {
       const request = await load(owner, turnId, { round: round ?? null })
-      return request === null ? null : addMedia(request, encodeColumn(owner.tenant))
+      return request === null ? null : addMedia(request, encodeColumnText(owner.tenant))
     },
     async waitForPendingWrites() {
       await Promise.allSettled(pending.values())

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { createNoticePart } from '../../../src/core/text/gateway-notice.ts'
 import type { Item } from '../../../src/core/item.ts'
 import { PRESETS, POLICY_NAMES } from '../../../src/core/context-policy.ts'
-import { escapeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
+import { escapeFakeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { expectUnchanged } from '../../support/laws.ts'
 import { show, talk } from '../../support/talk.ts'
 
-const { run } = escapeNoticesInItems()
+const { run } = escapeFakeNoticesInItems()
 
 test('fake gateway notices in texts of users and tools are escaped (C86)', () => {
   const items = talk`

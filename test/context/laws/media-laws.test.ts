@@ -14,7 +14,7 @@ import {
 import { readPartMedia, type MediaKind } from '../../../src/core/media/content-part-media.ts'
 import { PRESETS, type MediaRules } from '../../../src/core/context-policy.ts'
 import { isUserMessage } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { escapeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
+import { escapeFakeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
 import { listVisibilityTransforms } from '../../../src/context/media/list-visibility-transforms.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { addAnswerImagesToNextQuestion } from '../../../src/context/media/add-answer-images-to-next-question.ts'
@@ -67,7 +67,7 @@ const MEDIA = { ...PRESETS.retain.media, keepTurns: 1, step: 2, imageMessages: 3
 
 const plan = (kinds: readonly MediaKind[], media: MediaRules = { ...MEDIA, repeated: 'last' }) => {
   const shown = listVisibilityTransforms({ rules: media, acceptedMediaKinds: new Set(kinds) })
-  const transforms = [escapeNoticesInItems(), ...shown]
+  const transforms = [escapeFakeNoticesInItems(), ...shown]
   return (items: readonly Item[]): TransformResult => runTransforms(items, transforms)
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../../src/core/media/content-part-media.ts'
 import { PRESETS, type MediaRules } from '../../../src/core/context-policy.ts'
 import {
-  countItemsBeforeFirstTurn,
+  countItemsBeforeFirstRound,
   isAssistantMessage,
   isKeptInEveryWindow,
   isUserMessage,
@@ -67,7 +67,7 @@ interface LocatedMedia extends PartMedia {
 function locateMedia(items: readonly Item[]): readonly LocatedMedia[] {
   const start = findRoundStarts(items).at(-1) ?? items.length
   const end = findQuestionEnd(items, start)
-  const head = countItemsBeforeFirstTurn(items)
+  const head = countItemsBeforeFirstRound(items)
   return items.flatMap((item, at) =>
     listContentParts(item).flatMap((part) => {
       const medium = readPartMedia(part)

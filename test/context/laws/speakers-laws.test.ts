@@ -5,7 +5,7 @@ import { textOfPart, type Item } from '../../../src/core/item.ts'
 import { resolvePolicy, type PolicyOverrides } from '../../../src/core/context-policy.ts'
 import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
 import { dropBeforeReset } from '../../../src/context/windows/drop-before-reset.ts'
-import { hideAuthors } from '../../../src/context/speakers/hide-authors.ts'
+import { hideItemsOfAuthors } from '../../../src/context/speakers/hide-authors.ts'
 import { mergeMessagesOfOneAuthor } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
 import {
   listPolicyTextTransforms,
@@ -13,7 +13,7 @@ import {
   runTransforms,
 } from '../../../src/context/list-and-run-transforms.ts'
 import {
-  labelSpeakers,
+  labelSpeakersAndAssignRoles,
   type SpeakerLabelOptions,
 } from '../../../src/context/speakers/label-speakers.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
@@ -45,9 +45,11 @@ const LABEL_OPTIONS: readonly SpeakerLabelOptions[] = NAMES.flatMap((names) =>
 )
 
 const TRANSFORMS: readonly (readonly [string, Transform])[] = [
-  ['hide', hideAuthors(['u1', 'Ada'])],
+  ['hide', hideItemsOfAuthors(['u1', 'Ada'])],
   ['merge', mergeMessagesOfOneAuthor()],
-  ...LABEL_OPTIONS.map((telling) => [JSON.stringify(telling), labelSpeakers(telling)] as const),
+  ...LABEL_OPTIONS.map(
+    (telling) => [JSON.stringify(telling), labelSpeakersAndAssignRoles(telling)] as const,
+  ),
 ]
 
 describe.each(TRANSFORMS)('laws of the speaker transform %s', (name, { run }) => {

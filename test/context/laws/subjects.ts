@@ -27,13 +27,13 @@ import {
 import { moveItemsAfterCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
 import { trimLongRounds } from '../../../src/context/windows/trim-long-rounds.ts'
 import { capOutputs } from '../../../src/context/tool-outputs/cap-outputs.ts'
-import { escapeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
+import { escapeFakeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
 import {
   fitTokenBudget,
   createTokenBudgetOptions,
   type TokenBudgetFitOptions,
 } from '../../../src/context/windows/fit-token-budget.ts'
-import { hideAuthors } from '../../../src/context/speakers/hide-authors.ts'
+import { hideItemsOfAuthors } from '../../../src/context/speakers/hide-authors.ts'
 import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
 import { createAlwaysSentGroupPredicate } from '../../../src/context/find-undroppable-items.ts'
 import { WEIGHING_FUNCTIONS, sumWeights } from '../../../src/context/windows/item-weights.ts'
@@ -47,7 +47,7 @@ import { dropExpiredReasoning } from '../../../src/context/reasoning/drop-expire
 import { shortenOldOutputs } from '../../../src/context/tool-outputs/shorten-old-outputs.ts'
 import { stripDetailsBlocks } from '../../../src/context/cleaning/strip-details-blocks.ts'
 import { stripMarkersFromPrompt } from '../../../src/context/cleaning/strip-markers-from-prompt.ts'
-import { labelSpeakers } from '../../../src/context/speakers/label-speakers.ts'
+import { labelSpeakersAndAssignRoles } from '../../../src/context/speakers/label-speakers.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import {
   keepRecentRounds,
@@ -71,11 +71,11 @@ export interface Subject {
 export const TRANSFORMS: readonly Subject[] = [
   { name: 'after reset', transform: dropBeforeReset(), epoch: () => 0 },
   { name: 'behind compaction', transform: moveItemsAfterCompaction(), epoch: () => 0 },
-  { name: 'hide authors', transform: hideAuthors(['u1']), epoch: () => 0 },
+  { name: 'hide authors', transform: hideItemsOfAuthors(['u1']), epoch: () => 0 },
   { name: 'merge runs', transform: mergeMessagesOfOneAuthor(), epoch: () => 0 },
   {
     name: 'tell speakers',
-    transform: labelSpeakers({
+    transform: labelSpeakersAndAssignRoles({
       names: 'prefix',
       labelsAssistants: true,
       persona: 'Ada',
@@ -138,7 +138,7 @@ export const TRANSFORMS: readonly Subject[] = [
   expiredReasoning('next_reply'),
   expiredReasoning('open_turn'),
   validReasoning(),
-  { name: 'defuse', transform: escapeNoticesInItems(), epoch: () => 0 },
+  { name: 'defuse', transform: escapeFakeNoticesInItems(), epoch: () => 0 },
   media({ repeated: 'last' }),
   media({ window: 0 }),
   media({ window: 4, repeated: 'last' }),

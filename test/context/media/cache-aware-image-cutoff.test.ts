@@ -6,7 +6,7 @@ import { listMedia } from '../../../src/core/media/media-handles.ts'
 import { MEDIA_KINDS } from '../../../src/core/media/content-part-media.ts'
 import { PRESETS, type MediaRules } from '../../../src/core/context-policy.ts'
 import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { findImageCutoff } from '../../../src/context/media/cache-aware-image-cutoff.ts'
+import { findCacheAwareImageCutoff } from '../../../src/context/media/cache-aware-image-cutoff.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { replaceHiddenMedia } from '../../../src/context/media/replace-hidden-media.ts'
 import { expectIdempotent } from '../../support/laws.ts'
@@ -136,7 +136,7 @@ test('the image cutoff never moves back, and moves only every `step` rounds', ()
       let before = 0
       for (let end = 1; end <= items.length; end += 1) {
         const list = items.slice(0, end)
-        const border = findImageCutoff(list, { keepTurns, step, ...rest })
+        const border = findCacheAwareImageCutoff(list, { keepTurns, step, ...rest })
         const newest = findRoundStarts(list).length - 1
         if (border !== before) {
           expect(border).toBeGreaterThan(before)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { hideAuthors } from '../../../src/context/speakers/hide-authors.ts'
+import { hideItemsOfAuthors } from '../../../src/context/speakers/hide-authors.ts'
 import { show, talk } from '../../support/talk.ts'
 import { ANN, authorField, withGatewayFields } from '../../support/authors.ts'
 
@@ -17,7 +17,7 @@ test('one placeholder replaces consecutive messages of a hidden author (C70)', (
     `,
     { 0: authorField('Bob'), 1: ANN, 2: authorField('Cyd'), 4: ANN },
   )
-  const step = hideAuthors(['u1', 'Cyd']).run(items)
+  const step = hideItemsOfAuthors(['u1', 'Cyd']).run(items)
   expect(show(step.items)).toBe(`user: one\n${HIDDEN}\nassistant: so\n${HIDDEN}`)
   expect(step.notes.map(({ did, at }) => `${did} ${at}`)).toEqual([
     'changed 1',
@@ -32,7 +32,7 @@ test('a placeholder also replaces media of a hidden author', () => {
     role: 'user',
     content: [{ type: 'input_image', image_url: 'https://x.test/secret.png' }],
   }
-  const { items } = hideAuthors(['Ann']).run(withGatewayFields([image], { 0: ANN }))
+  const { items } = hideItemsOfAuthors(['Ann']).run(withGatewayFields([image], { 0: ANN }))
   expect(JSON.stringify(items)).not.toContain('secret')
 })
 
@@ -47,15 +47,17 @@ test('a call of a hidden author is hidden together with its output and reasoning
     `,
     { 2: ANN },
   )
-  expect(show(hideAuthors(['u1']).run(items).items)).toBe(`user: look\n${HIDDEN}\nuser: well?`)
+  expect(show(hideItemsOfAuthors(['u1']).run(items).items)).toBe(
+    `user: look\n${HIDDEN}\nuser: well?`,
+  )
 })
 
 test('a hidden author is recognized by the `name` of a chat message', () => {
   const items: readonly Item[] = [{ ...talk`user: hi`[0]!, native: { chat: { name: 'Ann' } } }]
-  expect(show(hideAuthors(['Ann']).run(items).items)).toBe(HIDDEN)
+  expect(show(hideItemsOfAuthors(['Ann']).run(items).items)).toBe(HIDDEN)
 })
 
 test('hiding authors returns the same list if none of them has written a message', () => {
   const items = withGatewayFields(talk`user: hi`, { 0: ANN })
-  expect(hideAuthors(['u2']).run(items).items).toBe(items)
+  expect(hideItemsOfAuthors(['u2']).run(items).items).toBe(items)
 })

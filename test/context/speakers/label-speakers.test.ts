@@ -3,14 +3,14 @@ import type { Item } from '../../../src/core/item.ts'
 import { PRESETS, type SpeakerRules } from '../../../src/core/context-policy.ts'
 import {
   resolveSpeakerLabelOptions,
-  labelSpeakers,
+  labelSpeakersAndAssignRoles,
 } from '../../../src/context/speakers/label-speakers.ts'
 import { show, talk } from '../../support/talk.ts'
 import { ANN, authorField, withGatewayFields } from '../../support/authors.ts'
 
 function labelAll(items: readonly Item[], rules: Partial<SpeakerRules> = {}, hasNames = false) {
   const telling = resolveSpeakerLabelOptions({ ...PRESETS.retain.speakers, ...rules }, hasNames)
-  return labelSpeakers(telling).run(items)
+  return labelSpeakersAndAssignRoles(telling).run(items)
 }
 
 const readName = (item: Item | undefined) => item?.native?.['chat']?.['name']

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findConsecutiveAnswers } from '../../../src/core/items/find-consecutive-answers.ts'
+import { findContinuingAnswers } from '../../../src/core/items/find-consecutive-answers.ts'
 import type { Item, Origin } from '../../../src/core/item.ts'
 import { talk } from '../../support/talk.ts'
 
@@ -25,7 +25,7 @@ const ANSWER_WITH_CALL = talk`
   call a
 `
 
-test('findConsecutiveAnswers finds an answer that directly follows another one', () => {
+test('findContinuingAnswers finds an answer that directly follows another one', () => {
   const [one, two, three] = [origin(), origin(), origin()]
   const items = [
     ...QUESTION,
@@ -33,21 +33,21 @@ test('findConsecutiveAnswers finds an answer that directly follows another one',
     ...withOrigin(ANSWER, two),
     ...withOrigin(ANSWER_WITH_CALL, three),
   ]
-  expect(findConsecutiveAnswers(items)).toEqual([4, 6])
+  expect(findContinuingAnswers(items)).toEqual([4, 6])
 })
 
-test('findConsecutiveAnswers finds an answer that follows assistant text without an origin', () => {
+test('findContinuingAnswers finds an answer that follows assistant text without an origin', () => {
   const begun = talk`assistant: Once upon`
-  expect(findConsecutiveAnswers([...QUESTION, ...begun, ...withOrigin(ANSWER, origin())])).toEqual([
+  expect(findContinuingAnswers([...QUESTION, ...begun, ...withOrigin(ANSWER, origin())])).toEqual([
     3,
   ])
 })
 
-test('findConsecutiveAnswers finds a call that follows edited text of another answer', () => {
+test('findContinuingAnswers finds a call that follows edited text of another answer', () => {
   const [thought = ANSWER[0]] = withOrigin(ANSWER, origin())
   const edited = talk`assistant: Twice`
   const items = [...QUESTION, ...(thought ? [thought] : []), ...edited]
-  expect(findConsecutiveAnswers([...items, ...withOrigin(talk`call a`, origin())])).toEqual([4])
+  expect(findContinuingAnswers([...items, ...withOrigin(talk`call a`, origin())])).toEqual([4])
 })
 
 describe('answers that do not directly follow another one', () => {
@@ -57,7 +57,7 @@ describe('answers that do not directly follow another one', () => {
     ['after an output of a wire-specific tool', talk`shell-output a 4`],
     ['after instructions', talk`developer: be quick`],
     ['after a compaction', talk`hosted compaction`],
-  ])('findConsecutiveAnswers leaves out an answer %s', (_, between) => {
+  ])('findContinuingAnswers leaves out an answer %s', (_, between) => {
     const items = [
       ...QUESTION,
       ...withOrigin(ANSWER_WITH_CALL, origin()),
@@ -65,22 +65,22 @@ describe('answers that do not directly follow another one', () => {
       ...withOrigin(ANSWER, origin()),
       ...talk`assistant: And so on.`,
     ]
-    expect(findConsecutiveAnswers(items)).toEqual([])
+    expect(findContinuingAnswers(items)).toEqual([])
   })
 
-  test('findConsecutiveAnswers returns an empty list if no item has an origin', () => {
-    expect(findConsecutiveAnswers([...QUESTION, ...ANSWER, ...ANSWER_WITH_CALL])).toEqual([])
+  test('findContinuingAnswers returns an empty list if no item has an origin', () => {
+    expect(findContinuingAnswers([...QUESTION, ...ANSWER, ...ANSWER_WITH_CALL])).toEqual([])
   })
 
-  test('findConsecutiveAnswers leaves out the items of an answer after edited text of the same answer', () => {
+  test('findContinuingAnswers leaves out the items of an answer after edited text of the same answer', () => {
     const [one, two] = [origin(), origin()]
     const edited = talk`assistant: Twice`
     const [thought = ANSWER[0], ...rest] = withOrigin([...ANSWER, ...ANSWER_WITH_CALL], one)
     const items = [...QUESTION, ...(thought ? [thought] : []), ...edited, ...rest]
-    expect(findConsecutiveAnswers(items)).toEqual([])
+    expect(findContinuingAnswers(items)).toEqual([])
     // The first item of an answer has no recorded item before it that shows whose text precedes it.
     expect(
-      findConsecutiveAnswers([...QUESTION, ...edited, ...withOrigin(talk`call a`, two)]),
+      findContinuingAnswers([...QUESTION, ...edited, ...withOrigin(talk`call a`, two)]),
     ).toEqual([])
   })
 })

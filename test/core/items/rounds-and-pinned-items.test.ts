@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import {
-  countItemsBeforeFirstTurn,
+  countItemsBeforeFirstRound,
   findQuestionEnd,
   findRoundStarts,
 } from '../../../src/core/items/rounds-and-pinned-items.ts'
@@ -27,11 +27,11 @@ test('a list without user messages has no rounds', () => {
   expect(findRoundStarts(talk`assistant: hello`)).toEqual([])
 })
 
-test('countItemsBeforeFirstTurn counts the instructions and tool definitions before the first message of a turn', () => {
-  expect(countItemsBeforeFirstTurn([])).toBe(0)
-  expect(countItemsBeforeFirstTurn(talk`user: hello`)).toBe(0)
+test('countItemsBeforeFirstRound counts the instructions and tool definitions before the first message of a turn', () => {
+  expect(countItemsBeforeFirstRound([])).toBe(0)
+  expect(countItemsBeforeFirstRound(talk`user: hello`)).toBe(0)
   expect(
-    countItemsBeforeFirstTurn(talk`
+    countItemsBeforeFirstRound(talk`
     system: be brief
     hosted additional_tools
     developer: and kind

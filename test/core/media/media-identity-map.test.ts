@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createMediaIdentityMap } from '../../../src/core/media/media-identity-map.ts'
+import { createMapKeyedByMedia } from '../../../src/core/media/media-identity-map.ts'
 
 test('a map by media identity distinguishes long keys that differ only between the sampled characters', () => {
-  const map = createMediaIdentityMap<number>()
+  const map = createMapKeyedByMedia<number>()
   const long = (at: number) => `${'A'.repeat(at)}B${'A'.repeat(999 - at)}`
   map.set(long(100), 1)
   map.set(long(101), 2)

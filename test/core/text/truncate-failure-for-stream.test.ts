@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Failure } from '../../../src/core/stream-event.ts'
-import { truncateFailure } from '../../../src/core/text/truncate-failure-for-stream.ts'
+import { truncateFailureForStream } from '../../../src/core/text/truncate-failure-for-stream.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 
 const FAILURE: Failure = {
@@ -13,25 +13,25 @@ const FAILURE: Failure = {
   param: null,
 }
 
-test('truncateFailure returns a short failure unchanged', () => {
+test('truncateFailureForStream returns a short failure unchanged', () => {
   for (const message of ['', 'So', 'x'.repeat(4000)]) {
     const failure = { ...FAILURE, message }
-    expect(truncateFailure(failure)).toBe(failure)
+    expect(truncateFailureForStream(failure)).toBe(failure)
   }
 })
 
-test('truncateFailure shortens long fields without splitting a character', () => {
+test('truncateFailureForStream shortens long fields without splitting a character', () => {
   const anything = fc
     .array(fc.constantFrom('x', '\0', '😀', 'é'.repeat(500), 'y'.repeat(3999)), { maxLength: 20 })
     .map((pieces) => pieces.join(''))
   fc.assert(
     fc.property(anything, anything, (message, code) => {
-      const short = truncateFailure({ ...FAILURE, message, code })
+      const short = truncateFailureForStream({ ...FAILURE, message, code })
       expect(short.message.length).toBeLessThanOrEqual(4000)
       expect(short.message.isWellFormed()).toBe(true)
       expect(short.code?.length).toBeLessThanOrEqual(400)
       expect(message.startsWith(short.message.replace(/…$/, ''))).toBe(true)
-      expect(truncateFailure(short)).toBe(short)
+      expect(truncateFailureForStream(short)).toBe(short)
     }),
   )
 })

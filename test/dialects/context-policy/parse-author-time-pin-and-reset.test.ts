@@ -4,12 +4,12 @@ import type { JsonObject } from '../../../src/core/json/json.ts'
 import { isPinnedByClient } from '../../../src/core/items/rounds-and-pinned-items.ts'
 import { isHistorySummary } from '../../../src/core/items/summary-message.ts'
 import { chatDialect } from '../../../src/dialects/chat/chat-dialect.ts'
-import { parseRequestWithOverrides } from '../../../src/dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../../../src/dialects/context-policy/parse-request-with-overrides.ts'
 import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 
-const parseChat = (body: JsonObject) => parseRequestWithOverrides(chatDialect, body)
-const parseResponses = (body: JsonObject) => parseRequestWithOverrides(responsesDialect, body)
+const parseChat = (body: JsonObject) => parseRequestAndBackstoryFields(chatDialect, body)
+const parseResponses = (body: JsonObject) => parseRequestAndBackstoryFields(responsesDialect, body)
 
 const author = { id: 'u1', name: 'Ann', type: 'user' }
 const field = { pin: true, author, reset: true, sent_at: 1_767_225_600 }
@@ -65,7 +65,7 @@ describe('the field `backstory` of an item', () => {
   test("a request in which no item has the field `backstory` keeps the client's body object and bytes", () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'backstory' }] }
     const bytes = () => new Uint8Array(1)
-    const clientRequest = parseRequestWithOverrides(chatDialect, body, bytes)
+    const clientRequest = parseRequestAndBackstoryFields(chatDialect, body, bytes)
     expect(clientRequest.body).toBe(body)
     expect(clientRequest.bytes).toBe(bytes)
   })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Part } from '../../../src/core/item.ts'
-import { correctMediaTypes } from '../../../src/media/transforms/correct-or-hide-mislabeled-media.ts'
+import { correctOrHideMislabeledMedia } from '../../../src/media/transforms/correct-or-hide-mislabeled-media.ts'
 import {
-  hideMediaOverLimit,
+  hideMediaOverSizeLimit,
   findOversizedMedia,
 } from '../../../src/media/transforms/hide-media-over-size-limit.ts'
 import type { LoadedMedia } from '../../../src/media/loading/load-result-types.ts'
@@ -103,7 +103,7 @@ describe('embedding a loaded medium', () => {
 })
 
 describe('correcting the types of media (C85)', () => {
-  const correct = (...items: readonly Item[]) => correctMediaTypes().run(items)
+  const correct = (...items: readonly Item[]) => correctOrHideMislabeledMedia().run(items)
 
   test('an image with a wrong media type gets the type of its content', () => {
     const step = correct(user(image(createDataUrl('image/jpeg', 'image/png'))))
@@ -122,8 +122,8 @@ describe('correcting the types of media (C85)', () => {
       user({ type: 'input_file', file_data: createDataUrl('application/pdf'), filename: 'a.pdf' }),
       user({ type: 'input_audio', input_audio: { data: dataOf('audio/wav'), format: 'wav' } }),
     ]
-    expect(correctMediaTypes().run(items)).toEqual({ items, notes: [] })
-    expect(correctMediaTypes().run(items).items).toBe(items)
+    expect(correctOrHideMislabeledMedia().run(items)).toEqual({ items, notes: [] })
+    expect(correctOrHideMislabeledMedia().run(items).items).toBe(items)
   })
 
   test('an image whose content is HTML or audio is replaced by a notice to the model', () => {
@@ -159,7 +159,7 @@ describe('correcting the types of media (C85)', () => {
   test('an image whose base64 content has leading spaces or URL-safe characters stays unchanged', () => {
     for (const base64 of [` ${dataOf('image/jpeg').slice(0, 21)}`, '_9j_4AAQSkZJRgABAQ']) {
       const items = [user(image(`data:image/jpeg;base64,${base64}`))]
-      expect(correctMediaTypes().run(items).items).toBe(items)
+      expect(correctOrHideMislabeledMedia().run(items).items).toBe(items)
     }
   })
 
@@ -179,7 +179,7 @@ function dataOf(kind: (typeof KINDS)[number]): string {
 
 describe('the media size limits of an upstream (C99)', () => {
   const limits = { maxImageChars: 400, maxRequestChars: 1000 }
-  const fit = (...items: readonly Item[]) => hideMediaOverLimit(limits).run(items)
+  const fit = (...items: readonly Item[]) => hideMediaOverSizeLimit(limits).run(items)
   const sized = (chars: number) => image(`data:image/png;base64,${'A'.repeat(chars)}`)
 
   test('an image over the size limit is hidden in an earlier question, and reported in the latest question', () => {
@@ -225,10 +225,10 @@ describe('the media size limits of an upstream (C99)', () => {
     )
   })
 
-  test('hideMediaOverLimit returns the same list object if the upstream has no size limits', () => {
+  test('hideMediaOverSizeLimit returns the same list object if the upstream has no size limits', () => {
     const items = [user(sized(4000))]
     expect(
-      hideMediaOverLimit({ maxImageChars: null, maxRequestChars: null }).run(items).items,
+      hideMediaOverSizeLimit({ maxImageChars: null, maxRequestChars: null }).run(items).items,
     ).toBe(items)
   })
 })
@@ -264,8 +264,8 @@ const steps: readonly (readonly [name: string, step: Transform])[] = [
     'embedLoadedMedia',
     embedLoadedMediaOrNotice(loaded, resolveMediaUrlsAndLimits(account('gemini'))),
   ],
-  ['correctMediaTypes', correctMediaTypes()],
-  ['hideMediaOverLimit', hideMediaOverLimit({ maxImageChars: 60, maxRequestChars: 200 })],
+  ['correctOrHideMislabeledMedia', correctOrHideMislabeledMedia()],
+  ['hideMediaOverSizeLimit', hideMediaOverSizeLimit({ maxImageChars: 60, maxRequestChars: 200 })],
 ]
 
 test.each(steps)(

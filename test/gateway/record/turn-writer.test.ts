@@ -2,7 +2,7 @@ import type { Item, Message } from '../../../src/core/item.ts'
 import { describe, expect, test } from 'vitest'
 import type { Outcome } from '../../../src/core/collect-answer-outcome.ts'
 import { openTurnWriter } from '../../../src/gateway/record/turn-writer.ts'
-import { createReplicaState } from '../../../src/gateway/replica-state.ts'
+import { createReplicaAndUnclosedTurns } from '../../../src/gateway/replica-state.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 import type {
   NewTurn,
@@ -82,7 +82,7 @@ function recordCalls(failing: readonly string[] = []) {
     transport: () => {
       throw new Error('not here')
     },
-    replica: createReplicaState('R1'),
+    replica: createReplicaAndUnclosedTurns('R1'),
     newTurnId: () => TURN.id,
     nowMs: () => 2,
     log: (_, event) => void logged.push(event),

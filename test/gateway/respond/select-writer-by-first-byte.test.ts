@@ -5,7 +5,7 @@ import { createOutcomeCollector } from '../../../src/core/collect-answer-outcome
 import type { AnswerRenderer } from '../../../src/core/ports/dialect-interface.ts'
 import { createFailure } from '../../../src/core/errors/gateway-error.ts'
 import type { ResponseWriter } from '../../../src/gateway/respond/response-writer-interface.ts'
-import { selectWriterByFirstByte } from '../../../src/gateway/respond/select-writer-by-first-byte.ts'
+import { selectStreamOrJsonWriter } from '../../../src/gateway/respond/select-writer-by-first-byte.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { Provider } from '../../../src/providers/provider-interface.ts'
 import { createTranslatingWriter } from '../../../src/gateway/respond/translate-stream.ts'
@@ -27,7 +27,7 @@ describe('selection of the writer by the first character', () => {
     renderEnd: () => name,
   })
   const read = (...chunks: readonly string[]) => {
-    const writer = selectWriterByFirstByte(createNamedWriter('stream'), () =>
+    const writer = selectStreamOrJsonWriter(createNamedWriter('stream'), () =>
       createNamedWriter('json'),
     )
     return [...chunks.map((chunk) => writer.push(bytes(chunk))), writer.endBody(null)]

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Engine } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
-import { createLayerStore } from '../../../src/store/memory-layers/sql-memory-layer-store.ts'
+import { createMemoryLayerStore } from '../../../src/store/memory-layers/sql-memory-layer-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { saveNextVersion } from '../../../src/memory/versioned-layers/save-next-version.ts'
 import { newId } from '../../store/turns.ts'
@@ -15,7 +15,7 @@ afterAll(() => engine.close())
 
 /** Each replica has its own store on one database. */
 const replica = () => ({
-  layers: createLayerStore(engine),
+  layers: createMemoryLayerStore(engine),
   newTurnId: newId,
   nowMs: () => 1_795_000_000_000,
 })

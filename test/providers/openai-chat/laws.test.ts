@@ -5,7 +5,7 @@ import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
 import { NOTES } from '../../../src/providers/openai-chat/encoding-notes.ts'
-import { KNOWN_SERVICE_QUIRKS } from '../../../src/providers/openai-chat/known-service-quirks.ts'
+import { SERVICE_QUIRK_PROFILES } from '../../../src/providers/openai-chat/known-service-quirks.ts'
 import { runStage } from '../../../src/core/stream/stream-stage.ts'
 import { findChatFaults } from '../../support/chat-laws.ts'
 import { conversation, tidyConversation } from '../../support/conversations.ts'
@@ -14,7 +14,7 @@ import { accountOf, itemsIn, promptOf, encodePrompt, user } from './kit.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 
 const quirkSets = fc
-  .constantFrom(...Object.keys(KNOWN_SERVICE_QUIRKS), 'none', 'strict')
+  .constantFrom(...Object.keys(SERVICE_QUIRK_PROFILES), 'none', 'strict')
   .map((name): JsonObject =>
     name === 'strict'
       ? { strictAlternation: true, userAfterTool: false, prefixCompletion: false }

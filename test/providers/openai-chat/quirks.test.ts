@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../src/core/json/json.ts'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
-import { KNOWN_SERVICE_QUIRKS } from '../../../src/providers/openai-chat/known-service-quirks.ts'
+import { SERVICE_QUIRK_PROFILES } from '../../../src/providers/openai-chat/known-service-quirks.ts'
 import { readChatQuirks } from '../../../src/providers/openai-chat/quirks.ts'
 import { talk } from '../../support/talk.ts'
 import { accountOf, image, message, promptOf, encode, user } from './kit.ts'
@@ -12,7 +12,11 @@ test('the quirk `profile` sets the quirks of a service, which the account can ov
   const quirks = readChatQuirks(
     accountOf({ profile: 'deepseek', reasoningOn: 'all', query: 'a=1' }),
   )
-  expect(quirks).toEqual({ ...KNOWN_SERVICE_QUIRKS['deepseek'], reasoningOn: 'all', query: 'a=1' })
+  expect(quirks).toEqual({
+    ...SERVICE_QUIRK_PROFILES['deepseek'],
+    reasoningOn: 'all',
+    query: 'a=1',
+  })
 })
 
 test('invalid values of Chat Completions quirks are ignored', () => {

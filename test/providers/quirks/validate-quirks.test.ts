@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { COMMON_QUIRKS } from '../../../src/providers/quirks/common-quirks.ts'
-import { KNOWN_SERVICE_QUIRKS } from '../../../src/providers/openai-chat/known-service-quirks.ts'
+import { SERVICE_QUIRK_PROFILES } from '../../../src/providers/openai-chat/known-service-quirks.ts'
 import { PROVIDERS } from '../../../src/providers/registry.ts'
 import { validateQuirks } from '../../../src/providers/quirks/validate-quirks.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
@@ -19,7 +19,7 @@ test('validateQuirks reports invalid values and quirks of other wires', () => {
     jsonSchema: true,
   }
   expect(validateQuirks('chat', quirks)).toEqual([
-    `quirks.profile must be one of: ${Object.keys(KNOWN_SERVICE_QUIRKS).join(', ')}.`,
+    `quirks.profile must be one of: ${Object.keys(SERVICE_QUIRK_PROFILES).join(', ')}.`,
     'quirks.developerRole must be true or false.',
     'quirks.callIdPattern must be a regular expression.',
     'quirks.refuses must be a list of field names.',

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { createDeletionLogStatements } from '../../../src/store/deletion/deletion-log-statements.ts'
-import { createLayerStatements } from '../../../src/store/memory-layers/memory-layer-statements.ts'
+import { createMemoryLayerStatements } from '../../../src/store/memory-layers/memory-layer-statements.ts'
 import {
   createSummaryStatements,
   type NewSummaryRow,
@@ -33,7 +33,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     removeOldEntries: sql.removeOldEntries(key),
     removeDeletedFact: sql.removeFact(work),
     removeDeletedSummary: createSummaryStatements(language).removeIfSourceDeleted(summary),
-    removeDeletedVersion: createLayerStatements(language).removeIfSourceDeleted({
+    removeDeletedVersion: createMemoryLayerStatements(language).removeIfSourceDeleted({
       ...work,
       parentTurnId: '6',
     } as NewLayerVersionRow),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
-import { createLayerStore } from '../../../src/store/memory-layers/sql-memory-layer-store.ts'
-import { createLayerStatements } from '../../../src/store/memory-layers/memory-layer-statements.ts'
+import { createMemoryLayerStore } from '../../../src/store/memory-layers/sql-memory-layer-store.ts'
+import { createMemoryLayerStatements } from '../../../src/store/memory-layers/memory-layer-statements.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
@@ -20,7 +20,10 @@ test('layer versions are encrypted, re-encrypted with a new key, and not found w
   const keyOf = (kid: string, byte: number) => ({ kid, key: new Uint8Array(32).fill(byte) })
   const [old, recent] = [keyOf('old', 1), keyOf('new', 2)]
   const storeWith = (...keys: readonly ReturnType<typeof keyOf>[]) =>
-    createLayerStore(engine, { cipher: createStorageCipher(keys), onUnreadable: () => undefined })
+    createMemoryLayerStore(engine, {
+      cipher: createStorageCipher(keys),
+      onUnreadable: () => undefined,
+    })
   const place = { owner: { tenant: 't', user: null }, layer: 'working_memory', thread: 'thread' }
   const version = newVersion(place, { body: { memory: { a: 'secret' } } })
   await storeWith(old).saveVersion(version)
@@ -38,7 +41,7 @@ const owner = { tenant: 't', user: 'u7' }
 const key = { ...owner, layer: 'working_memory', thread: 't7' }
 
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
-  const sql = createLayerStatements(language)
+  const sql = createMemoryLayerStatements(language)
   return {
     loadVersions: sql.loadVersions({ ...key, limit: 48 }),
     removeOld: sql.removeOld({ ...key, upTo: 3 }),

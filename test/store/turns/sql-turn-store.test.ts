@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { encodeColumn, encodeKeyColumn } from '../../../src/store/database/escape-column-text.ts'
+import {
+  encodeColumnText,
+  encodeKeyColumn,
+} from '../../../src/store/database/escape-column-text.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import type { Engine } from '../../../src/store/database/engine-interface.ts'
 import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
@@ -58,14 +61,14 @@ test('openTurn stores the type, id and call id of an item in columns', async () 
   ])
 })
 
-test('encodeColumn returns different values for different texts', () => {
+test('encodeColumnText returns different values for different texts', () => {
   const texts = ['a', '"a"', '"\\"a\\""', 'a\0', '"a\\u0000"', '\ud800', '"\\ud800"', '\ufffd', '']
-  expect(new Set(texts.map(encodeColumn)).size).toBe(texts.length)
-  for (const column of texts.map(encodeColumn)) {
+  expect(new Set(texts.map(encodeColumnText)).size).toBe(texts.length)
+  for (const column of texts.map(encodeColumnText)) {
     expect(column.isWellFormed()).toBe(true)
     expect(column).not.toContain('\0')
   }
-  expect(encodeColumn('plain')).toBe('plain')
+  expect(encodeColumnText('plain')).toBe('plain')
   expect(encodeKeyColumn('call_1')).toBe('call_1')
   expect([null, undefined, 7, {}, 'x'.repeat(257)].map(encodeKeyColumn)).toEqual(
     Array(5).fill(null),

@@ -10,7 +10,7 @@
 import type { Item } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/sse.ts'
-import { createOmittedImageStatus, renderItemImages } from '../../render-answer-images.ts'
+import { createOmittedImageStatus, renderAnswerImages } from '../../render-answer-images.ts'
 import { exceedsByteLimit, MAX_LINE_BYTES, splitLongText } from '../../stream-line-limits.ts'
 import { groupByLineLength, type ChunkRenderer } from './chunk-renderer.ts'
 import { readReasoningDetails, renderAnnotations } from './shared-answer-fields.ts'
@@ -42,7 +42,7 @@ export function createNonTextDeltaWriter(
   }
   return (item, hasReasoningText) => {
     if (item.type === 'message') sendList('annotations', renderAnnotations(item.content))
-    sendList('images', renderItemImages(item), createOmittedImageMessage)
+    sendList('images', renderAnswerImages(item), createOmittedImageMessage)
     delayedDetails = [...delayedDetails, ...readReasoningDetails(item)]
     // Open WebUI gets reasoning details only after reasoning text, because it shows details without
     // text as an empty block, even in the middle of the answer.

@@ -11,7 +11,7 @@ import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { AnswerContext, PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
 import { isDoneMarker } from '../../../core/stream/sse.ts'
-import type { TextDeltaPattern } from '../../../core/stream/text-delta-pattern.ts'
+import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-pattern.ts'
 import { completionId } from '../../../core/turn-derived-ids.ts'
 import { createCachingMessageParser, WITHOUT_HOSTILE_FIELDS } from '../../pass-through-json.ts'
 import { fillStreamToolCallIds, fillBodyToolCallIds } from './insert-recorded-call-ids.ts'
@@ -101,7 +101,7 @@ const MAY_BE_ENDING = /"finish_reason": ?"|"error"/
  * with further fields in the delta, with logprobs or several choices, and those that may be
  * hostile.
  */
-const PLAIN_TEXT_DELTA: TextDeltaPattern = {
+const PLAIN_TEXT_DELTA: TextDeltaMessagePattern = {
   before:
     /^\{.*?"delta": ?\{(?:"role": ?"assistant", ?|"\w+": ?(?:null|""|\[\]), ?)*"(?:content|reasoning_content|reasoning)": ?"/s,
   after: /^"(?:, ?"role": ?"assistant"|, ?"\w+": ?(?:null|""|\[\]))*\}/,

@@ -5,7 +5,7 @@ import type { Item } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
-import { renderItemImages } from '../../render-answer-images.ts'
+import { renderAnswerImages } from '../../render-answer-images.ts'
 import { joinVisibleReasoning, joinVisibleText } from './join-visible-text.ts'
 import {
   renderFinishReason,
@@ -49,7 +49,7 @@ export function renderAssistantMessage(items: readonly Item[]): JsonObject {
   const details = items.flatMap(readReasoningDetails)
   const parts = items.flatMap((item) => (item.type === 'message' ? item.content : []))
   const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.refusal] : [])).join('')
-  const images = items.flatMap(renderItemImages)
+  const images = items.flatMap(renderAnswerImages)
   const hasNoText = text === '' && (calls.length > 0 || refusal !== '')
   return {
     role: 'assistant',

@@ -14,7 +14,7 @@ import { patchObject } from '../../../core/json/patch-object.ts'
 import type { AnswerContext, PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
 import type { Failure } from '../../../core/stream-event.ts'
 import type { SseMessage } from '../../../core/stream/sse.ts'
-import type { TextDeltaPattern } from '../../../core/stream/text-delta-pattern.ts'
+import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-pattern.ts'
 import { responseId } from '../../../core/turn-derived-ids.ts'
 import { createCachingMessageParser, WITHOUT_HOSTILE_FIELDS } from '../../pass-through-json.ts'
 import {
@@ -84,7 +84,7 @@ const MAY_BE_HOSTILE = /"(?:event|selected_model_id|sources)"|\\u00/
  * Matches an event that contains only a text delta. All other events are parsed: those with
  * annotations, items, parts or logprobs, and those that may be hostile.
  */
-const PLAIN_TEXT_DELTA: TextDeltaPattern = {
+const PLAIN_TEXT_DELTA: TextDeltaMessagePattern = {
   before: /^\{[^{}[\]]*?"delta": ?"/,
   after: /^"/,
   excludedPatterns: [

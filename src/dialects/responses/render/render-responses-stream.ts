@@ -12,7 +12,7 @@ import type { SseMessage } from '../../../core/stream/sse.ts'
 import type { Item } from '../../../core/item.ts'
 import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
 import { exceedsByteLimit } from '../../stream-line-limits.ts'
-import { createOmittedImageStatus, renderItemImages } from '../../render-answer-images.ts'
+import { createOmittedImageStatus, renderAnswerImages } from '../../render-answer-images.ts'
 import { prependContinuedOutput } from './prepend-continued-output.ts'
 import {
   renderRequestFields,
@@ -24,13 +24,13 @@ import {
   type ResponseStatus,
 } from './render-response-fields.ts'
 import { createEventShortener } from './shorten-events-over-limit.ts'
-import { createSizeLimitedEventCollector } from './size-limited-event-collector.ts'
+import { createLineLimitedEventCollector } from './size-limited-event-collector.ts'
 import { createOutputEventWriter } from './output-event-writer.ts'
 import { createSseEventCollector, type SseEventCollector } from './sse-event-collector.ts'
 
 export function createResponsesStreamRenderer(answerContext: AnswerContext): AnswerRenderer {
   const collector = answerContext.clientRequest.client.isOpenWebUi
-    ? createSizeLimitedEventCollector()
+    ? createLineLimitedEventCollector()
     : createSseEventCollector()
   const response = createResponseEventWriter(answerContext, collector)
   const items = createOutputEventWriter(answerContext, collector)
@@ -112,7 +112,7 @@ function createImageWarning(
 ) {
   let isDone = !client.isOpenWebUi
   return (item: Item): void => {
-    if (isDone || renderItemImages(item).length === 0) return
+    if (isDone || renderAnswerImages(item).length === 0) return
     isDone = true
     addMessage(
       createOmittedImageStatus('Open WebUI shows images only over a connection of the type chat'),

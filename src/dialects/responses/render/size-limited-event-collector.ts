@@ -12,7 +12,7 @@ import {
 import { exceedsByteLimit, MAX_LINE_BYTES } from '../../stream-line-limits.ts'
 import { createSseEventCollector, type SseEventCollector } from './sse-event-collector.ts'
 
-export function createSizeLimitedEventCollector(): SseEventCollector {
+export function createLineLimitedEventCollector(): SseEventCollector {
   const { addEvent, addPrebuiltEvent, ...rest } = createSseEventCollector()
   return {
     ...rest,

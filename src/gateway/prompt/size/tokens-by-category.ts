@@ -3,7 +3,7 @@ import type { Item } from '../../../core/item.ts'
 import { estimateItemTokens } from '../../../core/items/item-tokens.ts'
 import { isInstruction } from '../../../core/items/leading-instructions.ts'
 import {
-  countItemsBeforeFirstTurn,
+  countItemsBeforeFirstRound,
   isKeptInEveryWindow,
   findQuestionEnd,
   findRoundStarts,
@@ -29,7 +29,7 @@ export function countTokensByCategory({
 }: PreparedRequest): readonly CategoryTokens[] {
   const { items, params } = prompt
   // Positions are those in the complete conversation, because transforms may have dropped items from the prompt.
-  const head = countItemsBeforeFirstTurn(conversation)
+  const head = countItemsBeforeFirstRound(conversation)
   const question = findRoundStarts(conversation).at(-1) ?? head
   const questionEnd = findQuestionEnd(conversation, question)
   const selectCategory = (item: Item, position: number | null): string => {

@@ -3,7 +3,7 @@
  * the conversation's length, so all requests of a conversation send the same number.
  */
 import type { ClientRequest } from '../../../core/client-request.ts'
-import { hasResponsesEndpoint } from '../../../providers/has-responses-endpoint.ts'
+import { hasCompactOrCountEndpoint } from '../../../providers/has-responses-endpoint.ts'
 import type { TargetCapabilities } from '../../../upstream/resolve-target-capabilities.ts'
 import type { LoadedHistory } from '../../history/loaded-history.ts'
 import { mayStoreRequest } from '../../history/memory-thread-and-storage-permission.ts'
@@ -25,7 +25,7 @@ export function computeCompactionThreshold(
   if (minCompactionTokens === null || !isCompactionRetained(clientRequest, history)) return null
   const isRequested = overflow !== null && (overflow.compactNow || overflow.compactAbove !== null)
   // The client requests a compaction, but the upstream cannot make it: `summaries/compact-conversation.ts` does.
-  if (isRequested && !hasResponsesEndpoint(account, 'compact')) return null
+  if (isRequested && !hasCompactOrCountEndpoint(account, 'compact')) return null
   const window = resolveModelWindow(account, model, policy)
   const threshold = Math.ceil(Math.max(resolveSummaryThreshold(above, window), minCompactionTokens))
   return window !== null && threshold >= window ? null : threshold

@@ -9,12 +9,12 @@ import {
   type TokenUsage,
 } from '../../../core/stream-event.ts'
 import type { SseMessage } from '../../../core/stream/sse.ts'
-import { NO_OUTPUT, type Stage } from '../../../core/stream/stream-stage.ts'
+import { NO_OUTPUT, type StreamStage } from '../../../core/stream/stream-stage.ts'
 
 /** A filter for the events of one answer. Filters have state, so each answer needs new filters. */
-export type EventFilter = Stage<StreamEvent, StreamEvent>
+export type EventFilter = StreamStage<StreamEvent, StreamEvent>
 
-export interface FilteredDecoder<In = SseMessage> extends Stage<In, StreamEvent> {
+export interface FilteredDecoder<In = SseMessage> extends StreamStage<In, StreamEvent> {
   /** True if a filter ended the answer before the upstream did. */
   readonly isCutShort: () => boolean
   /** Returns the last events of an answer whose body broke off: the ends of its open items, and the failure. */
@@ -22,7 +22,7 @@ export interface FilteredDecoder<In = SseMessage> extends Stage<In, StreamEvent>
 }
 
 export function applyEventFilters<In>(
-  decoder: Stage<In, StreamEvent>,
+  decoder: StreamStage<In, StreamEvent>,
   filters: readonly EventFilter[],
 ): FilteredDecoder<In> {
   let isCutShort = false
@@ -85,7 +85,7 @@ function withUsage(
  * items end as incomplete, so that the partial answer can be stored and shown.
  */
 export function closeBrokenAnswer(
-  { end }: Pick<Stage<never, StreamEvent>, 'end'>,
+  { end }: Pick<StreamStage<never, StreamEvent>, 'end'>,
   failure: Failure,
 ): readonly StreamEvent[] {
   const closed = end().filter((event) => !isTerminalEvent(event))

@@ -5,7 +5,7 @@
  * if each were decoded.
  */
 import type { SseMessage } from '../../../core/stream/sse.ts'
-import type { TextDeltaPattern } from '../../../core/stream/text-delta-pattern.ts'
+import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-pattern.ts'
 import {
   fillDeltaTemplate,
   deriveDeltaTemplate,
@@ -13,7 +13,7 @@ import {
   type DeltaTemplate,
 } from './delta-template.ts'
 
-export function createDeltaFastPath(pattern: TextDeltaPattern) {
+export function createDeltaFastPath(pattern: TextDeltaMessagePattern) {
   let template: DeltaTemplate | null = null
   let mergedText = ''
   let lastValues: readonly string[] | null = null

@@ -3,7 +3,7 @@
  * event: the model's text, and fields with another value in every event, e.g. `"sequence_number":7`.
  */
 import { formatSseMessage, type SseMessage } from '../../../core/stream/sse.ts'
-import type { TextDeltaPattern } from '../../../core/stream/text-delta-pattern.ts'
+import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-pattern.ts'
 
 /** Fixed pieces of text with holes between them. A hole is a pattern that matches its possible values. */
 interface TextTemplate {
@@ -32,7 +32,7 @@ export function deriveDeltaTemplate(
   text: string,
   message: SseMessage,
   patched: SseMessage,
-  pattern: TextDeltaPattern,
+  pattern: TextDeltaMessagePattern,
 ): DeltaTemplate | null {
   const delta = parseDelta(message.data, pattern)
   // Only an event that ends with a single `data` line has a template.
@@ -82,7 +82,7 @@ interface ParsedDelta {
 
 function parseDelta(
   data: string,
-  { before, after, excludedPatterns }: TextDeltaPattern,
+  { before, after, excludedPatterns }: TextDeltaMessagePattern,
 ): ParsedDelta | null {
   if (excludedPatterns.some((pattern) => pattern.test(data))) return null
   const [beforeText] = before.exec(data) ?? []

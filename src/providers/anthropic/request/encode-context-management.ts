@@ -16,7 +16,7 @@ export interface ContextManagement {
   readonly headers: Readonly<Record<string, string>> | null
 }
 
-export function encodeContextManagement(
+export function encodeCompactionSettings(
   entries: readonly BlockEntry[],
   compactAbove: number | undefined,
   account: Account,

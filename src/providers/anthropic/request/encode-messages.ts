@@ -6,7 +6,7 @@
  * Otherwise it rejects the request: "`tool_use` ids were found without `tool_result` blocks
  * immediately after".
  */
-import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
+import { findContinuingAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { isToolCall, isToolOutput, type Item, type ToolOutput } from '../../../core/item.ts'
 import { encodeAssistantItem } from './encode-assistant-message.ts'
 import { encodeParts, createTextBlock } from './encode-parts.ts'
@@ -31,7 +31,7 @@ export function encodeMessages(
 ): readonly RequestSection[] {
   const { notes } = context
   const pairs = pairToolCallsAndChooseIds(items, notes)
-  const sectionStarts = new Set(findConsecutiveAnswers(items))
+  const sectionStarts = new Set(findContinuingAnswers(items))
   let entries: BlockEntry[] = []
   const sections = [entries]
   let itemIndex = startIndex

@@ -9,7 +9,7 @@ import type { Item } from '../../../core/item.ts'
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account, EncodedRequest } from '../../provider-interface.ts'
 import { addCacheBreakpoints } from './cache-breakpoints.ts'
-import { encodeContextManagement } from './encode-context-management.ts'
+import { encodeCompactionSettings } from './encode-context-management.ts'
 import { fixFirstAndLastMessage, fixEndsAndJoinSections } from './fix-first-and-last-message.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { encodeParts, createTextBlock } from './encode-parts.ts'
@@ -62,7 +62,7 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
     traits.cacheControl,
   )
   const stops = planStopSequences(params)
-  const { fields, headers } = encodeContextManagement(entries, prompt.compactAbove, account, notes)
+  const { fields, headers } = encodeCompactionSettings(entries, prompt.compactAbove, account, notes)
   const outputConfig = {
     ...(effort === null ? {} : { effort }),
     ...(output.format === null ? {} : { format: output.format }),

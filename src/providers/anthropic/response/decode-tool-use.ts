@@ -10,7 +10,7 @@ import {
   type StartedBlock,
 } from './decoding-state.ts'
 import type { ContentBlock } from '../api-types.ts'
-import { unwrapInput } from '../../custom-tool-as-function.ts'
+import { unwrapCustomToolInput } from '../../custom-tool-as-function.ts'
 import { createToolCall } from '../../response/map-encoded-tool-names.ts'
 
 export function startToolUseBlock(answer: AnswerState, start: ContentBlock): StartedBlock {
@@ -35,7 +35,7 @@ export function startToolUseBlock(answer: AnswerState, start: ContentBlock): Sta
       },
       end(isComplete) {
         const startInput = json === '' && isComplete ? readStartEventInput(start) : ''
-        const text = isCustom ? unwrapInput(json + startInput) : json + startInput
+        const text = isCustom ? unwrapCustomToolInput(json + startInput) : json + startInput
         const remainingText = isCustom ? text : startInput
         const end: StreamEvent = {
           type: 'item-ended',

@@ -8,7 +8,7 @@
  * When the conversation continues, the earlier turns stay the same, so that Gemini can reuse its
  * cache.
  */
-import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
+import { findContinuingAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { formatNotice } from '../../../core/text/gateway-notice.ts'
 import type { Item, Message, OpaqueItem, Reasoning } from '../../../core/item.ts'
 import { isTextOrRefusal, textOf, textOfPart } from '../../../core/item.ts'
@@ -30,7 +30,7 @@ export function encodeMessages(
   context: EncodingContext,
 ): readonly GeminiContent[] {
   const builder = createContentsBuilder(items, context, createMediaEncoder(items, context))
-  const sectionStarts = new Set(findConsecutiveAnswers(items))
+  const sectionStarts = new Set(findContinuingAnswers(items))
   for (let itemIndex = startIndex; itemIndex < items.length; itemIndex++) {
     const item = items[itemIndex]
     if (sectionStarts.has(itemIndex)) endEarlierRequest(builder, itemIndex)

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../core/json/json.ts'
 import type { OutputFormat } from '../../../core/prompt.ts'
 import type { EncodingContext } from './encoding-context.ts'
-import { simplifySchema } from './simplify-json-schema.ts'
+import { simplifyJsonSchema } from './simplify-json-schema.ts'
 
 export interface StructuredOutput {
   readonly generationConfig: JsonObject
@@ -32,7 +32,7 @@ export function encodeStructuredOutput(
   if (quirks.jsonSchema) {
     return { generationConfig: { ...config, responseJsonSchema: schema }, instruction: null }
   }
-  const { schema: responseSchema, droppedKeywords } = simplifySchema(schema, true)
+  const { schema: responseSchema, droppedKeywords } = simplifyJsonSchema(schema, true)
   if (droppedKeywords.length > 0) {
     notes.write('schema-simplified', { field: 'text.format', detail: droppedKeywords.join(', ') })
   }

@@ -2,7 +2,7 @@
 import type { PromptParameters, Tool, ToolChoice } from '../../../core/prompt.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { EncodingContext } from './encoding-context.ts'
-import { simplifySchema } from './simplify-json-schema.ts'
+import { simplifyJsonSchema } from './simplify-json-schema.ts'
 import { encodeToolName } from '../tool-names.ts'
 
 export interface EncodedTools {
@@ -108,7 +108,7 @@ function encodeSchema(
   // Gemini rejects an object schema without properties, so none is sent.
   if (schema === null || Object.keys(schema).length === 0 || isEmpty) return {}
   if (context.quirks.jsonSchema) return { parametersJsonSchema: schema }
-  const { schema: parameters, droppedKeywords } = simplifySchema(schema)
+  const { schema: parameters, droppedKeywords } = simplifyJsonSchema(schema)
   if (droppedKeywords.length > 0) {
     context.notes.write('schema-simplified', { field, detail: droppedKeywords.join(', ') })
   }

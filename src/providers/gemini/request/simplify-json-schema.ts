@@ -13,7 +13,7 @@ export interface SimplifiedSchema {
 }
 
 /** Simplifies a schema. `keepsOrder` makes the model write properties in the order of the schema. */
-export function simplifySchema(schema: JsonObject, keepsOrder = false): SimplifiedSchema {
+export function simplifyJsonSchema(schema: JsonObject, keepsOrder = false): SimplifiedSchema {
   const state: Conversion = { root: schema, keepsOrder, dropped: new Set(), nodesLeft: MAX_NODES }
   const simple = convert(schema, state, [])
   return { schema: simple, droppedKeywords: [...state.dropped].toSorted() }

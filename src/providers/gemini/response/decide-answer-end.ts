@@ -12,7 +12,7 @@ export type AnswerEnding = { readonly finish: AnswerFinishReason } | { readonly 
  * Returns how the answer ends; `null` if this chunk does not show it. If Google blocks the prompt,
  * the answer has `promptFeedback` instead of a candidate.
  */
-export function findAnswerEnding(
+export function decideAnswerEnd(
   { promptFeedback }: GeminiChunk,
   candidate: GeminiCandidate | null,
 ): AnswerEnding | null {

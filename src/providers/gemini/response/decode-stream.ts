@@ -20,7 +20,7 @@ import type {
 import { findError, parseError } from '../parse-errors.ts'
 import { encodeToolName } from '../tool-names.ts'
 import { createGeminiPartsDecoder, type GeminiPartsDecoder } from './gemini-parts-decoder.ts'
-import { type AnswerEnding, parseUsage, findAnswerEnding } from './decide-answer-end.ts'
+import { type AnswerEnding, parseUsage, decideAnswerEnd } from './decide-answer-end.ts'
 import { createEventBuffer } from '../../response/event-buffer.ts'
 
 export function decodeStream(_account: Account, prompt?: Prompt): Decoder {
@@ -84,7 +84,7 @@ function createChunkReader(prompt: Prompt | undefined): ChunkReader {
     const candidate = findCandidate(chunk)
     const problem = candidate === null ? null : addCandidate(candidate, answer)
     if (problem !== null) return finish(createBrokenEnding(problem))
-    ending = findAnswerEnding(chunk, candidate) ?? ending
+    ending = decideAnswerEnd(chunk, candidate) ?? ending
   }
 
   return {

@@ -12,7 +12,7 @@ import type { ToolCall } from '../../../core/item.ts'
 import { isObject } from '../../../core/json/json.ts'
 import { type OriginalTool, createToolCall } from '../../response/map-encoded-tool-names.ts'
 import type { GeminiFunctionCall } from '../api-types.ts'
-import { unwrapInput } from '../../custom-tool-as-function.ts'
+import { unwrapCustomToolInput } from '../../custom-tool-as-function.ts'
 
 export interface ToolCallsBuilder {
   /** Sets the id of the answer, from which call ids are derived. */
@@ -62,7 +62,7 @@ export function createToolCallsBuilder(
       ids.add(id)
       const tool = toolNames.get(name) ?? { name, isCustom: false }
       const json = JSON.stringify(isObject(args) ? args : {})
-      const text = tool.isCustom ? unwrapInput(json) : json
+      const text = tool.isCustom ? unwrapCustomToolInput(json) : json
       emit({ type: 'item-started', index, item: createToolCall(id, tool, '') })
       emit({ type: 'arguments-delta', index, text })
       openCalls.push({

@@ -19,7 +19,7 @@ import { selectMessageFields } from './encode-input-message.ts'
 import type { EncodingContext } from './encoding-context.ts'
 import type { CallWithOutput, PositionedItem, MessageGroup } from './group-items-into-messages.ts'
 import type { ChatMessage } from '../api-types.ts'
-import { wrapInput } from '../../custom-tool-as-function.ts'
+import { wrapCustomToolInput } from '../../custom-tool-as-function.ts'
 
 type AssistantGroup = Extract<MessageGroup, { readonly type: 'assistant' }>
 
@@ -122,7 +122,7 @@ function encodeCalls(
     const { input } = item
     if (options.customTools) return { ...base, type: 'custom', custom: { name, input } }
     notes.write('custom-call-as-function', { itemIndex })
-    return { ...base, type: 'function', function: { name, arguments: wrapInput(input) } }
+    return { ...base, type: 'function', function: { name, arguments: wrapCustomToolInput(input) } }
   })
   return { tool_calls: entries }
 }

@@ -3,7 +3,7 @@
  * its own answer, both parts of the answer stay separate messages, with the message that asked it
  * to continue between them, because the upstream received them in this form before.
  */
-import { findConsecutiveAnswers } from '../../../core/items/find-consecutive-answers.ts'
+import { findContinuingAnswers } from '../../../core/items/find-consecutive-answers.ts'
 import { isInsertedInstruction } from '../../../core/items/leading-instructions.ts'
 import type { Item } from '../../../core/item.ts'
 import { encodeAssistantMessage } from './encode-assistant-message.ts'
@@ -25,7 +25,7 @@ export function encodeMessages(
   if (instructions !== null) messages.push({ role: 'system', content: instructions })
   // With `prefixCompletion`, the upstream itself continued the message, so both parts of the answer
   // are one message.
-  const continuations = quirks.prefixCompletion === true ? [] : findConsecutiveAnswers(items)
+  const continuations = quirks.prefixCompletion === true ? [] : findContinuingAnswers(items)
   for (const group of groupItemsIntoMessages(items, new Set(continuations), notes)) {
     if (group.type === 'input') {
       const message = encodeInputMessage(group, encoding)

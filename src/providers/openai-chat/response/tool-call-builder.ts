@@ -4,7 +4,7 @@
  */
 import { type JsonObject, isObject, textOrEmpty, type Json } from '../../../core/json/json.ts'
 import type { StreamEvent } from '../../../core/stream-event.ts'
-import { unwrapInput } from '../../custom-tool-as-function.ts'
+import { unwrapCustomToolInput } from '../../custom-tool-as-function.ts'
 import type { ToolCallFragment } from '../api-types.ts'
 import { createToolCall, type OriginalTool } from '../../response/map-encoded-tool-names.ts'
 
@@ -68,7 +68,7 @@ export function createToolCallBuilder(
     end(isComplete, messageFields) {
       if (started === null) return
       const { index, callId, tool, isWrapped } = started
-      const input = isWrapped ? unwrapInput(inputText) : inputText
+      const input = isWrapped ? unwrapCustomToolInput(inputText) : inputText
       if (isWrapped && input !== '') emit({ type: 'arguments-delta', index, text: input })
       const chat = entryFields === null ? messageFields : { ...messageFields, $entry: entryFields }
       const item = {

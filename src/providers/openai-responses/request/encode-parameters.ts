@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../../core/json/json.ts'
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { Prompt } from '../../../core/prompt.ts'
-import { hasResponsesEndpoint } from '../../has-responses-endpoint.ts'
+import { hasCompactOrCountEndpoint } from '../../has-responses-endpoint.ts'
 import type { Account } from '../../provider-interface.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
 import type { ResponsesNotes } from '../encoding-notes.ts'
@@ -41,7 +41,7 @@ function encodeContextManagement(
   { context_management: clientSetting = null }: JsonObject,
   notes: ResponsesNotes,
 ): BodyChanges {
-  if (!hasResponsesEndpoint(account, 'compact')) return { context_management: undefined }
+  if (!hasCompactOrCountEndpoint(account, 'compact')) return { context_management: undefined }
   if (compactAbove === undefined || clientSetting !== null) return {}
   notes.write('compaction-asked', { field: 'context_management' })
   return { context_management: [{ type: 'compaction', compact_threshold: compactAbove }] }

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { textOf } from '../../../../src/core/item.ts'
-import type { TextDeltaPattern } from '../../../../src/core/stream/text-delta-pattern.ts'
+import type { TextDeltaMessagePattern } from '../../../../src/core/stream/text-delta-pattern.ts'
 import type { PassThroughOptions } from '../../../../src/gateway/respond/pass-through/pass-through-stream.ts'
 import type { ResponseWriter } from '../../../../src/gateway/respond/response-writer-interface.ts'
 import { numberOfRuns } from '../../../support/number-of-runs.ts'
@@ -12,7 +12,11 @@ const utf8 = new TextEncoder()
 const ID = '"id":"chatcmpl-upstream","object":"chat.completion.chunk"'
 
 /** Matches no event, so that each is decoded. */
-const MATCHES_NOTHING: TextDeltaPattern = { before: /(?!)/, after: /(?!)/, excludedPatterns: [] }
+const MATCHES_NOTHING: TextDeltaMessagePattern = {
+  before: /(?!)/,
+  after: /(?!)/,
+  excludedPatterns: [],
+}
 const decodeEachEvent = ({ patcher }: PassThroughOptions) => ({
   patcher: { ...patcher, textDeltaPattern: MATCHES_NOTHING },
 })

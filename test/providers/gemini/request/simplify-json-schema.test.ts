@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
-import { simplifySchema } from '../../../../src/providers/gemini/request/simplify-json-schema.ts'
+import { simplifyJsonSchema } from '../../../../src/providers/gemini/request/simplify-json-schema.ts'
 import { schemaFaults } from '../../../support/gemini-schema-laws.ts'
 
 function simplify(schema: JsonObject): JsonObject {
-  const { schema: result } = simplifySchema(schema)
+  const { schema: result } = simplifyJsonSchema(schema)
   expect(schemaFaults(result, 'schema')).toEqual([])
   return result
 }
@@ -21,11 +21,11 @@ test('schema keywords that Gemini supports stay unchanged', () => {
     },
     required: ['name'],
   }
-  expect(simplifySchema(schema)).toEqual({ schema, droppedKeywords: [] })
+  expect(simplifyJsonSchema(schema)).toEqual({ schema, droppedKeywords: [] })
 })
 
 test('schema keywords that Gemini does not support are left out and listed', () => {
-  const { schema, droppedKeywords } = simplifySchema({
+  const { schema, droppedKeywords } = simplifyJsonSchema({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'x',
     type: 'object',
@@ -84,7 +84,7 @@ describe('schemas with recursive references', () => {
       type: 'object',
       properties: { left: { type: 'object' }, value: { type: 'string' } },
     })
-    expect(simplifySchema(tree).droppedKeywords).toEqual(['$ref'])
+    expect(simplifyJsonSchema(tree).droppedKeywords).toEqual(['$ref'])
   })
 
   test('schema references to the root and in allOf are resolved, and those to unknown definitions are cut', () => {
@@ -101,7 +101,7 @@ describe('schemas with recursive references', () => {
       const next = { $ref: `#/$defs/d${at + 1}` }
       $defs[`d${at}`] = { type: 'object', properties: { a: next, b: next } }
     }
-    const { schema } = simplifySchema({ $ref: '#/$defs/d0', $defs })
+    const { schema } = simplifyJsonSchema({ $ref: '#/$defs/d0', $defs })
     expect(JSON.stringify(schema).length).toBeLessThan(100_000)
   })
 })
