@@ -11,7 +11,7 @@ import { listPolicyCandidates, type PolicyCandidate } from '../src/simulate/poli
 import {
   convertResultsToNumbers,
   type SimulationNumbers,
-} from '../src/simulate/results-as-numbers.ts'
+} from '../src/simulate/convert-results-to-numbers.ts'
 import {
   generateConversation,
   type ConversationOptions,

@@ -5,8 +5,8 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { COMMON_QUIRKS } from '../src/providers/quirks/common-quirks.ts'
-import { renderPolicyTable } from '../src/dialects/context-policy/readme-table.ts'
-import { PROVIDERS } from '../src/providers/registry.ts'
+import { renderPolicyTable } from '../src/dialects/context-policy/render-policy-table.ts'
+import { PROVIDERS } from '../src/providers/provider-registry.ts'
 import type { QuirkTable } from '../src/providers/quirks/quirk-value-kinds.ts'
 import { renderSettingsTable } from '../src/settings/read-settings.ts'
 import { FOLDERS } from '../test/allowed-imports.ts'

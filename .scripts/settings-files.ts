@@ -8,7 +8,7 @@ import { toSnakeCase } from '../src/core/text/snake-case.ts'
 import { POLICY_FIELDS } from '../src/dialects/context-policy/policy-fields.ts'
 import { WIRE_NAMES } from '../src/providers/provider-interface.ts'
 import { COMMON_QUIRKS } from '../src/providers/quirks/common-quirks.ts'
-import { PROVIDERS } from '../src/providers/registry.ts'
+import { PROVIDERS } from '../src/providers/provider-registry.ts'
 import { SETTINGS_TABLE, type Setting } from '../src/settings/settings-table.ts'
 
 /** The generated files, by path from the root of the repository. */

@@ -16,7 +16,7 @@ export default defineConfig({
       'test/media/loading/media-fetchers.test.ts',
       'test/context/laws/laws-soak-*.test.ts',
       'test/main/commands/**',
-      'test/server/endpoints/models.test.ts',
+      'test/server/endpoints/list-models.test.ts',
       'test/explain/cache-miss/predict-cache-hit.test.ts',
       'test/gateway/record/expire-unused-turns.test.ts',
       'test/simulate/policies.test.ts',

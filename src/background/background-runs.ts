@@ -19,11 +19,7 @@ import {
 } from './start-background-response.ts'
 import { cancelRun } from './cancel-run.ts'
 import { followRun, type FollowRequest } from './follow/follow-run.ts'
-import {
-  recoverIfOrphaned,
-  recoverOrphanedRun,
-  type OrphanCheck,
-} from './restart-or-fail-orphaned-run.ts'
+import { recoverIfOrphaned, recoverOrphanedRun, type OrphanCheck } from './recover-orphaned-run.ts'
 import { shutDownRuns } from './shut-down-runs.ts'
 import { streamResumableResponse } from './stream-resumable-response.ts'
 

@@ -1,6 +1,6 @@
 /** Decides whether a turn is unfinished, and whether the replica that generates it has died. */
 import type { RunLogPage } from '../store/background-runs/run-store-interface.ts'
-import { OWNERLESS_RUN_TIMEOUT_MS } from '../store/background-runs/time-limits.ts'
+import { OWNERLESS_RUN_TIMEOUT_MS } from '../store/background-runs/retention-and-orphan-times.ts'
 import type { TurnState } from '../store/turns/turn-store-interface.ts'
 
 /**

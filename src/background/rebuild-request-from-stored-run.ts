@@ -2,7 +2,7 @@
 import type { Item } from '../core/item.ts'
 import type { ClientRequest } from '../core/client-request.ts'
 import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
-import { parseRequestAndBackstoryFields } from '../dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../dialects/context-policy/parse-request-and-backstory-fields.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import { excludeDeletedItems } from '../gateway/history/exclude-deleted-items.ts'
 import type { StoredTurn } from '../store/turns/turn-store-interface.ts'

@@ -6,7 +6,7 @@ import { errorMessage } from '../core/errors/gateway-error.ts'
 import { endRunEarly } from './end-run-early.ts'
 import type { ProcessActiveRuns } from './active-runs-and-lease.ts'
 import { readCompleteRunLog } from './event-log/read-complete-run-log.ts'
-import { GATEWAY_STOPPED, canRestartRun } from './restart-or-fail-orphaned-run.ts'
+import { GATEWAY_STOPPED, canRestartRun } from './recover-orphaned-run.ts'
 import type { RunLog } from './event-log/run-event-log.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 

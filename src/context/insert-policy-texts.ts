@@ -14,7 +14,7 @@
  */
 import { INSERTED_INSTRUCTION_FIELDS } from '../core/items/leading-instructions.ts'
 import type { Item, Message } from '../core/item.ts'
-import { readGatewayFields } from '../core/items/author-time-and-reset-fields.ts'
+import { readGatewayFields } from '../core/items/gateway-fields.ts'
 import type { PolicyText } from '../core/context-policy.ts'
 import { countItemsBeforeFirstRound } from '../core/items/rounds-and-pinned-items.ts'
 import { findInsertionPoints } from './insertion-points.ts'

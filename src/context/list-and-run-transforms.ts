@@ -10,9 +10,9 @@ import { applyCompaction } from './summaries/apply-compaction.ts'
 import { applySummary, type AppliedSummary } from './summaries/apply-summary.ts'
 import { trimLongRounds } from './windows/trim-long-rounds.ts'
 import { capOutputs } from './tool-outputs/cap-outputs.ts'
-import { escapeFakeNoticesInItems } from './cleaning/escape-notices-in-items.ts'
+import { escapeFakeNoticesInItems } from './cleaning/escape-fake-notices-in-items.ts'
 import { fitTokenBudget } from './windows/fit-token-budget.ts'
-import { hideItemsOfAuthors } from './speakers/hide-authors.ts'
+import { hideItemsOfAuthors } from './speakers/hide-items-of-authors.ts'
 import { mergeMessagesOfOneAuthor } from './speakers/merge-messages-of-one-author.ts'
 import { insertPolicyTexts } from './insert-policy-texts.ts'
 import { listVisibilityTransforms } from './media/list-visibility-transforms.ts'
@@ -26,8 +26,8 @@ import { stripMarkersFromPrompt } from './cleaning/strip-markers-from-prompt.ts'
 import {
   resolveSpeakerLabelOptions,
   labelSpeakersAndAssignRoles,
-} from './speakers/label-speakers.ts'
-import { detectItemTraits } from './scan-items.ts'
+} from './speakers/label-speakers-and-assign-roles.ts'
+import { detectItemTraits } from './detect-item-traits.ts'
 import type {
   AppliedTransform,
   OriginalPositions,

@@ -10,7 +10,7 @@ import type { Note } from '../core/note.ts'
 
 export interface Transform {
   readonly name: string
-  /** Traits of `scan-items.ts`. A list with none of them skips the transform. Without this field it always runs. */
+  /** Traits of `detect-item-traits.ts`. A list with none of them skips the transform. Without this field it always runs. */
   readonly requiredTraits?: number
   /** How the result for earlier items may change when the conversation grows. Without this field: in any way. */
   readonly prefixChanges?: PrefixChanges

@@ -1,7 +1,7 @@
 /** Describes notes in sentences, e.g. for the API field `sentence`. */
-import { describeNote } from '../gateway/prompt/reject-unsupported-features.ts'
+import { describeNote } from '../gateway/prompt/filter-capable-targets.ts'
 import type { WireName } from '../providers/provider-interface.ts'
-import { PROVIDERS } from '../providers/registry.ts'
+import { PROVIDERS } from '../providers/provider-registry.ts'
 import type { ExplanationSummary } from './build-explanation.ts'
 import type { DispositionNote } from './item-dispositions.ts'
 

@@ -16,7 +16,7 @@ import type { LoadedHistory } from './history/loaded-history.ts'
 import { lockRequestConversation, type ConversationLock } from './history/lock-conversation.ts'
 import { touchLoadedTurns } from './history/touch-loaded-turns.ts'
 import type { HttpExchange } from './http-exchange-interface.ts'
-import { loadPromptAdditions } from './prompt/additions/load-additions.ts'
+import { loadPromptAdditions } from './prompt/additions/load-prompt-additions.ts'
 import { prepareFittingRequest } from './prompt/prepare-fitting-request.ts'
 import { prepareRequest } from './prompt/prepare-request.ts'
 import type { PreparedRequest } from './prompt/planned-request.ts'
@@ -24,7 +24,7 @@ import {
   filterCapableTargets,
   type RoutedTargets,
   type UnsupportedFeatureRule,
-} from './prompt/reject-unsupported-features.ts'
+} from './prompt/filter-capable-targets.ts'
 import { collectAnswerMetadata, resolveAnswerOrigin } from './record/collect-answer-metadata.ts'
 import { chooseRecorder, type RecordForConnection } from './record/choose-recorder.ts'
 import type { Recorder } from './record/recorder-interface.ts'
@@ -33,7 +33,7 @@ import { logUpstreamFailure, respondToClient } from './respond/respond-to-client
 import { cancelOnDisconnect } from './send/cancel-on-disconnect.ts'
 import { summarizeAfterAnswer } from './summaries/summarize-after-answer.ts'
 import { sendWithTools } from './tools/send-with-tools.ts'
-import type { AfterAnswerTask } from './after-answer/run-after-answer.ts'
+import type { AfterAnswerTask } from './after-answer/run-tasks-after-answer.ts'
 
 export interface AnswerRequest {
   readonly dialect: Dialect

@@ -6,7 +6,7 @@ import type { Caller } from '../core/client/caller.ts'
 import type { Log } from '../core/ports/log-interface.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import type { UpstreamRequestStore } from '../store/upstream-requests/upstream-request-store-interface.ts'
-import type { AfterAnswerWork, AnsweredRequest } from './after-answer/run-after-answer.ts'
+import type { AfterAnswerWork, AnsweredRequest } from './after-answer/run-tasks-after-answer.ts'
 import type { PreparedRequest } from './prompt/planned-request.ts'
 
 export interface ExplainHooks {

@@ -2,7 +2,7 @@
  * Defines the connection to the client of one HTTP request, independent of the runtime. `server/runtime/`
  * has two implementations: `node-http-exchange.ts` for Node, `web-http-exchange.ts` for Workers.
  */
-import type { AcceptUpgrade } from './websocket-interface.ts'
+import type { AcceptUpgrade } from './client-websocket-interface.ts'
 
 export interface HttpExchange {
   /** Reads the request body. Rejects with a GatewayError if it is larger than `limitBytes`. */

@@ -4,7 +4,7 @@
  */
 import type { Log } from '../core/ports/log-interface.ts'
 import { createStorageCipher, type StorageKey } from '../store/encryption/cipher.ts'
-import type { RowEncryption } from '../store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../store/encryption/decrypt-rows.ts'
 
 export function createRowEncryption(keys: readonly StorageKey[], log: Log): RowEncryption {
   return {

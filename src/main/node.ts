@@ -32,7 +32,7 @@ try {
   else if (command === 'simulate') await simulate(args)
   else if (command === 'explain') await explain(args)
   else if (command === 'rehearse')
-    await (await import('./commands/warm-up.ts')).warmUpCompileCache()
+    await (await import('./commands/warm-up-compile-cache.ts')).warmUpCompileCache()
   else throw new Error(`There is no command "${command}"; without one the gateway starts.`)
 } catch (error) {
   console.error(errorMessage(error))

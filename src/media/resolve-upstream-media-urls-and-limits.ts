@@ -4,7 +4,7 @@
  */
 import type { Part } from '../core/item.ts'
 import type { Account } from '../providers/provider-interface.ts'
-import { PROVIDERS } from '../providers/registry.ts'
+import { PROVIDERS } from '../providers/provider-registry.ts'
 
 export interface UpstreamMediaUrlsAndLimits {
   /** True if the upstream loads the URL of this part itself. */

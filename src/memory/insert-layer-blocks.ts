@@ -13,7 +13,7 @@
  */
 import { INSERTED_INSTRUCTION_FIELDS } from '../core/items/leading-instructions.ts'
 import type { Item, Message } from '../core/item.ts'
-import { readGatewayFields } from '../core/items/author-time-and-reset-fields.ts'
+import { readGatewayFields } from '../core/items/gateway-fields.ts'
 import { estimateItemTokens } from '../core/items/item-tokens.ts'
 import type { Note } from '../core/note.ts'
 import {

@@ -9,7 +9,7 @@
  */
 import { isGatewayToolItem } from '../core/items/gateway-tool-items.ts'
 import { isTextOrRefusal, textOfPart, type Item, type Message, type Part } from '../core/item.ts'
-import { extractMarkers } from '../core/markers/extract-turn-markers.ts'
+import { extractMarkers } from '../core/markers/format-and-extract-markers.ts'
 import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
 import { readToolCallIdentity, type ToolCallIdentity } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'

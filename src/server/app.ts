@@ -13,7 +13,7 @@ import {
   createRequestAuthenticator,
   type AuthenticatedRequest,
   type RouteOptions,
-} from './authenticated-request.ts'
+} from './authenticate-request.ts'
 import { createCorsHeaders, respondToPreflight, type CorsHeaders } from './clients/cors.ts'
 import { compactInput } from './endpoints/compact-input.ts'
 import { countTokens } from './endpoints/count-tokens.ts'
@@ -21,8 +21,8 @@ import { createAnswer } from './endpoints/create-answer.ts'
 import { explainAnswer } from './endpoints/explain-answer.ts'
 import { explainRequest } from './endpoints/explain-request.ts'
 import { listSummaries } from './endpoints/list-summaries.ts'
-import { requireModel, listModels } from './endpoints/models.ts'
-import { forwardRequest, isPassThroughPath } from './endpoints/pass-through.ts'
+import { requireModel, listModels } from './endpoints/list-models.ts'
+import { forwardRequest, isPassThroughPath } from './endpoints/forward-request.ts'
 import { summarizeContext, summarizeConversation } from './endpoints/summarize.ts'
 import { normalizePath } from './normalize-path.ts'
 import { createBackgroundRunRoutes } from './stored-object-routes/background-runs.ts'

@@ -4,7 +4,7 @@
  * AggregateError of several.
  */
 import type { PolicyOverrides } from '../core/context-policy.ts'
-import { readAllOrThrow } from '../core/errors/collect-faults.ts'
+import { readAllOrThrow } from '../core/errors/read-all-or-throw.ts'
 import { isObject } from '../core/json/json.ts'
 import { readPolicyOverrides } from '../dialects/context-policy/parse-and-format-overrides.ts'
 import { readWithErrorPrefix, readCommaList } from './scalar-readers.ts'

@@ -4,7 +4,7 @@
  */
 import { isObject } from '../core/json/json.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
-import { listFaults } from '../core/errors/collect-faults.ts'
+import { listFaults } from '../core/errors/read-all-or-throw.ts'
 import type { Environment } from './scalar-readers.ts'
 import type { ContextSetting, NamedApiKey } from './key-alias-and-policy-readers.ts'
 import { SETTINGS_TABLE, type Setting } from './settings-table.ts'

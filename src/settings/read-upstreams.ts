@@ -2,7 +2,7 @@
  * Reads the setting UPSTREAMS, a list of accounts. Throws an AggregateError with the faults of all entries,
  * e.g. `entry 1 needs a "name".`
  */
-import { readAllOrThrow } from '../core/errors/collect-faults.ts'
+import { readAllOrThrow } from '../core/errors/read-all-or-throw.ts'
 import { isObject, type JsonObject } from '../core/json/json.ts'
 import { WIRE_NAMES, type Account } from '../providers/provider-interface.ts'
 import { isStringList } from '../providers/quirks/quirk-value-kinds.ts'

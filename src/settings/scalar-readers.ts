@@ -3,7 +3,7 @@
  * the environment, and any JSON if it comes from the settings file. A reader throws an Error whose
  * message continues the setting's name, e.g. `must be a whole number …` after PORT.
  */
-import { listFaults } from '../core/errors/collect-faults.ts'
+import { listFaults } from '../core/errors/read-all-or-throw.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
 
 export type Environment = Readonly<Record<string, unknown>>

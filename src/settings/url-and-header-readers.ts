@@ -3,7 +3,7 @@
  * because every request with it would fail. The functions throw an Error whose message continues
  * the setting's name (`must be …`).
  */
-import { parseDatabaseUrl } from '../store/database/database-url.ts'
+import { parseDatabaseUrl } from '../store/database/parse-database-url.ts'
 import { readText } from './scalar-readers.ts'
 
 /** Returns the trimmed URL without slashes at its end: ` http://x/v1/` → `http://x/v1`. */

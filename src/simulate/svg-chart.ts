@@ -3,7 +3,7 @@
  * full replay, and the part of the cost that is paid for cached input. The SVG loads no other files
  * and is readable on light and dark backgrounds.
  */
-import type { SimulationNumbers, PolicyNumbers } from './results-as-numbers.ts'
+import type { SimulationNumbers, PolicyNumbers } from './convert-results-to-numbers.ts'
 import { CACHED_PRICE } from './policy-cost-metrics.ts'
 
 const WIDTH = 760

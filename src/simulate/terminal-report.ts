@@ -2,7 +2,7 @@
  * Renders the results of a simulation for a terminal: a table, and a bar for the cost of each
  * policy.
  */
-import type { SimulationNumbers, PolicyNumbers } from './results-as-numbers.ts'
+import type { SimulationNumbers, PolicyNumbers } from './convert-results-to-numbers.ts'
 
 /** Returns the report as text. `width` is the number of terminal columns, e.g. 80. */
 export function renderTerminalReport(

@@ -22,7 +22,7 @@ import type { UpstreamRequestStore } from './upstream-requests/upstream-request-
 import type { RunStore } from './background-runs/run-store-interface.ts'
 import type { TurnStore } from './turns/turn-store-interface.ts'
 import type { SummaryStore } from './summaries/summary-store-interface.ts'
-import { NO_ENCRYPTION, type RowEncryption } from './encryption/read-encrypted-rows.ts'
+import { NO_ENCRYPTION, type RowEncryption } from './encryption/decrypt-rows.ts'
 import { NO_ITEM_TEXTS, createItemTextCache } from './upstream-requests/item-text-cache.ts'
 
 export interface Stores {

@@ -6,7 +6,7 @@
 import { sql } from 'kysely'
 import type { Caller } from '../core/client/caller.ts'
 import type { ParameterSlot, SqlFragment } from './database/compile-statement.ts'
-import { encodeColumnText } from './database/escape-column-text.ts'
+import { encodeColumnText } from './database/encode-column-text.ts'
 
 /** An owner, encoded for conditions: `user` is the empty text if there is none. */
 export interface OwnerKey {

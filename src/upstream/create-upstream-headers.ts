@@ -3,7 +3,7 @@
  * operator configured for the account. A later header replaces an earlier one of the same name.
  */
 import type { Account } from '../providers/provider-interface.ts'
-import { PROVIDERS } from '../providers/registry.ts'
+import { PROVIDERS } from '../providers/provider-registry.ts'
 
 export function createUpstreamHeaders(
   account: Account,

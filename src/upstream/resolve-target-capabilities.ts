@@ -10,7 +10,7 @@ import {
   type UpstreamMediaUrlsAndLimits,
 } from '../media/resolve-upstream-media-urls-and-limits.ts'
 import type { Provider } from '../providers/provider-interface.ts'
-import { PROVIDERS } from '../providers/registry.ts'
+import { PROVIDERS } from '../providers/provider-registry.ts'
 import { requiresUnchangedReasoningPrefix } from '../providers/requires-unchanged-reasoning-prefix.ts'
 import type { UpstreamTarget } from './accounts-and-model-routing.ts'
 import { resolveMediaKinds } from './model-media-kinds.ts'

@@ -1,8 +1,8 @@
 /** Dependencies with a real database and nothing else, and a client that can be slow and can disconnect. */
 import { randomBytes } from 'node:crypto'
-import { EXPLAIN_HOOKS } from '../../src/explain/connect-explanations.ts'
+import { EXPLAIN_HOOKS } from '../../src/explain/explain-hooks.ts'
 import type { ClientStream } from '../../src/gateway/http-exchange-interface.ts'
-import { createReplicaAndUnclosedTurns } from '../../src/gateway/replica-state.ts'
+import { createReplicaAndUnclosedTurns } from '../../src/gateway/replica-and-unclosed-turns.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
 import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
 import { migrate } from '../../src/store/database/migrate.ts'

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/core/json/json.ts'
 import type { ClientRequest } from '../../src/core/client-request.ts'
 import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
 import { createWebHttpExchange } from '../../src/server/runtime/web-http-exchange.ts'
-import { createReplicaAndUnclosedTurns } from '../../src/gateway/replica-state.ts'
+import { createReplicaAndUnclosedTurns } from '../../src/gateway/replica-and-unclosed-turns.ts'
 import {
   openBackgroundRunsOfProcess,
   type ProcessBackgroundRuns,

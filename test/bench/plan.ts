@@ -12,7 +12,7 @@
  */
 import { estimateItemTokens } from '../../src/core/items/item-tokens.ts'
 import type { Item, Part } from '../../src/core/item.ts'
-import { setGatewayFields } from '../../src/core/items/author-time-and-reset-fields.ts'
+import { setGatewayFields } from '../../src/core/items/gateway-fields.ts'
 import {
   POLICY_NAMES,
   resolvePolicy,

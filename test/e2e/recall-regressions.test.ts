@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import { formatMarkerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../src/core/markers/format-and-extract-markers.ts'
 import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.ts'
 import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segments.ts'
 import { openEngine } from '../../src/store/database/open-engine.ts'

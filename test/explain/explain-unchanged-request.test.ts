@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import type { DialectName } from '../../src/core/prompt.ts'
-import { parseRequestAndBackstoryFields } from '../../src/dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../../src/dialects/context-policy/parse-request-and-backstory-fields.ts'
 import { DIALECTS } from '../../src/dialects/dialect-registry.ts'
 import { explainPreparedRequest } from '../../src/explain/build-explanation.ts'
 import {

@@ -8,7 +8,7 @@ import type { ResponseWriter } from '../../src/gateway/respond/response-writer-i
 import {
   createPassThroughWriter,
   type PassThroughOptions,
-} from '../../src/gateway/respond/pass-through/pass-through-stream.ts'
+} from '../../src/gateway/respond/pass-through/pass-through-writer.ts'
 import { plainAccount } from '../support/account.ts'
 
 export const TURN_ID = '01JZZZZZZZZZZZZZZZZZ'

@@ -5,7 +5,7 @@ import { chatDialect } from '../../src/dialects/chat/chat-dialect.ts'
 import type { Dialect } from '../../src/core/ports/dialect-interface.ts'
 import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
 import type { Provider } from '../../src/providers/provider-interface.ts'
-import { PROVIDERS } from '../../src/providers/registry.ts'
+import { PROVIDERS } from '../../src/providers/provider-registry.ts'
 import { plainAccount } from '../support/account.ts'
 
 const WIRES = Object.values(PROVIDERS).filter(({ wire }) => wire !== 'demo')

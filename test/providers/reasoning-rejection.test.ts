@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import type { Account, WireName } from '../../src/providers/provider-interface.ts'
 import { requiresUnchangedReasoningPrefix } from '../../src/providers/requires-unchanged-reasoning-prefix.ts'
-import { PROVIDERS } from '../../src/providers/registry.ts'
+import { PROVIDERS } from '../../src/providers/provider-registry.ts'
 
 const ANTHROPIC = [
   'messages.1.content.0: Invalid `signature` in `thinking` block',

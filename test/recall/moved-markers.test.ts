@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { textOf, type Item } from '../../src/core/item.ts'
-import { formatMarkerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../src/core/markers/format-and-extract-markers.ts'
 import { isUserMessage } from '../../src/core/items/rounds-and-pinned-items.ts'
 import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
 import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.ts'

@@ -6,7 +6,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { expect, test } from 'vitest'
 import { textOf as contentOf, type Item } from '../../src/core/item.ts'
-import { formatMarkerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../src/core/markers/format-and-extract-markers.ts'
 import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
 import { isUserMessage } from '../../src/core/items/rounds-and-pinned-items.ts'
 import {

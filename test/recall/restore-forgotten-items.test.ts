@@ -4,7 +4,7 @@ import {
   createGatewayToolOutput,
 } from '../../src/core/items/gateway-tool-items.ts'
 import type { Item } from '../../src/core/item.ts'
-import { formatMarkerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../src/core/markers/format-and-extract-markers.ts'
 import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
 import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.ts'
 import {

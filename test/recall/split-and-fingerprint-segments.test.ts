@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
-import { formatMarkerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../src/core/markers/format-and-extract-markers.ts'
 import {
   fingerprintAnswer,
   splitIntoSegments,

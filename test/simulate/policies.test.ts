@@ -11,7 +11,7 @@ import {
 } from '../../.scripts/policy-figures.ts'
 import { POLICY_NAMES } from '../../src/core/context-policy.ts'
 import { renderSvgChart } from '../../src/simulate/svg-chart.ts'
-import type { SimulationNumbers } from '../../src/simulate/results-as-numbers.ts'
+import type { SimulationNumbers } from '../../src/simulate/convert-results-to-numbers.ts'
 
 const stored = storedFigures()
 const seeds = Array.from({ length: COMPARED }, (_, seed) => seed)

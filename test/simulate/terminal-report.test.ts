@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { renderSvgChart } from '../../src/simulate/svg-chart.ts'
-import type { SimulationNumbers, PolicyNumbers } from '../../src/simulate/results-as-numbers.ts'
+import type {
+  SimulationNumbers,
+  PolicyNumbers,
+} from '../../src/simulate/convert-results-to-numbers.ts'
 import { renderTerminalReport } from '../../src/simulate/terminal-report.ts'
 
 const whole: PolicyNumbers = {

@@ -5,7 +5,7 @@ import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import { recordRoundTrips } from './record-round-trips.ts'
-import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,

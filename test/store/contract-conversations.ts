@@ -9,7 +9,7 @@ import { createTurnManagementStore } from '../../src/store/turns/sql-turn-manage
 import { createConversationStore } from '../../src/store/conversations/sql-conversation-store.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
-import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,

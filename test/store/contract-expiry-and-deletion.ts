@@ -14,7 +14,7 @@ import type {
   DeletionStore,
 } from '../../src/store/deletion/deletion-store-interface.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
-import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { assistant, createEnding, newId, newTurn, nextTurn, numberItems, user } from './turns.ts'
 

@@ -9,7 +9,7 @@ import type {
   StoredLayerVersion,
 } from '../../src/store/memory-layers/memory-layer-store-interface.ts'
 import { createStores } from '../../src/store/create-stores.ts'
-import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { recordRoundTrips } from './record-round-trips.ts'
 import { newId, newTurn } from './turns.ts'

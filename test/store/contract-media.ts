@@ -13,7 +13,7 @@ import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
 import { createRunStore } from '../../src/store/background-runs/sql-run-store.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
-import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import { recordRoundTrips } from './record-round-trips.ts'
 import type { OpenEngine } from './engines.ts'
 import {

@@ -12,7 +12,7 @@ import {
 } from '../../src/store/recall/recall-store-interface.ts'
 import type { NewTurn, TurnStore, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
 import { recordRoundTrips } from './record-round-trips.ts'
-import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,

@@ -11,7 +11,7 @@ import type {
   SentRequest,
 } from '../../src/store/upstream-requests/upstream-request-store-interface.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
-import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import { createItemTextCache } from '../../src/store/upstream-requests/item-text-cache.ts'
 import { recordRoundTrips } from './record-round-trips.ts'
 import type { OpenEngine } from './engines.ts'

@@ -9,9 +9,9 @@ import {
   type EventGroup,
   type RunStore,
 } from '../../src/store/background-runs/run-store-interface.ts'
-import { OWNERLESS_RUN_TIMEOUT_MS } from '../../src/store/background-runs/time-limits.ts'
+import { OWNERLESS_RUN_TIMEOUT_MS } from '../../src/store/background-runs/retention-and-orphan-times.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
-import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,

@@ -9,7 +9,7 @@ import type {
   NewSummary,
   StoredSummary,
 } from '../../src/store/summaries/summary-store-interface.ts'
-import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { recordRoundTrips } from './record-round-trips.ts'
 import { createEnding, newId, newTurn, nextTurn } from './turns.ts'

@@ -14,7 +14,7 @@ import { createTurnManagementStore } from '../../src/store/turns/sql-turn-manage
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import { recordRoundTrips } from './record-round-trips.ts'
-import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,

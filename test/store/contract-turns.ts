@@ -6,7 +6,7 @@ import type { Item } from '../../src/core/item.ts'
 import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore, StoredTurn } from '../../src/store/turns/turn-store-interface.ts'
-import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import type { OpenEngine } from './engines.ts'
 import { ITEM_SAMPLES } from './item-samples.ts'
 import {

@@ -9,10 +9,7 @@ import { openPostgres } from '../../src/store/database/postgres-engine.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import { createStorageCipher } from '../../src/store/encryption/cipher.ts'
-import {
-  NO_ENCRYPTION,
-  type RowEncryption,
-} from '../../src/store/encryption/read-encrypted-rows.ts'
+import { NO_ENCRYPTION, type RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import { isSampled } from '../support/sample.ts'
 import { createDatabase } from '../support/postgres.ts'
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
 import { createStores, type Stores } from '../../src/store/create-stores.ts'
-import type { RowEncryption } from '../../src/store/encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import { newId } from './turns.ts'
 
 export interface OpenedStores {

@@ -1,7 +1,7 @@
 /** Adds authors and other gateway fields to the items of a conversation. */
 import fc from 'fast-check'
 import type { Item } from '../../src/core/item.ts'
-import { setGatewayFields } from '../../src/core/items/author-time-and-reset-fields.ts'
+import { setGatewayFields } from '../../src/core/items/gateway-fields.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
 
 /** Sets the gateway field of some items, by index. */

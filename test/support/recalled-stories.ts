@@ -4,7 +4,7 @@
  */
 import fc, { type Arbitrary } from 'fast-check'
 import type { Item, Message } from '../../src/core/item.ts'
-import { formatMarkerLine } from '../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../src/core/markers/format-and-extract-markers.ts'
 import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
 import {
   fingerprintAnswer,

@@ -2,7 +2,7 @@
  * A client that keeps only the text of answers and sends it back: an Open WebUI, which gets markers, or
  * another Chat Completions client.
  */
-import { extractMarkers } from '../../src/core/markers/extract-turn-markers.ts'
+import { extractMarkers } from '../../src/core/markers/format-and-extract-markers.ts'
 import { decodeFrames } from './logs.ts'
 
 export interface Message {

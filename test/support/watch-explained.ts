@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitWithTimeout, TIMED_OUT } from '../../src/core/wait-with-timeout.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
-import { decodeColumnText } from '../../src/store/database/escape-column-text.ts'
+import { decodeColumnText } from '../../src/store/database/encode-column-text.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
 import type { SentRequest } from '../../src/store/upstream-requests/upstream-request-store-interface.ts'

@@ -5,11 +5,11 @@ import { GatewayError, createNotFoundError } from '../../core/errors/gateway-err
 import { SSE_HEADERS } from '../../gateway/respond/respond-to-client.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import { MAX_EVENT_NUMBER } from '../../store/background-runs/run-store-interface.ts'
-import { LOG_RETENTION_HOURS } from '../../store/background-runs/time-limits.ts'
+import { LOG_RETENTION_HOURS } from '../../store/background-runs/retention-and-orphan-times.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { writeLogToClient, type LogFollower } from './write-log-to-client.ts'
 import type { ActiveRuns } from '../active-runs-and-lease.ts'
-import { createRunRecovery, type OrphanCheck } from '../restart-or-fail-orphaned-run.ts'
+import { createRunRecovery, type OrphanCheck } from '../recover-orphaned-run.ts'
 
 export interface FollowRequest extends OrphanCheck {
   /** Query parameter `starting_after` as text, e.g. `41` for a stream from event 42 on; null without it. */

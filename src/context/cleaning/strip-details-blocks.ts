@@ -9,7 +9,7 @@ import {
   mayContainDetailsBlock,
   removeDetailsBlocks,
 } from '../../core/text/remove-details-blocks.ts'
-import { ITEM_TRAITS } from '../scan-items.ts'
+import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function stripDetailsBlocks(): Transform {

@@ -7,7 +7,7 @@ import { textOfPart, type Item, type Part } from '../../core/item.ts'
 import { setContentParts, replaceContentParts } from '../../core/items/replace-content-parts.ts'
 import { removeMarkers } from '../../core/markers/remove-markers.ts'
 import { replaceItems } from '../edit-items.ts'
-import { ITEM_TRAITS } from '../scan-items.ts'
+import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function stripMarkersFromPrompt(): Transform {

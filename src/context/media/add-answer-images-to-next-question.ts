@@ -6,7 +6,7 @@
  * send the same images again. An image that the conversation already contains is not added: otherwise each answer that
  * mentions an image would add it again.
  */
-import { createMapKeyedByMedia, type MapKeyedByMedia } from '../../core/media/media-identity-map.ts'
+import { createMapKeyedByMedia, type MapKeyedByMedia } from '../../core/media/map-keyed-by-media.ts'
 import { readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
 import { textOf, type Item, type Message, type Part } from '../../core/item.ts'
 import { assignMediaHandles, listContentParts } from '../../core/media/media-handles.ts'
@@ -14,7 +14,7 @@ import { findMarkdownImages } from '../../core/media/find-markdown-images.ts'
 import { createReusedImageNotice } from '../../core/media/media-notices.ts'
 import { readPartMedia } from '../../core/media/content-part-media.ts'
 import { replaceItems } from '../edit-items.ts'
-import { ITEM_TRAITS } from '../scan-items.ts'
+import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
 

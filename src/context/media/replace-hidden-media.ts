@@ -14,7 +14,7 @@ import {
   type MediaNoticeOptions,
 } from '../../core/media/media-notices.ts'
 import type { Note } from '../../core/note.ts'
-import { ITEM_TRAITS } from '../scan-items.ts'
+import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 import type { MediaKind } from '../../core/media/content-part-media.ts'
 import {

@@ -13,10 +13,10 @@ import {
   type PartMedia,
 } from '../../core/media/content-part-media.ts'
 import { listContentParts } from '../../core/media/media-handles.ts'
-import { createMapKeyedByMedia } from '../../core/media/media-identity-map.ts'
-import { createSinglePinPredicate } from '../find-undroppable-items.ts'
-import { findCacheAwareImageCutoff } from './cache-aware-image-cutoff.ts'
-import { findMediaLimitCutoff, type WeighedMedia } from './media-limit-cutoff.ts'
+import { createMapKeyedByMedia } from '../../core/media/map-keyed-by-media.ts'
+import { createSinglePinPredicate } from '../always-sent-items.ts'
+import { findCacheAwareImageCutoff } from './find-cache-aware-image-cutoff.ts'
+import { findMediaLimitCutoff, type WeighedMedia } from './find-media-limit-cutoff.ts'
 
 export interface HiddenMedia {
   readonly medium: PartMedia

@@ -13,7 +13,7 @@ import {
   findRoundStarts,
 } from '../../core/items/rounds-and-pinned-items.ts'
 import { filterItems } from '../edit-items.ts'
-import { ITEM_TRAITS } from '../scan-items.ts'
+import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function dropExpiredReasoning(keep: 'next_reply' | 'open_turn'): Transform {

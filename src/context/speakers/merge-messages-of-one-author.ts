@@ -12,10 +12,10 @@ import {
   readSendTime,
   setGatewayFields,
   type ItemAuthor,
-} from '../../core/items/author-time-and-reset-fields.ts'
+} from '../../core/items/gateway-fields.ts'
 import { editItems } from '../edit-items.ts'
 import { isPinnedByClient } from '../../core/items/rounds-and-pinned-items.ts'
-import { ITEM_TRAITS } from '../scan-items.ts'
+import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function mergeMessagesOfOneAuthor(): Transform {

@@ -14,7 +14,7 @@ import {
 } from '../../core/items/summary-message.ts'
 import { isNonAssistantMessage } from '../cut-points.ts'
 import { filterItems } from '../edit-items.ts'
-import { createAlwaysSentItemPredicate, type KeepPredicate } from '../find-undroppable-items.ts'
+import { createAlwaysSentItemPredicate, type KeepPredicate } from '../always-sent-items.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface AppliedSummary extends SummaryContent {

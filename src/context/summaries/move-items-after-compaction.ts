@@ -13,7 +13,7 @@ import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'
 import { isToolCallOutput } from '../../core/items/tool-call-pairs.ts'
 import { markIndexesInsidePairs, isNonAssistantMessage } from '../cut-points.ts'
-import { ITEM_TRAITS } from '../scan-items.ts'
+import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { TransformResult, Transform } from '../transform-interface.ts'
 
 export function moveItemsAfterCompaction(): Transform {

@@ -19,7 +19,7 @@ import {
 import { createStubOutput } from './stub-missing-outputs.ts'
 import { findCopiesOfCalls } from './find-copies-of-calls.ts'
 import { hasValidItemOrder } from './has-valid-item-order.ts'
-import { ITEM_TRAITS } from '../scan-items.ts'
+import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 
 /** With `stub`, a call in the middle that never got an output stays, so that `stubMissingOutputs` can add one. */

@@ -12,7 +12,7 @@ import {
   readToolCallIdentity,
   findToolCallPairs,
 } from '../../core/items/tool-call-pairs.ts'
-import { ITEM_TRAITS } from '../scan-items.ts'
+import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 
 /** The text of a stub output. It leaves open whether the tool has run, because an interrupted call may have run. */

@@ -18,7 +18,7 @@ import { replaceItems } from '../edit-items.ts'
 import { splitHeadAndTail } from './split-head-and-tail.ts'
 import { createItemEditCache, createOmissionNote, replaceOutputTexts } from './shorten-output.ts'
 import { shortenJson } from './shorten-json.ts'
-import { ITEM_TRAITS } from '../scan-items.ts'
+import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface OutputCap {

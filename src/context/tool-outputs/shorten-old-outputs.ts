@@ -9,7 +9,7 @@
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { replaceItems } from '../edit-items.ts'
 import { createOutputShortener, type OutputLengths } from './shorten-output.ts'
-import { ITEM_TRAITS } from '../scan-items.ts'
+import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface OutputShorteningOptions extends Partial<OutputLengths> {

@@ -6,12 +6,12 @@
  */
 import { isCompaction, isCompactionMessage } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
-import { readHistoryReset } from '../../core/items/author-time-and-reset-fields.ts'
+import { readHistoryReset } from '../../core/items/gateway-fields.ts'
 import { countLeadingInstructions } from '../../core/items/leading-instructions.ts'
 import { isHistorySummary } from '../../core/items/summary-message.ts'
 import { filterItems } from '../edit-items.ts'
-import { createPinnedItemPredicate } from '../find-undroppable-items.ts'
-import { ITEM_TRAITS } from '../scan-items.ts'
+import { createPinnedItemPredicate } from '../always-sent-items.ts'
+import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export function dropBeforeReset(): Transform {

@@ -5,7 +5,7 @@
  */
 import type { ContextPolicy } from '../../core/context-policy.ts'
 import { editItems } from '../edit-items.ts'
-import { createAlwaysSentGroupPredicate } from '../find-undroppable-items.ts'
+import { createAlwaysSentGroupPredicate } from '../always-sent-items.ts'
 import { createOutputCapper } from '../tool-outputs/cap-outputs.ts'
 import { createOutputShortener, readOutputLengths } from '../tool-outputs/shorten-output.ts'
 import type { Transform } from '../transform-interface.ts'

@@ -5,7 +5,7 @@
 import type { Item } from '../../core/item.ts'
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import { isUserMessage, findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import type { KeepPredicate } from '../find-undroppable-items.ts'
+import type { KeepPredicate } from '../always-sent-items.ts'
 
 export const WEIGHING_FUNCTIONS = { items: weighItems, turns: weighRounds, tokens: weighTokens }
 

@@ -19,7 +19,7 @@
 import type { Item } from '../../core/item.ts'
 import { isAssistantMessage, findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { filterItems } from '../edit-items.ts'
-import { createAlwaysSentGroupPredicate } from '../find-undroppable-items.ts'
+import { createAlwaysSentGroupPredicate } from '../always-sent-items.ts'
 import { computePrefixSums, WEIGHING_FUNCTIONS } from './item-weights.ts'
 import type { Transform } from '../transform-interface.ts'
 

@@ -14,7 +14,7 @@
 import type { Item } from '../../core/item.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { IMAGE_TOKENS } from '../../core/text/estimate-tokens.ts'
-import type { KeepPredicate } from '../find-undroppable-items.ts'
+import type { KeepPredicate } from '../always-sent-items.ts'
 import { countOldRounds } from '../tool-outputs/shorten-old-outputs.ts'
 import {
   computeBudgetWeights,

@@ -11,7 +11,7 @@ import { listContentParts } from '../../core/media/media-handles.ts'
 import { readPartMedia } from '../../core/media/content-part-media.ts'
 import { isPinnedByClient } from '../../core/items/rounds-and-pinned-items.ts'
 import { estimateTokens, IMAGE_TOKENS } from '../../core/text/estimate-tokens.ts'
-import type { KeepPredicate } from '../find-undroppable-items.ts'
+import type { KeepPredicate } from '../always-sent-items.ts'
 import { computePrefixSums, type PrefixSums } from './item-weights.ts'
 
 /** The weights of all items before each index, in tokens. */

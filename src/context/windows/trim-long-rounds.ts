@@ -15,7 +15,7 @@ import {
 } from '../../core/items/rounds-and-pinned-items.ts'
 import { findCutPoints } from '../cut-points.ts'
 import { filterItems } from '../edit-items.ts'
-import { createAlwaysSentGroupPredicate } from '../find-undroppable-items.ts'
+import { createAlwaysSentGroupPredicate } from '../always-sent-items.ts'
 import {
   WEIGHING_FUNCTIONS,
   computePrefixSums,

@@ -4,7 +4,7 @@
  */
 import { decodeBase64Json, encodeBase64Json } from '../json/base64-json.ts'
 import { textOf, type Item, type Message, type OpaqueItem } from '../item.ts'
-import { readGatewayFields, setGatewayFields } from './author-time-and-reset-fields.ts'
+import { readGatewayFields, setGatewayFields } from './gateway-fields.ts'
 import { isObject } from '../json/json.ts'
 import { detectEncryptedContentWire } from '../reasoning/detect-encrypted-content-wire.ts'
 

@@ -6,7 +6,7 @@
  * cut in half, so JSON stays valid.
  */
 import { MARKER_SIGN_PATTERNS } from './parse-marker-line.ts'
-import { mayContainMarker, extractMarkers } from './extract-turn-markers.ts'
+import { mayContainMarker, extractMarkers } from './format-and-extract-markers.ts'
 import { createTextCutter } from './text-cutter.ts'
 
 /** Returns the text without markers; the same string if it has none. */

@@ -3,7 +3,7 @@
  * `media_2`, … in the order of first appearance. Handles depend only on the items, so every replica
  * assigns the same handles, and they stay the same when items are appended.
  */
-import { createMapKeyedByMedia, type MapKeyedByMedia } from './media-identity-map.ts'
+import { createMapKeyedByMedia, type MapKeyedByMedia } from './map-keyed-by-media.ts'
 import type { Item, Part } from '../item.ts'
 import { cachePerObject } from '../caching/cache-per-object.ts'
 import { findMarkdownImages } from './find-markdown-images.ts'

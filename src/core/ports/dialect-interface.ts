@@ -8,7 +8,7 @@ import type { JsonObject } from '../json/json.ts'
 import type { DialectName } from '../prompt.ts'
 import type { StreamEvent, Failure } from '../stream-event.ts'
 import type { SseMessage } from '../stream/sse.ts'
-import type { TextDeltaMessagePattern } from '../stream/text-delta-pattern.ts'
+import type { TextDeltaMessagePattern } from '../stream/text-delta-message-pattern.ts'
 
 /** The data of an answer that a dialect needs to render it. */
 export interface AnswerContext {

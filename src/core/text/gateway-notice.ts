@@ -1,7 +1,7 @@
 /**
  * Creates and recognizes gateway notices: text parts that start with `[Gateway notice: `, with which the
  * gateway informs a model, e.g. that an image was hidden. A model can trust this start, because
- * `context/cleaning/escape-notices-in-items.ts` replaces the bracket in all other texts that contain it.
+ * `context/cleaning/escape-fake-notices-in-items.ts` replaces the bracket in all other texts that contain it.
  *
  * The gateway recognizes its notices by a symbol key, which a client cannot send in JSON.
  */

@@ -6,7 +6,7 @@
 import { POLICY_NAMES, type PolicyOverrides } from '../../core/context-policy.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { toSnakeCase } from '../../core/text/snake-case.ts'
-import { listFaults, readAllOrThrow } from '../../core/errors/collect-faults.ts'
+import { listFaults, readAllOrThrow } from '../../core/errors/read-all-or-throw.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import {
   asObject,

@@ -13,7 +13,7 @@ import {
 } from '../prompt/additions/load-memory-blocks.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { requestSummary, type SummaryModelPorts } from '../summaries/request-summary.ts'
-import type { AnsweredRequest, AfterAnswerWork } from './run-after-answer.ts'
+import type { AnsweredRequest, AfterAnswerWork } from './run-tasks-after-answer.ts'
 
 type MemoryUpdatePorts = LayerContextPorts & SummaryModelPorts & Ports<'accounts'>
 

@@ -1,6 +1,6 @@
 /** Reads the policy overrides and the items of a conversation, and marks the last item before its reset. */
 import type { Item } from '../../core/item.ts'
-import { setGatewayFields } from '../../core/items/author-time-and-reset-fields.ts'
+import { setGatewayFields } from '../../core/items/gateway-fields.ts'
 import type { PolicyOverrides } from '../../core/context-policy.ts'
 import { readStoredPolicyOverrides } from '../../dialects/context-policy/parse-and-format-overrides.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'

@@ -14,12 +14,12 @@ import type { AnswerEventSource } from '../send/answer-event-source-interface.ts
 import { createLocalAnswer } from '../send/create-local-answer.ts'
 import type { SendOptions } from '../send/send-with-fallback.ts'
 import type { UpstreamAnswer } from '../send/upstream-answer-types.ts'
-import { compactConversationIfDue } from '../summaries/compact-conversation.ts'
+import { compactConversationIfDue } from '../summaries/compact-conversation-if-due.ts'
 import type { SummaryPorts } from '../summaries/make-and-save-summary.ts'
 import { summarizeBeforeSending } from '../summaries/summarize-before-sending.ts'
 import { prepareRequest } from './prepare-request.ts'
 import type { PreparedRequest } from './planned-request.ts'
-import type { RoutedTargets } from './reject-unsupported-features.ts'
+import type { RoutedTargets } from './filter-capable-targets.ts'
 import { fitToWindow } from './size/fit-to-window.ts'
 
 export interface FittingRequest {

@@ -21,7 +21,7 @@ import { findParentTurn } from './find-parent-turn.ts'
 import {
   type UnrequestedStorageRule,
   createUnrequestedStorageRule,
-} from './unrequested-item-storage-rule.ts'
+} from './unrequested-storage-rule.ts'
 import { NOT_RECORDED, type Recorder } from './recorder-interface.ts'
 import { replaceMediaByFingerprint } from './replace-media-by-fingerprint.ts'
 import { openTurnWriter, type TurnWriterPorts } from './turn-writer.ts'

@@ -25,10 +25,10 @@ import { hideGatewayTools, removeGatewayToolsFromOutcome } from './hide-gateway-
 import { delayFirstText } from './markers/delay-first-text.ts'
 import type { MarkerOptions } from './markers/insert-marker-into-events.ts'
 import { addMarkerToOutcome, wrapRendererWithMarker } from './markers/wrap-renderer-with-marker.ts'
-import { createPassThroughWriter } from './pass-through/pass-through-stream.ts'
+import { createPassThroughWriter } from './pass-through/pass-through-writer.ts'
 import type { ResponseWriter } from './response-writer-interface.ts'
-import { selectStreamOrJsonWriter } from './select-writer-by-first-byte.ts'
-import { createTranslatingWriter } from './translate-stream.ts'
+import { selectStreamOrJsonWriter } from './select-stream-or-json-writer.ts'
+import { createTranslatingWriter } from './translating-writer.ts'
 import { formatTrimmedHeader } from './trimmed-items-header.ts'
 
 /** Everything that is needed to write a response. */

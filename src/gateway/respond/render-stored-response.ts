@@ -7,7 +7,7 @@ import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Json, JsonObject } from '../../core/json/json.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { AnswerContext } from '../../core/ports/dialect-interface.ts'
-import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-and-backstory-fields.ts'
 import {
   convertOutcomeToProgress,
   type ResponseProgress,

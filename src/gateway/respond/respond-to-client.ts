@@ -3,7 +3,10 @@ import type { Caller } from '../../core/client/caller.ts'
 import { GatewayError, type ErrorCode } from '../../core/errors/gateway-error.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { Failure } from '../../core/stream-event.ts'
-import { runTasksAfterAnswer, type AfterAnswerTask } from '../after-answer/run-after-answer.ts'
+import {
+  runTasksAfterAnswer,
+  type AfterAnswerTask,
+} from '../after-answer/run-tasks-after-answer.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import type { HttpExchange } from '../http-exchange-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'

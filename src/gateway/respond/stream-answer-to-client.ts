@@ -13,7 +13,7 @@ import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { ClientStream } from '../http-exchange-interface.ts'
 import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
-import type { PushSource } from '../../core/stream/push-source.ts'
+import type { PushSource } from '../../core/stream/push-source-interface.ts'
 import { createHeartbeat } from './create-heartbeat.ts'
 import type { ResponseWriter } from './response-writer-interface.ts'
 

@@ -3,7 +3,7 @@
  * upstream, or one that it merges from several tool rounds. It can be paused and resumed like a body.
  */
 import type { StreamEvent } from '../../core/stream-event.ts'
-import type { PushSource } from '../../core/stream/push-source.ts'
+import type { PushSource } from '../../core/stream/push-source-interface.ts'
 
 export interface AnswerEventSource extends PushSource<readonly StreamEvent[]> {
   /**

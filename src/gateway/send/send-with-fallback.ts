@@ -3,7 +3,7 @@
  * does not see failed attempts. If an answer breaks off after it has started, no other upstream is tried.
  */
 import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
-import type { PushSource } from '../../core/stream/push-source.ts'
+import type { PushSource } from '../../core/stream/push-source-interface.ts'
 import { dropRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
 import {

@@ -6,7 +6,7 @@ import {
   findSummaryCut,
   type SummaryCut,
   type SummaryRetention,
-} from '../../context/summaries/plan-and-parse-summary.ts'
+} from '../../context/summaries/summary-cut-prompts-and-parser.ts'
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Item } from '../../core/item.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'

@@ -7,7 +7,7 @@
  * that author's messages is no longer found.
  */
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
-import { createAlwaysSentItemPredicate } from '../../context/find-undroppable-items.ts'
+import { createAlwaysSentItemPredicate } from '../../context/always-sent-items.ts'
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import { extendContentHash } from '../record/hash-conversation-content.ts'
 

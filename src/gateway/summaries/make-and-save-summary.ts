@@ -9,7 +9,7 @@ import {
   buildSummaryChapters,
   createSummaryPromptBuilder,
   type SummaryCut,
-} from '../../context/summaries/plan-and-parse-summary.ts'
+} from '../../context/summaries/summary-cut-prompts-and-parser.ts'
 import type { SummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'

@@ -6,7 +6,7 @@ import { selectSummarizableItems } from '../../context/summaries/select-summariz
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Item } from '../../core/item.ts'
-import type { AnsweredRequest, AfterAnswerWork } from '../after-answer/run-after-answer.ts'
+import type { AnsweredRequest, AfterAnswerWork } from '../after-answer/run-tasks-after-answer.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import {
   isTemporaryChat,

@@ -2,7 +2,7 @@
  * Summarizes a conversation before it is sent, if it does not fit the model's context window. If that fails or
  * takes longer than `SUMMARY_TIMEOUT_SECONDS`, the request is sent without a new summary.
  */
-import type { SummaryCut } from '../../context/summaries/plan-and-parse-summary.ts'
+import type { SummaryCut } from '../../context/summaries/summary-cut-prompts-and-parser.ts'
 import {
   selectSummarizableItems,
   type SummarizableItems,

@@ -2,7 +2,10 @@
  * Summarizes a conversation on a client's request, even if the conversation is short: all rounds before those that
  * the policy retains. Throws if the summary cannot be made or stored.
  */
-import { findSummaryCut, type SummaryCut } from '../../context/summaries/plan-and-parse-summary.ts'
+import {
+  findSummaryCut,
+  type SummaryCut,
+} from '../../context/summaries/summary-cut-prompts-and-parser.ts'
 import { selectSummarizableItems } from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'

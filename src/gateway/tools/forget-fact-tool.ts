@@ -1,5 +1,5 @@
 /** Gateway tool that lets a model delete a stored fact that is wrong or that the user wants to be forgotten. */
-import { listFactScopes } from '../../memory/facts/fact-layers.ts'
+import { listFactScopes } from '../../memory/facts/core-and-matching-fact-layers.ts'
 import { formatFactHandle } from '../../memory/facts/render-facts.ts'
 import { createFunctionTool } from './create-function-tool.ts'
 import type { GatewayTool } from './gateway-tool-interface.ts'

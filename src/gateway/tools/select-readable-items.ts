@@ -5,7 +5,7 @@
 import type { Item } from '../../core/item.ts'
 import type { SpeakerRules } from '../../core/context-policy.ts'
 import { dropBeforeReset } from '../../context/windows/drop-before-reset.ts'
-import { hideItemsOfAuthors } from '../../context/speakers/hide-authors.ts'
+import { hideItemsOfAuthors } from '../../context/speakers/hide-items-of-authors.ts'
 
 /** Returns the readable items; the same list if all items are readable. */
 export function selectReadableItems(

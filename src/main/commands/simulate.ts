@@ -9,7 +9,7 @@ import { excludeDeletedItems } from '../../gateway/history/exclude-deleted-items
 import { readSettings } from '../../settings/read-settings.ts'
 import { renderSvgChart } from '../../simulate/svg-chart.ts'
 import { comparePolicies } from '../../simulate/compare-policies.ts'
-import { convertResultsToNumbers } from '../../simulate/results-as-numbers.ts'
+import { convertResultsToNumbers } from '../../simulate/convert-results-to-numbers.ts'
 import { generateConversation, DEFAULT_ROUND_COUNT } from '../../simulate/generate-conversation.ts'
 import {
   parseSimulateArguments,

@@ -4,9 +4,9 @@
  */
 import type { FetchMedia } from './follow-media-redirects.ts'
 import type { LoadFaultCode, LoadedMedia, LoadFault } from './load-result-types.ts'
-import type { LoadedBytesLease, LoadedBytesLimit } from './process-media-memory.ts'
+import type { LoadedBytesLease, LoadedBytesLimit } from './loaded-bytes-limit.ts'
 import { verifyFetchedMedia } from './verify-fetched-media.ts'
-import type { MediaUrlsToLoad } from './list-urls-to-load.ts'
+import type { MediaUrlsToLoad } from './list-media-urls-to-load.ts'
 import type { InlineMedia, RemoteMediaKind } from '../find-and-embed-remote-media.ts'
 
 /** Finds and saves loaded media of one caller by URL. Its promises never reject. */

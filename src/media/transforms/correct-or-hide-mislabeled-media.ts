@@ -5,7 +5,7 @@
  */
 import type { AudioPart, FilePart, ImagePart, OpaquePart, Part } from '../../core/item.ts'
 import { buildDataUrl, isDataUrl, parseDataUrl, type DataUrl } from '../../core/media/data-url.ts'
-import { ITEM_TRAITS } from '../../context/scan-items.ts'
+import { ITEM_TRAITS } from '../../context/detect-item-traits.ts'
 import type { Transform } from '../../context/transform-interface.ts'
 import {
   decodeFirstBytes,

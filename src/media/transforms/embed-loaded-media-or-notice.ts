@@ -2,7 +2,7 @@
  * Replaces URLs by the loaded media, for upstreams that do not load URLs. A URL that could not be
  * loaded is replaced by a notice, so that the model knows about it.
  */
-import { ITEM_TRAITS } from '../../context/scan-items.ts'
+import { ITEM_TRAITS } from '../../context/detect-item-traits.ts'
 import type { Transform } from '../../context/transform-interface.ts'
 import { mapParts } from './map-parts.ts'
 import { LOAD_FAULT_REASONS, type LoadedMedia } from '../loading/load-result-types.ts'

@@ -7,7 +7,7 @@ import { textOrEmpty, type JsonObject } from '../../core/json/json.ts'
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
 import type { Account } from '../provider-interface.ts'
 import { choiceQuirk, type QuirkTable } from '../quirks/quirk-value-kinds.ts'
-import { SERVICE_QUIRK_PROFILES } from './known-service-quirks.ts'
+import { SERVICE_QUIRK_PROFILES } from './service-quirk-profiles.ts'
 import { CHAT_QUIRKS, type ChatQuirks } from './quirk-table.ts'
 
 export const QUIRKS: QuirkTable = {

@@ -2,7 +2,7 @@
  * The provider for OpenAI's Responses API, and for other services with this API, e.g. Azure, xAI,
  * vLLM, LM Studio and OpenRouter.
  */
-import { hasCompactOrCountEndpoint } from '../has-responses-endpoint.ts'
+import { hasCompactOrCountEndpoint } from '../has-compact-or-count-endpoint.ts'
 import type { Provider } from '../provider-interface.ts'
 import { decodeStream, decodeBody } from './response/decode-stream.ts'
 import { encodeRequest } from './request/encode-request.ts'

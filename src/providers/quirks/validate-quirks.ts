@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../core/json/json.ts'
 import { COMMON_QUIRKS } from './common-quirks.ts'
 import type { WireName } from '../provider-interface.ts'
-import { PROVIDERS } from '../registry.ts'
+import { PROVIDERS } from '../provider-registry.ts'
 
 export function validateQuirks(wire: WireName, quirks: JsonObject): readonly string[] {
   const known = { ...COMMON_QUIRKS, ...PROVIDERS[wire].quirks }

@@ -1,7 +1,7 @@
 /**
  * Wraps a provider so that its compactions record the hidden authors: the authors whose messages
  * the upstream did not get because of the policy field `speakers.hidden`. A compaction without this
- * record may contain what these authors wrote (`context/speakers/hide-authors.ts`).
+ * record may contain what these authors wrote (`context/speakers/hide-items-of-authors.ts`).
  */
 import {
   isUpstreamCompaction,

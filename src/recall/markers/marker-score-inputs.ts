@@ -4,8 +4,11 @@
  * and the turns that certainly belong to a segment.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
-import { haveSameQuestion } from '../matching/check-turn-input.ts'
-import { createSegmentLocator, type SegmentLocator } from '../matching/locate-turn-question.ts'
+import { haveSameQuestion } from '../matching/classify-turn-input.ts'
+import {
+  createSegmentLocator,
+  type SegmentLocator,
+} from '../matching/locate-segments-by-question.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { listPreviousValues } from '../map-and-list-helpers.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'

@@ -13,7 +13,7 @@ import {
   type MarkerScoreInputs,
   type MarkedSegments,
 } from './marker-score-inputs.ts'
-import { isTurnTextAbsent, isMarkerContradicted } from './find-counter-evidence.ts'
+import { isTurnTextAbsent, isMarkerContradicted } from './is-marker-contradicted.ts'
 import { EXACT_MATCH, CONTAINED_MATCH, type TextMatchScore } from './text-match-score.ts'
 import { appendToGroup } from '../map-and-list-helpers.ts'
 

@@ -26,7 +26,7 @@ import type { TurnAncestry } from '../turn-ancestry.ts'
 import { mayAnswerOneOf } from './compare-questions.ts'
 import { assignTurnsByToolCalls } from './assign-turns-by-tool-calls.ts'
 import { findContinuedTurns, findEndOfAnswer } from './find-continued-turns.ts'
-import { hasIdenticalToolOutputs } from './locate-turn-question.ts'
+import { hasIdenticalToolOutputs } from './locate-segments-by-question.ts'
 import {
   type TurnMatches,
   type MatchState,
@@ -35,7 +35,7 @@ import {
   getOnlyTurn,
   hasFingerprintOfOtherSegment,
 } from './match-state.ts'
-import { hasNewQuestion } from './check-turn-input.ts'
+import { hasNewQuestion } from './classify-turn-input.ts'
 
 export function matchTurnsToSegments(
   items: readonly Item[],

@@ -5,7 +5,7 @@
  */
 import { removeDetailsBlocks } from '../../core/text/remove-details-blocks.ts'
 import type { Item, Message, Part } from '../../core/item.ts'
-import { extractMarkers } from '../../core/markers/extract-turn-markers.ts'
+import { extractMarkers } from '../../core/markers/format-and-extract-markers.ts'
 import { isEmptyAssistantMessage } from '../split-and-fingerprint-segments.ts'
 
 export interface ClientSegmentText {

@@ -8,7 +8,7 @@ import type { Item } from '../../core/item.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { readToolCallKey } from '../find-recorded-tool-outputs.ts'
-import { onlyContinuesAnswer } from '../matching/check-turn-input.ts'
+import { onlyContinuesAnswer } from '../matching/classify-turn-input.ts'
 
 /**
  * Returns the turn after which the client's last text comes, if that text is not recorded. Returns

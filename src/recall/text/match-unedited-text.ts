@@ -5,7 +5,10 @@
  * user, even if only the indentation differs.
  */
 import { textOf, textOfPart, type Message, type Part } from '../../core/item.ts'
-import { extractMarkers, removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
+import {
+  extractMarkers,
+  removeMarkerLikeText,
+} from '../../core/markers/format-and-extract-markers.ts'
 import {
   startsWithThinkBlock,
   splitAtThinkBlocks,

@@ -4,7 +4,7 @@
  * whether a client joins them with two line breaks, one or none.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
-import { removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
+import { removeMarkerLikeText } from '../../core/markers/format-and-extract-markers.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { removeThinkBlocks } from './remove-think-blocks.ts'
 import { removeWhitespace } from './remove-whitespace.ts'

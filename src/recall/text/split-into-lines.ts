@@ -1,5 +1,5 @@
 /** Splits a text into its non-blank lines, each with its position in the text. */
-import { removeMarkerLikeText } from '../../core/markers/extract-turn-markers.ts'
+import { removeMarkerLikeText } from '../../core/markers/format-and-extract-markers.ts'
 import { normalizeLineBreaks } from './match-unedited-text.ts'
 
 /**

@@ -3,14 +3,14 @@
  * upstream counts them if it has a token counting endpoint; otherwise they are estimated.
  */
 import type { JsonObject } from '../../core/json/json.ts'
-import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-and-backstory-fields.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
-import { hasCompactOrCountEndpoint } from '../../providers/has-responses-endpoint.ts'
-import { callCompactOrCountEndpoint } from '../../gateway/send/call-other-endpoint.ts'
+import { hasCompactOrCountEndpoint } from '../../providers/has-compact-or-count-endpoint.ts'
+import { callCompactOrCountEndpoint } from '../../gateway/send/call-compact-or-count-endpoint.ts'
 import { estimateRequestTokens } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
-import { prepareDryRun } from '../../gateway/prompt/dry-run.ts'
+import { prepareDryRun } from '../../gateway/prompt/prepare-dry-run.ts'
 import type { PreparedRequest } from '../../gateway/prompt/planned-request.ts'
-import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import type { GatewayDependencies, Ports } from '../../gateway/dependencies-interface.ts'
 
 export async function countTokens(

@@ -12,10 +12,10 @@ import type { GatewayDependencies } from '../../gateway/dependencies-interface.t
 import {
   UNSUPPORTED_HEADER,
   parseUnsupportedHeader,
-} from '../../gateway/prompt/reject-unsupported-features.ts'
-import type { AuthenticatedRequest } from '../authenticated-request.ts'
+} from '../../gateway/prompt/filter-capable-targets.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { parseJsonBody } from '../parse-json-body.ts'
-import { parseClientRequest } from '../read-request.ts'
+import { parseClientRequest } from '../parse-client-request.ts'
 
 /** Answers a request. `runs` is null for a dialect without background answers. */
 export async function createAnswer(

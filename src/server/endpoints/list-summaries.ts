@@ -4,7 +4,7 @@
  * items that it covers. The others are used when it is deleted.
  */
 import type { JsonObject } from '../../core/json/json.ts'
-import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { renderPage, readPaging } from '../stored-object-routes/paging.ts'
 import { listConversationSummaries } from '../../gateway/summaries/load-summary.ts'
 import type { ActiveSummary } from '../../gateway/history/loaded-history.ts'

@@ -13,7 +13,7 @@ import {
   type ClientWebSocket,
   type WebSocketListener,
   type AcceptUpgrade,
-} from '../../gateway/websocket-interface.ts'
+} from '../../gateway/client-websocket-interface.ts'
 
 /** The app's bindings for an upgrade request, which has no ServerResponse. */
 export interface UpgradeBindings {

@@ -3,7 +3,7 @@
  * buffers, so `send` always returns true (the buffer has room).
  */
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
-import type { ClientWebSocket, AcceptUpgrade } from '../../gateway/websocket-interface.ts'
+import type { ClientWebSocket, AcceptUpgrade } from '../../gateway/client-websocket-interface.ts'
 
 /**
  * Returns the method of an HttpExchange that accepts an upgrade; `{}` for a request without

@@ -1,5 +1,5 @@
 /** Routes of background responses: stream the events of a running response, and cancel it. */
-import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import type { BackgroundRuns } from '../../background/background-runs.ts'
 import { requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
 

@@ -8,7 +8,7 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { createConversationNotFoundError } from '../../gateway/history/lock-conversation.ts'
 import type { Conversation } from '../../store/conversations/conversation-store-interface.ts'
 import { checkConversationOverrides, readConversationId } from './conversations.ts'
-import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { shortenForError, type StoredObjectRoute } from './route-interface.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 

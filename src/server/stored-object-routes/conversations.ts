@@ -15,7 +15,7 @@ import {
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { Conversation } from '../../store/conversations/conversation-store-interface.ts'
 import { parseAddedItems, createItemOnlyTurn } from './create-item-only-turn.ts'
-import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { readMetadata, requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 

@@ -24,7 +24,7 @@ import {
 import { rankFacts } from '../../memory/facts/rank-facts.ts'
 import { USER_SCOPE, type StoredFact } from '../../store/facts/fact-store-interface.ts'
 import { renderList, readPaging, createUnknownCursorError } from './paging.ts'
-import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { shortenForError, requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 

@@ -7,7 +7,7 @@ import {
 } from '../../dialects/checks/check-json-types.ts'
 import { asMetadata } from '../../dialects/checks/check-value-limits.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
-import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
 
 export interface StoredObjectRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'

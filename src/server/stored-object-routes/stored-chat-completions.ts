@@ -3,7 +3,7 @@ import { completionId, turnIdOfCompletion } from '../../core/turn-derived-ids.ts
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { chatDialect } from '../../dialects/chat/chat-dialect.ts'
-import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-and-backstory-fields.ts'
 import { renderMessages } from '../../dialects/chat/render/render-messages.ts'
 import { renderAssistantMessage } from '../../dialects/chat/render/render-chat-completion.ts'
 import { asMetadata } from '../../dialects/checks/check-value-limits.ts'
@@ -11,7 +11,7 @@ import { GatewayError, createNotFoundError } from '../../core/errors/gateway-err
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import { renderList, renderPage, readPaging, createUnknownCursorError } from './paging.ts'
 import { readMetadata, shortenForError, type StoredObjectRoute } from './route-interface.ts'
-import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { buildOutcomeFromTurn } from '../../gateway/respond/render-stored-response.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 

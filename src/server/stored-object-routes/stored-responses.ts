@@ -10,7 +10,7 @@ import {
   requireIdPrefix,
   type StoredObjectRoute,
 } from './route-interface.ts'
-import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { renderStoredResponse } from '../../gateway/respond/render-stored-response.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 

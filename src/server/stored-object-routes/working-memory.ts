@@ -22,8 +22,8 @@ import {
 import type { LayerKey } from '../../store/memory-layers/memory-layer-store-interface.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import { parseTurnId } from './delete-thread-or-user.ts'
-import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import { parseTurnId } from './thread-and-user-deletion.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { shortenForError, requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 

@@ -1,7 +1,7 @@
 /** `GET /v1/responses` with `Upgrade: websocket`: upgrades the connection to a WebSocket. */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
-import type { AuthenticatedRequest } from '../authenticated-request.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { serveConnection } from './serve-connection.ts'
 
 export function openWebSocket(

@@ -6,12 +6,12 @@ import type { Caller } from '../../core/client/caller.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-with-overrides.ts'
+import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-and-backstory-fields.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
 import { answerRequest } from '../../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
-import type { ClientWebSocket } from '../../gateway/websocket-interface.ts'
+import type { ClientWebSocket } from '../../gateway/client-websocket-interface.ts'
 import {
   createWebSocketHttpExchange,
   type WebSocketHttpExchange,

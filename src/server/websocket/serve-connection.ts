@@ -4,7 +4,10 @@
  * invalid message is answered with an error message and does not close the connection.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { ClientWebSocket, WebSocketListener } from '../../gateway/websocket-interface.ts'
+import type {
+  ClientWebSocket,
+  WebSocketListener,
+} from '../../gateway/client-websocket-interface.ts'
 import type { WebSocketHttpExchange } from './websocket-http-exchange.ts'
 import { createMessageQueue } from './message-queue.ts'
 import {

@@ -1,6 +1,6 @@
 /** Implements HttpExchange for one request on a WebSocket: its answer is written as WebSocket messages. */
 import type { ClientStream, HttpExchange } from '../../gateway/http-exchange-interface.ts'
-import type { ClientWebSocket } from '../../gateway/websocket-interface.ts'
+import type { ClientWebSocket } from '../../gateway/client-websocket-interface.ts'
 import { createSseToMessageConverter } from './sse-to-websocket-messages.ts'
 
 export interface WebSocketHttpExchange {

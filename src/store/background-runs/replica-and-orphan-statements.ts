@@ -11,7 +11,7 @@ import {
 import type { Engine } from '../database/engine-interface.ts'
 import { IS_RUN_UNFINISHED } from './run-and-log-statements.ts'
 import { MAX_RUNS_PER_QUERY } from './run-store-interface.ts'
-import { OWNERLESS_RUN_TIMEOUT_MS } from './time-limits.ts'
+import { OWNERLESS_RUN_TIMEOUT_MS } from './retention-and-orphan-times.ts'
 
 interface OwnedRunLookup {
   readonly replicaId: string

@@ -7,7 +7,7 @@ import {
   decodeColumnText,
   decodeNullableColumnText,
   encodeColumnText,
-} from '../database/escape-column-text.ts'
+} from '../database/encode-column-text.ts'
 import { createConversationStatements } from '../conversations/conversation-statements.ts'
 import type { Engine, SqlQuery, SqlRows, WriteDurability } from '../database/engine-interface.ts'
 import { buildHeadMoves, writeNewTurn } from '../turns/sql-turn-store.ts'
@@ -30,7 +30,7 @@ import type {
   RunLogPage,
   RunStore,
 } from './run-store-interface.ts'
-import { DEAD_REPLICA_RETENTION_MS, LOG_RETENTION_MS } from './time-limits.ts'
+import { DEAD_REPLICA_RETENTION_MS, LOG_RETENTION_MS } from './retention-and-orphan-times.ts'
 import type { RowLocation, StorageCipher } from '../encryption/cipher.ts'
 import { createTurnStatements } from '../turns/turn-statements.ts'
 import type { PlacedItem, TurnState } from '../turns/turn-store-interface.ts'
@@ -40,7 +40,7 @@ import {
   decryptRows,
   type RowReader,
   type RowEncryption,
-} from '../encryption/read-encrypted-rows.ts'
+} from '../encryption/decrypt-rows.ts'
 import { NO_ITEM_TEXTS, type ItemTextCache } from '../upstream-requests/item-text-cache.ts'
 
 export function createRunStore(

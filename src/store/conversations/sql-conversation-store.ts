@@ -5,7 +5,7 @@ import {
   decodeNullableColumnText,
   encodeColumnText,
   encodeNullableColumn,
-} from '../database/escape-column-text.ts'
+} from '../database/encode-column-text.ts'
 import {
   createConversationStatements,
   type ConversationLockParameters,
@@ -37,11 +37,7 @@ import { createTurnStatements, type TurnStatements } from '../turns/turn-stateme
 import type { NewTurn } from '../turns/turn-store-interface.ts'
 import { createSummaryStatements } from '../summaries/summary-statements.ts'
 import type { ConversationRow } from '../database/table-row-types.ts'
-import {
-  NO_ENCRYPTION,
-  decryptRows,
-  type RowEncryption,
-} from '../encryption/read-encrypted-rows.ts'
+import { NO_ENCRYPTION, decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
 
 export function createConversationStore(
   engine: Engine,

@@ -1,5 +1,5 @@
 /** Opens the database of `DATABASE_URL` on Node: connects to it and applies missing migrations. */
-import { parseDatabaseUrl, type DatabaseLocation } from './database-url.ts'
+import { parseDatabaseUrl, type DatabaseLocation } from './parse-database-url.ts'
 import { openNodeSqlite } from './node-sqlite-engine.ts'
 import type { Engine } from './engine-interface.ts'
 import { createTurnStore } from '../turns/sql-turn-store.ts'

@@ -6,7 +6,7 @@ import {
   decodeColumnText,
   encodeColumnText,
   encodeNullableColumn,
-} from '../database/escape-column-text.ts'
+} from '../database/encode-column-text.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { createFactStatements } from '../facts/fact-statements.ts'
 import {

@@ -10,8 +10,8 @@ import {
   decodeNullableColumnText,
   encodeColumnText,
   encodeNullableColumn,
-} from '../database/escape-column-text.ts'
-import { resolvePageStart } from '../database/page-cursor.ts'
+} from '../database/encode-column-text.ts'
+import { resolvePageStart } from '../database/resolve-page-start.ts'
 import type { FactRow } from '../database/table-row-types.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import {
@@ -25,7 +25,7 @@ import {
   decryptRows,
   type RowReader,
   type RowEncryption,
-} from '../encryption/read-encrypted-rows.ts'
+} from '../encryption/decrypt-rows.ts'
 import { encodeOwnedRowKey, encodeOwner, type OwnerKey } from '../owner.ts'
 import { createFactStatements, type FactTerms } from './fact-statements.ts'
 import {

@@ -7,7 +7,7 @@ import { restoreMedia, listMediaReferences, type ExtractedMedia } from './extrac
 import type { MediaStatements, UsingTurn } from './media-statements.ts'
 import type { ItemBodyRow } from '../turns/decode-turn-rows.ts'
 import type { StorageCipher } from '../encryption/cipher.ts'
-import type { RowEncryption } from '../encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../encryption/decrypt-rows.ts'
 
 /**
  * Maximum length of a piece. Encryption makes a piece a third longer, and a row of D1 is at most 2

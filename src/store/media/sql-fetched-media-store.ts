@@ -1,5 +1,5 @@
 /** SQL implementation of `FetchedMediaStore` for any engine. */
-import { encodeColumnText, encodeNullableColumn } from '../database/escape-column-text.ts'
+import { encodeColumnText, encodeNullableColumn } from '../database/encode-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { createMediaId } from './extract-item-media.ts'
 import {
@@ -10,7 +10,7 @@ import {
 import { createMediaStatements } from './media-statements.ts'
 import type { StoredFetchedMedia, FetchedMediaStore } from './fetched-media-store-interface.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import { NO_ENCRYPTION, type RowEncryption } from '../encryption/read-encrypted-rows.ts'
+import { NO_ENCRYPTION, type RowEncryption } from '../encryption/decrypt-rows.ts'
 
 export function createFetchedMediaStore(
   engine: Engine,

@@ -2,7 +2,7 @@
  * SQL implementation of `MemoryLayerStore` for any engine. Each method takes one round trip. Texts are
  * encrypted.
  */
-import { encodeColumnText, encodeNullableColumn } from '../database/escape-column-text.ts'
+import { encodeColumnText, encodeNullableColumn } from '../database/encode-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { createMemoryLayerStatements, type NewLayerVersionRow } from './memory-layer-statements.ts'
@@ -20,7 +20,7 @@ import {
   decryptRows,
   type RowReader,
   type RowEncryption,
-} from '../encryption/read-encrypted-rows.ts'
+} from '../encryption/decrypt-rows.ts'
 
 export function createMemoryLayerStore(
   engine: Engine,

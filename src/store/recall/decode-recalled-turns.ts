@@ -3,7 +3,7 @@
  * turns were read before.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
-import { decodeColumnText, decodeNullableColumnText } from '../database/escape-column-text.ts'
+import { decodeColumnText, decodeNullableColumnText } from '../database/encode-column-text.ts'
 import {
   decodeItems,
   decodeOrigin,
@@ -13,7 +13,7 @@ import {
 } from '../turns/decode-turn-rows.ts'
 import type { RecallCache, RecalledItems } from './recall-cache.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
-import type { RowReader } from '../encryption/read-encrypted-rows.ts'
+import type { RowReader } from '../encryption/decrypt-rows.ts'
 import type { SizedTurn } from './limit-recalled-turns.ts'
 
 type RecalledTurnRow = Pick<TurnRow, (typeof RECALLED_COLUMNS)[number]>

@@ -6,7 +6,7 @@ import {
   decodeColumnText,
   encodeColumnText,
   encodeKeyColumn,
-} from '../database/escape-column-text.ts'
+} from '../database/encode-column-text.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
 import { restoreRowMedia } from '../media/encode-and-restore-media-rows.ts'
 import { createMediaStatements } from '../media/media-statements.ts'
@@ -24,11 +24,7 @@ import {
   decodeRecalledTurns,
   type RecallSearchRow,
 } from './decode-recalled-turns.ts'
-import {
-  NO_ENCRYPTION,
-  decryptRows,
-  type RowEncryption,
-} from '../encryption/read-encrypted-rows.ts'
+import { NO_ENCRYPTION, decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
 import { limitRecalledTurns, type SizedTurn } from './limit-recalled-turns.ts'
 
 export function createRecallStore(

@@ -7,7 +7,7 @@ import {
   encodeColumnText,
   encodeNullableColumn,
   decodeNullableColumnText,
-} from '../database/escape-column-text.ts'
+} from '../database/encode-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { encodeOwnedRowKey, encodeOwner } from '../owner.ts'
@@ -20,7 +20,7 @@ import {
   decryptRows,
   type RowReader,
   type RowEncryption,
-} from '../encryption/read-encrypted-rows.ts'
+} from '../encryption/decrypt-rows.ts'
 
 export function createSummaryStore(
   engine: Engine,

@@ -5,11 +5,11 @@
 import type { Failure, AnswerFinishReason, TokenUsage } from '../../core/stream-event.ts'
 import type { Item, Origin } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { decodeColumnText, decodeNullableColumnText } from '../database/escape-column-text.ts'
+import { decodeColumnText, decodeNullableColumnText } from '../database/encode-column-text.ts'
 import type { FieldDigests, StoredTurn, TurnState } from './turn-store-interface.ts'
 import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
 import { locateText } from '../encryption/cipher.ts'
-import type { RowReader } from '../encryption/read-encrypted-rows.ts'
+import type { RowReader } from '../encryption/decrypt-rows.ts'
 
 /** The columns of an item that queries return. */
 export type ItemBodyRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'> & {

@@ -9,7 +9,7 @@ import {
   encodeColumnText,
   encodeKeyColumn,
   encodeNullableColumn,
-} from '../database/escape-column-text.ts'
+} from '../database/encode-column-text.ts'
 import { extractItemMedia, type ExtractedMedia } from '../media/extract-item-media.ts'
 import { locateText, type StorageCipher } from '../encryption/cipher.ts'
 import type { NewTurn, PlacedItem, TurnEnding } from './turn-store-interface.ts'

@@ -16,8 +16,8 @@ import type {
   TurnDeletionResult,
   TurnPage,
 } from './turn-management-store-interface.ts'
-import { decodeColumnText, encodeColumnText } from '../database/escape-column-text.ts'
-import { resolvePageStart } from '../database/page-cursor.ts'
+import { decodeColumnText, encodeColumnText } from '../database/encode-column-text.ts'
+import { resolvePageStart } from '../database/resolve-page-start.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { createDeletionLogStatements } from '../deletion/deletion-log-statements.ts'
@@ -48,7 +48,7 @@ import {
   decryptRows,
   type RowReader,
   type RowEncryption,
-} from '../encryption/read-encrypted-rows.ts'
+} from '../encryption/decrypt-rows.ts'
 
 export function createTurnManagementStore(
   engine: Engine,

@@ -4,7 +4,7 @@
  * errors are passed on, except that of a deleted turn.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { encodeColumnText } from '../database/escape-column-text.ts'
+import { encodeColumnText } from '../database/encode-column-text.ts'
 import {
   createConversationStatements,
   type ConversationStatements,
@@ -31,11 +31,7 @@ import {
 } from './turn-statements.ts'
 import type { NewTurn, TurnStore, TurnEnding } from './turn-store-interface.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
-import {
-  NO_ENCRYPTION,
-  decryptRows,
-  type RowEncryption,
-} from '../encryption/read-encrypted-rows.ts'
+import { NO_ENCRYPTION, decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
 import { NO_ITEM_TEXTS, type ItemTextCache } from '../upstream-requests/item-text-cache.ts'
 
 export function createTurnStore(

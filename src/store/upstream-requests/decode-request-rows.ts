@@ -15,11 +15,7 @@ import type {
 } from './upstream-request-statements.ts'
 import type { SentRequest } from './upstream-request-store-interface.ts'
 import { decodeCopies, restoreFromItems } from './deduplicate-against-items.ts'
-import {
-  decryptRows,
-  type RowReader,
-  type RowEncryption,
-} from '../encryption/read-encrypted-rows.ts'
+import { decryptRows, type RowReader, type RowEncryption } from '../encryption/decrypt-rows.ts'
 
 /**
  * Restores the request of a tool round. Returns `null` if there is none, or if one of the earlier

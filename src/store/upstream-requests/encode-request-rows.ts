@@ -11,7 +11,7 @@ import type { SentRequest } from './upstream-request-store-interface.ts'
 import type { RequestRow } from '../database/table-row-types.ts'
 import { extractTextMedia } from '../media/extract-text-media.ts'
 import { deduplicateAgainstItems, encodeCopies } from './deduplicate-against-items.ts'
-import type { RowEncryption } from '../encryption/read-encrypted-rows.ts'
+import type { RowEncryption } from '../encryption/decrypt-rows.ts'
 import { MIN_DEDUPLICATED_CHARS } from './item-text-cache.ts'
 
 /** A request without its media, and its position in the chain of differences. */

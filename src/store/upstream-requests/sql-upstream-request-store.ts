@@ -3,7 +3,7 @@
  * the request of the next turn is stored as the difference to the last one. Without the cache, each
  * write would begin with a read.
  */
-import { encodeColumnText } from '../database/escape-column-text.ts'
+import { encodeColumnText } from '../database/encode-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { listMediaReferences } from '../media/extract-item-media.ts'
 import {
@@ -25,7 +25,7 @@ import { encodeRequestRows, type DeltaChainRequest } from './encode-request-rows
 import type { UpstreamRequestStore, ToolRoundRequest } from './upstream-request-store-interface.ts'
 import { decodeRequestRows, findTurnsWithCopies } from './decode-request-rows.ts'
 import { restoreTextMedia } from '../media/extract-text-media.ts'
-import { NO_ENCRYPTION, type RowEncryption } from '../encryption/read-encrypted-rows.ts'
+import { NO_ENCRYPTION, type RowEncryption } from '../encryption/decrypt-rows.ts'
 import { NO_ITEM_TEXTS, type ItemTextCache } from './item-text-cache.ts'
 
 export function createUpstreamRequestStore(

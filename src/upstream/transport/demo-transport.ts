@@ -5,7 +5,7 @@ import {
   type DemoRequest,
   type DemoStep,
 } from '../../providers/demo/answer-script.ts'
-import type { PushSink } from '../../core/stream/push-source.ts'
+import type { PushSink } from '../../core/stream/push-source-interface.ts'
 import { formatSseMessage } from '../../core/stream/sse.ts'
 import type { UpstreamCall, UpstreamReply, Transport } from './transport-interface.ts'
 

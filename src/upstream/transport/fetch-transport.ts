@@ -1,6 +1,6 @@
 /** Sends upstream requests with `fetch`, for Cloudflare Workers, which have no undici. */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { FlowControl, PushSink } from '../../core/stream/push-source.ts'
+import type { FlowControl, PushSink } from '../../core/stream/push-source-interface.ts'
 import {
   CONNECTION_BROKEN_FAILURE,
   IDLE_TIMEOUT_FAILURE,

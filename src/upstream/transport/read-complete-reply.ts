@@ -3,7 +3,7 @@ import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
 import type { Failure } from '../../core/stream-event.ts'
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
-import type { PushSource } from '../../core/stream/push-source.ts'
+import type { PushSource } from '../../core/stream/push-source-interface.ts'
 import type { Provider } from '../../providers/provider-interface.ts'
 import type { UpstreamCall, UpstreamReply } from './transport-interface.ts'
 

@@ -4,7 +4,7 @@
  * the stream and pushes its chunks.
  */
 import { createFailure } from '../../core/errors/gateway-error.ts'
-import type { PushSink, FlowControl } from '../../core/stream/push-source.ts'
+import type { PushSink, FlowControl } from '../../core/stream/push-source-interface.ts'
 
 export type Transport = (request: UpstreamRequest) => UpstreamCall
 

@@ -6,7 +6,7 @@ import type { Dispatcher } from 'undici'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import type { Failure } from '../../core/stream-event.ts'
 import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
-import type { FlowControl, PushSink } from '../../core/stream/push-source.ts'
+import type { FlowControl, PushSink } from '../../core/stream/push-source-interface.ts'
 import {
   CONNECTION_BROKEN_FAILURE,
   IDLE_TIMEOUT_FAILURE,

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Part, Role } from '../../../src/core/item.ts'
-import { formatMarkerLine } from '../../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../../src/core/markers/format-and-extract-markers.ts'
 import { stripMarkersFromPrompt } from '../../../src/context/cleaning/strip-markers-from-prompt.ts'
 import {
   expectNotesMatchChanges,

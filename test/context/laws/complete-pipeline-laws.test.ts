@@ -7,10 +7,7 @@ import fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item, Origin } from '../../../src/core/item.ts'
-import {
-  readClientGivenAuthor,
-  setGatewayFields,
-} from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { readClientGivenAuthor, setGatewayFields } from '../../../src/core/items/gateway-fields.ts'
 import { resolvePolicy, type ContextPolicy } from '../../../src/core/context-policy.ts'
 import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
 import {

@@ -14,7 +14,7 @@ import {
 import { readPartMedia, type MediaKind } from '../../../src/core/media/content-part-media.ts'
 import { PRESETS, type MediaRules } from '../../../src/core/context-policy.ts'
 import { isUserMessage } from '../../../src/core/items/rounds-and-pinned-items.ts'
-import { escapeFakeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
+import { escapeFakeNoticesInItems } from '../../../src/context/cleaning/escape-fake-notices-in-items.ts'
 import { listVisibilityTransforms } from '../../../src/context/media/list-visibility-transforms.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { addAnswerImagesToNextQuestion } from '../../../src/context/media/add-answer-images-to-next-question.ts'

@@ -6,10 +6,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import {
-  readClientGivenAuthor,
-  setGatewayFields,
-} from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { readClientGivenAuthor, setGatewayFields } from '../../../src/core/items/gateway-fields.ts'
 import { isItemOfAnswer } from '../../../src/core/items/is-item-of-answer.ts'
 import { POLICY_NAMES, resolvePolicy } from '../../../src/core/context-policy.ts'
 import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { resolvePolicy } from '../../../src/core/context-policy.ts'
-import { setGatewayFields } from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { setGatewayFields } from '../../../src/core/items/gateway-fields.ts'
 import type { Item, Part } from '../../../src/core/item.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { moveItemsAfterCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'

@@ -5,7 +5,7 @@ import { textOfPart, type Item } from '../../../src/core/item.ts'
 import { resolvePolicy, type PolicyOverrides } from '../../../src/core/context-policy.ts'
 import { findRoundStarts } from '../../../src/core/items/rounds-and-pinned-items.ts'
 import { dropBeforeReset } from '../../../src/context/windows/drop-before-reset.ts'
-import { hideItemsOfAuthors } from '../../../src/context/speakers/hide-authors.ts'
+import { hideItemsOfAuthors } from '../../../src/context/speakers/hide-items-of-authors.ts'
 import { mergeMessagesOfOneAuthor } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
 import {
   listPolicyTextTransforms,
@@ -15,7 +15,7 @@ import {
 import {
   labelSpeakersAndAssignRoles,
   type SpeakerLabelOptions,
-} from '../../../src/context/speakers/label-speakers.ts'
+} from '../../../src/context/speakers/label-speakers-and-assign-roles.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import {
   conversation,

@@ -27,19 +27,19 @@ import {
 import { moveItemsAfterCompaction } from '../../../src/context/summaries/move-items-after-compaction.ts'
 import { trimLongRounds } from '../../../src/context/windows/trim-long-rounds.ts'
 import { capOutputs } from '../../../src/context/tool-outputs/cap-outputs.ts'
-import { escapeFakeNoticesInItems } from '../../../src/context/cleaning/escape-notices-in-items.ts'
+import { escapeFakeNoticesInItems } from '../../../src/context/cleaning/escape-fake-notices-in-items.ts'
 import {
   fitTokenBudget,
   createTokenBudgetOptions,
   type TokenBudgetFitOptions,
 } from '../../../src/context/windows/fit-token-budget.ts'
-import { hideItemsOfAuthors } from '../../../src/context/speakers/hide-authors.ts'
+import { hideItemsOfAuthors } from '../../../src/context/speakers/hide-items-of-authors.ts'
 import { dropInvalidReasoning } from '../../../src/context/reasoning/drop-invalid-reasoning.ts'
-import { createAlwaysSentGroupPredicate } from '../../../src/context/find-undroppable-items.ts'
+import { createAlwaysSentGroupPredicate } from '../../../src/context/always-sent-items.ts'
 import { WEIGHING_FUNCTIONS, sumWeights } from '../../../src/context/windows/item-weights.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { planTokenBudget } from '../../../src/context/windows/plan-token-budget.ts'
-import { findSummaryCut } from '../../../src/context/summaries/plan-and-parse-summary.ts'
+import { findSummaryCut } from '../../../src/context/summaries/summary-cut-prompts-and-parser.ts'
 import { mergeMessagesOfOneAuthor } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
 import { insertPolicyTexts } from '../../../src/context/insert-policy-texts.ts'
 import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
@@ -47,7 +47,7 @@ import { dropExpiredReasoning } from '../../../src/context/reasoning/drop-expire
 import { shortenOldOutputs } from '../../../src/context/tool-outputs/shorten-old-outputs.ts'
 import { stripDetailsBlocks } from '../../../src/context/cleaning/strip-details-blocks.ts'
 import { stripMarkersFromPrompt } from '../../../src/context/cleaning/strip-markers-from-prompt.ts'
-import { labelSpeakersAndAssignRoles } from '../../../src/context/speakers/label-speakers.ts'
+import { labelSpeakersAndAssignRoles } from '../../../src/context/speakers/label-speakers-and-assign-roles.ts'
 import type { Transform } from '../../../src/context/transform-interface.ts'
 import {
   keepRecentRounds,

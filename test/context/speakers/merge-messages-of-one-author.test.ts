@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { readGatewayFields } from '../../../src/core/items/author-time-and-reset-fields.ts'
+import { readGatewayFields } from '../../../src/core/items/gateway-fields.ts'
 import { mergeMessagesOfOneAuthor } from '../../../src/context/speakers/merge-messages-of-one-author.ts'
 import { show, talk } from '../../support/talk.ts'
 import { ANN, authorField, withGatewayFields } from '../../support/authors.ts'

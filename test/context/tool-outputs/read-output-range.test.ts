@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Item } from '../../../src/core/item.ts'
-import { formatMarkerLine } from '../../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../../src/core/markers/format-and-extract-markers.ts'
 import { readOutputRange } from '../../../src/context/tool-outputs/read-output-range.ts'
 
 const outputOf = (call_id: string, output: string): Item => ({

@@ -8,7 +8,7 @@ import {
   fitTokenBudget,
   createTokenBudgetOptions,
 } from '../../../src/context/windows/fit-token-budget.ts'
-import { createAlwaysSentGroupPredicate } from '../../../src/context/find-undroppable-items.ts'
+import { createAlwaysSentGroupPredicate } from '../../../src/context/always-sent-items.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { planTokenBudget } from '../../../src/context/windows/plan-token-budget.ts'
 import { show, talk } from '../../support/talk.ts'

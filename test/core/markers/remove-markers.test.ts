@@ -1,7 +1,7 @@
 /** Every marker is removed before a model reads the text, and nothing else. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatMarkerLine } from '../../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../../src/core/markers/format-and-extract-markers.ts'
 import { removeMarkers } from '../../../src/core/markers/remove-markers.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
 

@@ -3,7 +3,7 @@
  * instructions.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { formatMarkerLine } from '../../../src/core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../../src/core/markers/format-and-extract-markers.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
 import { answerWith } from '../../support/answer-formats.ts'

@@ -8,7 +8,7 @@ import {
 } from '../../../src/media/transforms/hide-media-over-size-limit.ts'
 import type { LoadedMedia } from '../../../src/media/loading/load-result-types.ts'
 import { resolveMediaUrlsAndLimits } from '../../../src/media/resolve-upstream-media-urls-and-limits.ts'
-import { listMediaUrlsToLoad } from '../../../src/media/loading/list-urls-to-load.ts'
+import { listMediaUrlsToLoad } from '../../../src/media/loading/list-media-urls-to-load.ts'
 import { embedLoadedMediaOrNotice } from '../../../src/media/transforms/embed-loaded-media-or-notice.ts'
 import type { Account, WireName } from '../../../src/providers/provider-interface.ts'
 import { runTransforms } from '../../../src/context/list-and-run-transforms.ts'

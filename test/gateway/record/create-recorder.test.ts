@@ -4,7 +4,7 @@ import type { Item } from '../../../src/core/item.ts'
 import type { Outcome } from '../../../src/core/collect-answer-outcome.ts'
 import { createRecorder } from '../../../src/gateway/record/create-recorder.ts'
 import type { TurnWriter } from '../../../src/gateway/record/turn-writer.ts'
-import { createUnrequestedStorageRule } from '../../../src/gateway/record/unrequested-item-storage-rule.ts'
+import { createUnrequestedStorageRule } from '../../../src/gateway/record/unrequested-storage-rule.ts'
 import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 

@@ -2,7 +2,7 @@ import type { Item, Message } from '../../../src/core/item.ts'
 import { describe, expect, test } from 'vitest'
 import type { Outcome } from '../../../src/core/collect-answer-outcome.ts'
 import { openTurnWriter } from '../../../src/gateway/record/turn-writer.ts'
-import { createReplicaAndUnclosedTurns } from '../../../src/gateway/replica-state.ts'
+import { createReplicaAndUnclosedTurns } from '../../../src/gateway/replica-and-unclosed-turns.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 import type {
   NewTurn,

@@ -3,7 +3,7 @@ import type { Failure } from '../../../src/core/stream-event.ts'
 import type { Outcome } from '../../../src/core/collect-answer-outcome.ts'
 import type { ClientStream } from '../../../src/gateway/http-exchange-interface.ts'
 import { createFailure, GatewayError } from '../../../src/core/errors/gateway-error.ts'
-import type { PushSink } from '../../../src/core/stream/push-source.ts'
+import type { PushSink } from '../../../src/core/stream/push-source-interface.ts'
 import { streamAnswerToClient } from '../../../src/gateway/respond/stream-answer-to-client.ts'
 import type { ResponseWriter } from '../../../src/gateway/respond/response-writer-interface.ts'
 

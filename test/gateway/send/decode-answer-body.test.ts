@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { PROVIDERS } from '../../../src/providers/registry.ts'
+import { PROVIDERS } from '../../../src/providers/provider-registry.ts'
 import { decodeAnswerBody } from '../../../src/gateway/send/decode-answer-body.ts'
 import { runStage } from '../../../src/core/stream/stream-stage.ts'
 import { findEventFaults } from '../../support/event-laws.ts'

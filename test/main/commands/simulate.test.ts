@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { SimulationNumbers } from '../../../src/simulate/results-as-numbers.ts'
+import type { SimulationNumbers } from '../../../src/simulate/convert-results-to-numbers.ts'
 import { runSimulateCommand, type CommandEnvironment } from '../../../src/main/commands/simulate.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
 

@@ -7,7 +7,7 @@ import {
   type MediaLoader,
 } from '../../../src/media/loading/media-loader.ts'
 import type { LoadedMedia } from '../../../src/media/loading/load-result-types.ts'
-import { createLoadedBytesLimit } from '../../../src/media/loading/process-media-memory.ts'
+import { createLoadedBytesLimit } from '../../../src/media/loading/loaded-bytes-limit.ts'
 import { verifyFetchedMedia } from '../../../src/media/loading/verify-fetched-media.ts'
 import type {
   InlineMedia,

@@ -1,6 +1,6 @@
 /** Tests that equal error responses become equal failures on every wire. */
 import { describe, expect, test } from 'vitest'
-import { PROVIDERS } from '../../../src/providers/registry.ts'
+import { PROVIDERS } from '../../../src/providers/provider-registry.ts'
 import { accountWith } from '../../support/responses-kit.ts'
 
 const { chat, responses, anthropic, gemini } = PROVIDERS

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../src/core/json/json.ts'
 import { openaiChat } from '../../../src/providers/openai-chat/openai-chat.ts'
-import { SERVICE_QUIRK_PROFILES } from '../../../src/providers/openai-chat/known-service-quirks.ts'
+import { SERVICE_QUIRK_PROFILES } from '../../../src/providers/openai-chat/service-quirk-profiles.ts'
 import { readChatQuirks } from '../../../src/providers/openai-chat/quirks.ts'
 import { talk } from '../../support/talk.ts'
 import { accountOf, image, message, promptOf, encode, user } from './kit.ts'

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { COMMON_QUIRKS } from '../../../src/providers/quirks/common-quirks.ts'
-import { SERVICE_QUIRK_PROFILES } from '../../../src/providers/openai-chat/known-service-quirks.ts'
-import { PROVIDERS } from '../../../src/providers/registry.ts'
+import { SERVICE_QUIRK_PROFILES } from '../../../src/providers/openai-chat/service-quirk-profiles.ts'
+import { PROVIDERS } from '../../../src/providers/provider-registry.ts'
 import { validateQuirks } from '../../../src/providers/quirks/validate-quirks.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 

@@ -4,7 +4,7 @@ import { createOutcomeCollector } from '../../../src/core/collect-answer-outcome
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { createCallIdGenerator } from '../../../src/providers/response/generate-call-ids.ts'
 import type { WireName } from '../../../src/providers/provider-interface.ts'
-import { PROVIDERS } from '../../../src/providers/registry.ts'
+import { PROVIDERS } from '../../../src/providers/provider-registry.ts'
 import { findEventFaults } from '../../support/event-laws.ts'
 import { plainAccount } from '../../support/account.ts'
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
-import type { WebSocketListener } from '../../../src/gateway/websocket-interface.ts'
+import type { WebSocketListener } from '../../../src/gateway/client-websocket-interface.ts'
 import { serveConnection } from '../../../src/server/websocket/serve-connection.ts'
 import { findAnswerFaults, splitIntoAnswers, endsAnswer } from '../../support/frames.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'

@@ -3,7 +3,7 @@ import type { Engine, SqlQuery } from '../../../src/store/database/engine-interf
 import { createReplicaAndOrphanStatements } from '../../../src/store/background-runs/replica-and-orphan-statements.ts'
 import { createRunAndLogStatements } from '../../../src/store/background-runs/run-and-log-statements.ts'
 import { encodeOutputItems } from '../../../src/store/turns/encode-turn-rows.ts'
-import { NO_ENCRYPTION } from '../../../src/store/encryption/read-encrypted-rows.ts'
+import { NO_ENCRYPTION } from '../../../src/store/encryption/decrypt-rows.ts'
 import { expectIndexes } from '../expect-indexes.ts'
 import { assistant, numberItems } from '../turns.ts'
 

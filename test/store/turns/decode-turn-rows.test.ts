@@ -5,7 +5,7 @@ import {
   groupItemRows,
   type ItemBodyRow,
 } from '../../../src/store/turns/decode-turn-rows.ts'
-import { NO_ENCRYPTION, decryptRows } from '../../../src/store/encryption/read-encrypted-rows.ts'
+import { NO_ENCRYPTION, decryptRows } from '../../../src/store/encryption/decrypt-rows.ts'
 import { assistant, serializeItems, ORIGIN, user } from '../turns.ts'
 
 const row = (side: 'in' | 'out', position: number, item: Item): ItemBodyRow => ({

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   encodeColumnText,
   encodeKeyColumn,
-} from '../../../src/store/database/escape-column-text.ts'
+} from '../../../src/store/database/encode-column-text.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import type { Engine } from '../../../src/store/database/engine-interface.ts'
 import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { encodeTurn } from '../../../src/store/turns/encode-turn-rows.ts'
 import { createTurnStatements, MAX_CHAIN_TURNS } from '../../../src/store/turns/turn-statements.ts'
-import { NO_ENCRYPTION } from '../../../src/store/encryption/read-encrypted-rows.ts'
+import { NO_ENCRYPTION } from '../../../src/store/encryption/decrypt-rows.ts'
 import { newTurn, ORIGIN, OWNER, numberItems, user } from '../turns.ts'
 
 let engine: Engine

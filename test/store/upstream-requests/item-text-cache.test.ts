@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { createStores } from '../../../src/store/create-stores.ts'
-import { NO_ENCRYPTION } from '../../../src/store/encryption/read-encrypted-rows.ts'
+import { NO_ENCRYPTION } from '../../../src/store/encryption/decrypt-rows.ts'
 import { createItemTextCache } from '../../../src/store/upstream-requests/item-text-cache.ts'
 import { newTurn, OWNER, user } from '../turns.ts'
 

@@ -1,6 +1,6 @@
 /** The demo transport behaves like HTTP transports when it is paused, resumed or cancelled. */
 import { expect, test } from 'vitest'
-import type { FlowControl } from '../../../src/core/stream/push-source.ts'
+import type { FlowControl } from '../../../src/core/stream/push-source-interface.ts'
 import { wrapWithDemoTransport } from '../../../src/upstream/transport/demo-transport.ts'
 import type { UpstreamCall } from '../../../src/upstream/transport/transport-interface.ts'
 

@@ -11,10 +11,10 @@ import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { AnswerContext, PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
 import { isDoneMarker } from '../../../core/stream/sse.ts'
-import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-pattern.ts'
+import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-message-pattern.ts'
 import { completionId } from '../../../core/turn-derived-ids.ts'
 import { createCachingMessageParser, WITHOUT_HOSTILE_FIELDS } from '../../pass-through-json.ts'
-import { fillStreamToolCallIds, fillBodyToolCallIds } from './insert-recorded-call-ids.ts'
+import { fillStreamToolCallIds, fillBodyToolCallIds } from './fill-tool-call-ids.ts'
 import { renderStreamError } from './render-stream-error.ts'
 
 export function createChatPassThroughPatcher(answerContext: AnswerContext): PassThroughPatcher {

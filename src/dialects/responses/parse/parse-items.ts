@@ -15,7 +15,7 @@ import {
   type JsonReader,
 } from '../../checks/check-json-types.ts'
 import { patchList, patchObject } from '../../../core/json/patch-object.ts'
-import { parseItemBackstoryField } from '../../context-policy/parse-author-time-pin-and-reset.ts'
+import { parseItemBackstoryField } from '../../context-policy/parse-item-backstory-field.ts'
 import { parseToolOutput, parseResponsesContent, readOptionalTexts } from './parse-content-parts.ts'
 
 export const parseItems: JsonReader<readonly Item[]> = asListOf(parseItem)

@@ -14,7 +14,7 @@ import { patchObject } from '../../../core/json/patch-object.ts'
 import type { AnswerContext, PassThroughPatcher } from '../../../core/ports/dialect-interface.ts'
 import type { Failure } from '../../../core/stream-event.ts'
 import type { SseMessage } from '../../../core/stream/sse.ts'
-import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-pattern.ts'
+import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-message-pattern.ts'
 import { responseId } from '../../../core/turn-derived-ids.ts'
 import { createCachingMessageParser, WITHOUT_HOSTILE_FIELDS } from '../../pass-through-json.ts'
 import {

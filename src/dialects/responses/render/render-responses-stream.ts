@@ -24,7 +24,7 @@ import {
   type ResponseStatus,
 } from './render-response-fields.ts'
 import { createEventShortener } from './shorten-events-over-limit.ts'
-import { createLineLimitedEventCollector } from './size-limited-event-collector.ts'
+import { createLineLimitedEventCollector } from './line-limited-event-collector.ts'
 import { createOutputEventWriter } from './output-event-writer.ts'
 import { createSseEventCollector, type SseEventCollector } from './sse-event-collector.ts'
 

@@ -8,7 +8,7 @@ import { patchObject } from '../../../core/json/patch-object.ts'
 import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 import type { SseMessage } from '../../../core/stream/sse.ts'
 import { exceedsByteLimit } from '../../stream-line-limits.ts'
-import { isRedundantEventType, shortenItem } from './size-limited-event-collector.ts'
+import { isRedundantEventType, shortenItem } from './line-limited-event-collector.ts'
 
 /**
  * A function that shortens a message if it is too long. A caller that may have parsed the message

@@ -12,7 +12,7 @@ import {
   hasRemoteMedia,
   listMediaUrlsToLoad,
   type MediaUrlsToLoad,
-} from '../../../media/loading/list-urls-to-load.ts'
+} from '../../../media/loading/list-media-urls-to-load.ts'
 import type { LoadedMediaCache } from '../../../media/loading/media-loader.ts'
 import { resolveMediaUrlsAndLimits } from '../../../media/resolve-upstream-media-urls-and-limits.ts'
 import type { UpstreamTarget } from '../../../upstream/accounts-and-model-routing.ts'

@@ -3,7 +3,7 @@
  * the conversation's length, so all requests of a conversation send the same number.
  */
 import type { ClientRequest } from '../../../core/client-request.ts'
-import { hasCompactOrCountEndpoint } from '../../../providers/has-responses-endpoint.ts'
+import { hasCompactOrCountEndpoint } from '../../../providers/has-compact-or-count-endpoint.ts'
 import type { TargetCapabilities } from '../../../upstream/resolve-target-capabilities.ts'
 import type { LoadedHistory } from '../../history/loaded-history.ts'
 import { mayStoreRequest } from '../../history/memory-thread-and-storage-permission.ts'

@@ -15,17 +15,17 @@ import {
   type StreamEvent,
   type TextDelta,
 } from '../../../core/stream-event.ts'
-import { formatMarkerLine } from '../../../core/markers/extract-turn-markers.ts'
+import { formatMarkerLine } from '../../../core/markers/format-and-extract-markers.ts'
 import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import { createTextInsertions, type TextInsertions } from './insert-text-and-shift-annotations.ts'
-import { trackMarkerOnlyAnswer } from './marker-only-message.ts'
+import { trackMarkerOnlyAnswer } from './track-marker-only-answer.ts'
 import {
   POSITION_BEFORE_TEXT,
   trackMarkerPositions,
   NO_MARKER_POSITION,
   type DeltaRange,
   type MarkerPositions,
-} from './find-marker-positions.ts'
+} from './track-marker-positions.ts'
 import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
 
 export interface PendingMarker {

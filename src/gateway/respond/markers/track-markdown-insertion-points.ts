@@ -99,7 +99,7 @@ const LIST_OR_CODE_START = /^(?: {4}| {0,3}(?:[\t\d]|[-+*](?:\s|$)))/
 const BLANK_LINE = /^[ \t]*$/
 /**
  * Number of line breaks before a marker: `\n\n`, i.e. one empty line. After more line breaks, removing the
- * marker (`core/markers/extract-turn-markers.ts`) would not restore the original text.
+ * marker (`core/markers/format-and-extract-markers.ts`) would not restore the original text.
  */
 const REQUIRED_BREAKS = 2
 

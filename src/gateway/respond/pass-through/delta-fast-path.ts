@@ -5,7 +5,7 @@
  * if each were decoded.
  */
 import type { SseMessage } from '../../../core/stream/sse.ts'
-import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-pattern.ts'
+import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-message-pattern.ts'
 import {
   fillDeltaTemplate,
   deriveDeltaTemplate,

@@ -3,7 +3,7 @@
  * event: the model's text, and fields with another value in every event, e.g. `"sequence_number":7`.
  */
 import { formatSseMessage, type SseMessage } from '../../../core/stream/sse.ts'
-import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-pattern.ts'
+import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-message-pattern.ts'
 
 /** Fixed pieces of text with holes between them. A hole is a pattern that matches its possible values. */
 interface TextTemplate {

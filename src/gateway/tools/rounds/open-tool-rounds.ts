@@ -12,7 +12,7 @@ import { resolveMemoryThread } from '../../history/memory-thread-and-storage-per
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import type { Caller } from '../../../core/client/caller.ts'
 import { decodeAnswerBody } from '../../send/decode-answer-body.ts'
-import { createDecodedEventSource } from '../../send/end-stream-at-terminal-event.ts'
+import { createDecodedEventSource } from '../../send/decoded-event-source.ts'
 import {
   sendWithFallback,
   type RawAnswer,

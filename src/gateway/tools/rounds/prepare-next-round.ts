@@ -6,7 +6,7 @@
  * The tools stay the same, because some models accept their own reasoning only with unchanged tools. In the
  * last round, calls are forbidden (`tool_choice: none`) if all tools are gateway tools.
  */
-import { escapeFakeNoticesInItems } from '../../../context/cleaning/escape-notices-in-items.ts'
+import { escapeFakeNoticesInItems } from '../../../context/cleaning/escape-fake-notices-in-items.ts'
 import { continueTransforms } from '../../../context/list-and-run-transforms.ts'
 import { isCompaction } from '../../../core/items/compaction-item.ts'
 import { resolveMediaUrlsAndLimits } from '../../../media/resolve-upstream-media-urls-and-limits.ts'

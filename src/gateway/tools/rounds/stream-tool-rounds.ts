@@ -8,7 +8,7 @@ import type { Log } from '../../../core/ports/log-interface.ts'
 import type { FinishedRound, RoundEventMerger } from './merge-round-events.ts'
 import { convertUnexpectedError } from '../../../core/errors/convert-unexpected-error.ts'
 import type { AnswerEventSource } from '../../send/answer-event-source-interface.ts'
-import type { FlowControl, PushSink } from '../../../core/stream/push-source.ts'
+import type { FlowControl, PushSink } from '../../../core/stream/push-source-interface.ts'
 
 /** The events of a tool round, and the function that opens the next round. */
 export interface StreamedRound {

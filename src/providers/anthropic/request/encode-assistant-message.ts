@@ -21,7 +21,7 @@ import { encodePart } from './encode-parts.ts'
 import type { EncodingContext } from './encoding-context.ts'
 import { packThinkingBlock, unpackThinkingBlock } from '../pack-thinking-block.ts'
 import { unpackCompactionBlock } from '../pack-compaction-block.ts'
-import { encodeToolName } from '../tool-names.ts'
+import { encodeToolName } from '../encode-tool-name.ts'
 import { isServerToolCall, type ContentBlock, type BlockEntry } from '../api-types.ts'
 
 export interface AssistantItemContext extends EncodingContext {

@@ -6,7 +6,7 @@
  * Otherwise it rejects the request: "`tool_use` ids were found without `tool_result` blocks
  * immediately after".
  */
-import { findContinuingAnswers } from '../../../core/items/find-consecutive-answers.ts'
+import { findContinuingAnswers } from '../../../core/items/find-continuing-answers.ts'
 import { isToolCall, isToolOutput, type Item, type ToolOutput } from '../../../core/item.ts'
 import { encodeAssistantItem } from './encode-assistant-message.ts'
 import { encodeParts, createTextBlock } from './encode-parts.ts'

@@ -10,7 +10,7 @@ import type {
 } from '../../../core/prompt.ts'
 import type { BlockEntry } from '../api-types.ts'
 import type { AnthropicNotes } from '../encoding-notes.ts'
-import { encodeToolName } from '../tool-names.ts'
+import { encodeToolName } from '../encode-tool-name.ts'
 import type { EncodingContext } from './encoding-context.ts'
 import { mergeRootAlternatives } from './merge-root-alternatives.ts'
 import { simplifyOutputSchema } from './simplify-json-schema.ts'

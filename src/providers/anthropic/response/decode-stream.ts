@@ -22,9 +22,9 @@ import { startBlock } from './choose-block-decoder.ts'
 import { endMessage } from './decode-text.ts'
 import { parseError } from '../parse-errors.ts'
 import type { AnswerState, BlockBuilder } from './decoding-state.ts'
-import { encodeToolName } from '../tool-names.ts'
+import { encodeToolName } from '../encode-tool-name.ts'
 import { mapEncodedToolNames } from '../../response/map-encoded-tool-names.ts'
-import { mergeUsage, parseUsage } from './usage.ts'
+import { mergeUsage, parseUsage } from './parse-usage.ts'
 import { objectOrEmpty } from '../api-types.ts'
 
 export function decodeStream(_account: Account, prompt?: Prompt): Decoder {

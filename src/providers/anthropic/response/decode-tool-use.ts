@@ -10,7 +10,7 @@ import {
   type StartedBlock,
 } from './decoding-state.ts'
 import type { ContentBlock } from '../api-types.ts'
-import { unwrapCustomToolInput } from '../../custom-tool-as-function.ts'
+import { unwrapCustomToolInput } from '../../wrap-custom-tool-input.ts'
 import { createToolCall } from '../../response/map-encoded-tool-names.ts'
 
 export function startToolUseBlock(answer: AnswerState, start: ContentBlock): StartedBlock {

@@ -8,13 +8,13 @@
  * When the conversation continues, the earlier turns stay the same, so that Gemini can reuse its
  * cache.
  */
-import { findContinuingAnswers } from '../../../core/items/find-consecutive-answers.ts'
+import { findContinuingAnswers } from '../../../core/items/find-continuing-answers.ts'
 import { formatNotice } from '../../../core/text/gateway-notice.ts'
 import type { Item, Message, OpaqueItem, Reasoning } from '../../../core/item.ts'
 import { isTextOrRefusal, textOf, textOfPart } from '../../../core/item.ts'
 import { isObject } from '../../../core/json/json.ts'
 import { UNPAIRED } from '../../../core/items/tool-call-pairs.ts'
-import { encodeToolCall, encodeResponseOfCall } from './encode-tool-call.ts'
+import { encodeToolCall, encodeResponseOfCall } from './encode-tool-call-and-response.ts'
 import { createMediaEncoder } from './media/encode-media.ts'
 import type { EncodingContext } from './encoding-context.ts'
 import { createContentsBuilder, type ContentsBuilder } from './contents-builder.ts'

@@ -3,7 +3,7 @@ import type { PromptParameters, Tool, ToolChoice } from '../../../core/prompt.ts
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { EncodingContext } from './encoding-context.ts'
 import { simplifyJsonSchema } from './simplify-json-schema.ts'
-import { encodeToolName } from '../tool-names.ts'
+import { encodeToolName } from '../encode-tool-name.ts'
 
 export interface EncodedTools {
   /** The function declarations. If there are none, the request has no `tools`. */

@@ -18,7 +18,7 @@ import type {
   GeminiLogprob,
 } from '../api-types.ts'
 import { findError, parseError } from '../parse-errors.ts'
-import { encodeToolName } from '../tool-names.ts'
+import { encodeToolName } from '../encode-tool-name.ts'
 import { createGeminiPartsDecoder, type GeminiPartsDecoder } from './gemini-parts-decoder.ts'
 import { type AnswerEnding, parseUsage, decideAnswerEnd } from './decide-answer-end.ts'
 import { createEventBuffer } from '../../response/event-buffer.ts'

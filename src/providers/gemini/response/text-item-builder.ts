@@ -6,7 +6,7 @@
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import type { Item } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import { convertCitations } from './citations.ts'
+import { convertCitations } from './convert-citations.ts'
 import { serializeSignatures, type SignedSpan } from '../text-signatures.ts'
 import type { GroundingMetadata } from '../api-types.ts'
 

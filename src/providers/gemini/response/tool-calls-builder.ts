@@ -12,7 +12,7 @@ import type { ToolCall } from '../../../core/item.ts'
 import { isObject } from '../../../core/json/json.ts'
 import { type OriginalTool, createToolCall } from '../../response/map-encoded-tool-names.ts'
 import type { GeminiFunctionCall } from '../api-types.ts'
-import { unwrapCustomToolInput } from '../../custom-tool-as-function.ts'
+import { unwrapCustomToolInput } from '../../wrap-custom-tool-input.ts'
 
 export interface ToolCallsBuilder {
   /** Sets the id of the answer, from which call ids are derived. */

@@ -19,7 +19,7 @@ import { selectMessageFields } from './encode-input-message.ts'
 import type { EncodingContext } from './encoding-context.ts'
 import type { CallWithOutput, PositionedItem, MessageGroup } from './group-items-into-messages.ts'
 import type { ChatMessage } from '../api-types.ts'
-import { wrapCustomToolInput } from '../../custom-tool-as-function.ts'
+import { wrapCustomToolInput } from '../../wrap-custom-tool-input.ts'
 
 type AssistantGroup = Extract<MessageGroup, { readonly type: 'assistant' }>
 

@@ -3,7 +3,7 @@
  * its own answer, both parts of the answer stay separate messages, with the message that asked it
  * to continue between them, because the upstream received them in this form before.
  */
-import { findContinuingAnswers } from '../../../core/items/find-consecutive-answers.ts'
+import { findContinuingAnswers } from '../../../core/items/find-continuing-answers.ts'
 import { isInsertedInstruction } from '../../../core/items/leading-instructions.ts'
 import type { Item } from '../../../core/item.ts'
 import { encodeAssistantMessage } from './encode-assistant-message.ts'

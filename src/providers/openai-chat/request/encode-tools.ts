@@ -5,7 +5,7 @@
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { CustomTool, FunctionTool, PromptParameters, Tool } from '../../../core/prompt.ts'
 import type { EncodingContext } from './encoding-context.ts'
-import { WRAPPED_INPUT_SCHEMA } from '../../custom-tool-as-function.ts'
+import { WRAPPED_INPUT_SCHEMA } from '../../wrap-custom-tool-input.ts'
 
 type ToolParameters = Pick<PromptParameters, 'tools' | 'toolChoice'>
 
@@ -50,7 +50,7 @@ export function encodeToolChoice(
 }
 
 /**
- * Returns the names of the custom tools that are sent as functions (`custom-tool-as-function.ts`).
+ * Returns the names of the custom tools that are sent as functions (`wrap-custom-tool-input.ts`).
  */
 export function listWrappedToolNames(
   tools: readonly Tool[],

@@ -4,7 +4,7 @@
  */
 import { type JsonObject, isObject, textOrEmpty, type Json } from '../../../core/json/json.ts'
 import type { StreamEvent } from '../../../core/stream-event.ts'
-import { unwrapCustomToolInput } from '../../custom-tool-as-function.ts'
+import { unwrapCustomToolInput } from '../../wrap-custom-tool-input.ts'
 import type { ToolCallFragment } from '../api-types.ts'
 import { createToolCall, type OriginalTool } from '../../response/map-encoded-tool-names.ts'
 

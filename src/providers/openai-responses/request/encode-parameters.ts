@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../../core/json/json.ts'
 import { patchObject } from '../../../core/json/patch-object.ts'
 import type { Prompt } from '../../../core/prompt.ts'
-import { hasCompactOrCountEndpoint } from '../../has-responses-endpoint.ts'
+import { hasCompactOrCountEndpoint } from '../../has-compact-or-count-endpoint.ts'
 import type { Account } from '../../provider-interface.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
 import type { ResponsesNotes } from '../encoding-notes.ts'

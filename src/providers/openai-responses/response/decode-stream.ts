@@ -19,7 +19,7 @@ import type { Decoder } from '../../provider-interface.ts'
 import { createOutputItemsDecoder, type OutputItemsDecoder } from './output-items-decoder.ts'
 import { parseError } from '../parse-errors.ts'
 import type { DeltaChannel, ItemBuilder } from './item-builder.ts'
-import type { ResponsesEventHandlers } from '../stream-event-names.ts'
+import type { ResponsesEventHandlers } from '../responses-event-handlers.ts'
 
 export function decodeStream(): Decoder {
   const answer = createOutputItemsDecoder()

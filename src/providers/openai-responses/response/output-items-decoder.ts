@@ -4,7 +4,7 @@
  */
 import type { Failure, StreamEvent } from '../../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
-import { createAnswerEndEvent } from './decide-answer-end.ts'
+import { createAnswerEndEvent } from './create-answer-end-event.ts'
 import { decodeItem } from './decode-item.ts'
 import { createItemBuilder, type ItemBuilder } from './item-builder.ts'
 import { createEventBuffer } from '../../response/event-buffer.ts'

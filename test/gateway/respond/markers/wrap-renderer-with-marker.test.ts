@@ -5,7 +5,7 @@ import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import {
   formatMarkerLine,
   extractMarkers,
-} from '../../../../src/core/markers/extract-turn-markers.ts'
+} from '../../../../src/core/markers/format-and-extract-markers.ts'
 import { joinVisibleText } from '../../../../src/dialects/chat/render/join-visible-text.ts'
 import { chatDialect } from '../../../../src/dialects/chat/chat-dialect.ts'
 import { createFailure } from '../../../../src/core/errors/gateway-error.ts'

@@ -6,7 +6,7 @@ import type { FunctionCall } from '../../../../src/core/item.ts'
 import { createFailure, GatewayError } from '../../../../src/core/errors/gateway-error.ts'
 import { createRoundEventMerger } from '../../../../src/gateway/tools/rounds/merge-round-events.ts'
 import type { AnswerEventSource } from '../../../../src/gateway/send/answer-event-source-interface.ts'
-import type { PushSink } from '../../../../src/core/stream/push-source.ts'
+import type { PushSink } from '../../../../src/core/stream/push-source-interface.ts'
 import { NO_OUTPUT } from '../../../../src/core/stream/stream-stage.ts'
 import {
   streamToolRounds,

@@ -1,0 +1,89 @@
+/**
+ * Determines the traits of a list of items in one pass, e.g. whether any text may contain a marker. Transforms whose
+ * traits are absent are skipped. A trait may be reported although it is absent, but a present trait is always reported.
+ */
+import { isCompaction, isCompactionTrigger } from '../core/items/compaction-item.ts'
+import { readClientGivenAuthor, readHistoryReset } from '../core/items/gateway-fields.ts'
+import type { Item, Part } from '../core/item.ts'
+import { mayContainMarker } from '../core/markers/format-and-extract-markers.ts'
+import { mayContainNotice } from '../core/text/gateway-notice.ts'
+import { mayContainDetailsBlock } from '../core/text/remove-details-blocks.ts'
+
+/** One bit per trait. A set of traits is the sum of their bits, e.g. 16 + 512 = 528 for `author` and `media`. */
+export const ITEM_TRAITS = {
+  reset: 1,
+  markerText: 2,
+  detailsBlock: 4,
+  noticeText: 8,
+  author: 16,
+  compaction: 32,
+  /** Any item other than a message: a call, output, reasoning or an item of a hosted tool. */
+  modelItem: 64,
+  toolOutput: 128,
+  reasoning: 256,
+  /** A content part other than text and refusals, e.g. an image. */
+  media: 512,
+  /** A Markdown image, e.g. `![cat](https://…)`, in the text of an assistant. */
+  markdownImage: 1024,
+} as const
+
+export function detectItemTraits(items: readonly Item[]): number {
+  let traits = 0
+  for (const item of items) traits |= scanItem(item)
+  return traits
+}
+
+function scanItem(item: Item): number {
+  let traits = item.native === undefined ? 0 : scanGatewayFields(item)
+  switch (item.type) {
+    case 'message': {
+      const isAssistant = item.role === 'assistant'
+      for (const part of item.content) traits |= scanPart(part, isAssistant)
+      return traits
+    }
+    case 'function_call_output':
+    case 'custom_tool_call_output': {
+      traits |= ITEM_TRAITS.modelItem | ITEM_TRAITS.toolOutput
+      if (typeof item.output === 'string') return traits | scanText(item.output, false)
+      for (const part of item.output) traits |= scanPart(part, false)
+      return traits
+    }
+    case 'function_call':
+      return traits | ITEM_TRAITS.modelItem | scanText(item.arguments, false)
+    case 'custom_tool_call':
+      return traits | ITEM_TRAITS.modelItem | scanText(item.input, false)
+    case 'reasoning':
+      return traits | ITEM_TRAITS.modelItem | ITEM_TRAITS.reasoning
+    case 'opaque': {
+      const isCompacting = isCompaction(item) || isCompactionTrigger(item)
+      return traits | ITEM_TRAITS.modelItem | (isCompacting ? ITEM_TRAITS.compaction : 0)
+    }
+  }
+}
+
+function scanGatewayFields(item: Item): number {
+  const reset = readHistoryReset(item) === null ? 0 : ITEM_TRAITS.reset
+  return reset | (readClientGivenAuthor(item) === null ? 0 : ITEM_TRAITS.author)
+}
+
+function scanPart(part: Part, isAssistant: boolean): number {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+      return scanText(part.text, isAssistant)
+    case 'refusal':
+      return scanText(part.refusal, isAssistant)
+    case 'input_image':
+    case 'input_file':
+    case 'input_audio':
+    case 'opaque':
+      return ITEM_TRAITS.media
+  }
+}
+
+function scanText(text: string, isAssistant: boolean): number {
+  const marker = mayContainMarker(text) ? ITEM_TRAITS.markerText : 0
+  if (!isAssistant) return marker | (mayContainNotice(text) ? ITEM_TRAITS.noticeText : 0)
+  const details = mayContainDetailsBlock(text) ? ITEM_TRAITS.detailsBlock : 0
+  return marker | details | (text.includes('![') ? ITEM_TRAITS.markdownImage : 0)
+}

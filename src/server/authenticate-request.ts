@@ -1,0 +1,106 @@
+/**
+ * Authenticates an HTTP request: rejects web pages of other machines, finds the tenant by the API
+ * key and identifies the user. The result has everything of the HTTP request that a route needs.
+ */
+import { identifyUser } from './clients/identify-user.ts'
+import type { CorsHeaders } from './clients/cors.ts'
+import type { Caller } from '../core/client/caller.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
+import type { JsonObject } from '../core/json/json.ts'
+import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
+import { createTenantAuthenticator, rejectForeignPages } from './authenticate-tenant.ts'
+import { parseJsonObject, parseJsonValue, parseOptionalJsonObject } from './parse-json-body.ts'
+import type { Ports } from '../gateway/dependencies-interface.ts'
+
+export interface AuthenticatedRequest {
+  readonly caller: Caller
+  readonly exchange: HttpExchange
+  readonly method: string
+  readonly url: string
+  readonly headers: Headers
+  readonly query: URLSearchParams
+  /** Returns the part of the path that matched `:name` in the path of the route. */
+  readonly getPathParameter: (name: string) => string
+  readonly readBytes: () => Promise<Uint8Array>
+  readonly readJsonObject: () => Promise<JsonObject>
+  /** Reads a JSON object; resolves to `{}` if the request has no body. */
+  readonly readOptionalJsonObject: () => Promise<JsonObject>
+  /** Reads any JSON value, for example `null` or `"lean"`. */
+  readonly readJsonValue: () => Promise<unknown>
+}
+
+export interface UnauthenticatedRequest extends Pick<
+  AuthenticatedRequest,
+  'exchange' | 'getPathParameter'
+> {
+  readonly request: Request
+  readonly corsHeaders: CorsHeaders | null
+}
+
+export interface RouteOptions {
+  /**
+   * False if the route neither reads nor stores conversation data. Such a route requires no signed
+   * user.
+   */
+  readonly usesStoredData?: boolean
+  /**
+   * True if the route forwards the body unchanged. Only then may the body be compressed
+   * (`content-encoding`).
+   */
+  readonly forwardsBody?: boolean
+}
+
+export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 'settings'>) {
+  const authenticate = createTenantAuthenticator(settings.BACKSTORY_KEYS)
+  const maxBytes = settings.MAX_BODY_MB * 1024 * 1024
+  return (
+    { request, exchange, corsHeaders, getPathParameter }: UnauthenticatedRequest,
+    { usesStoredData = true, forwardsBody = false }: RouteOptions = {},
+  ): AuthenticatedRequest => {
+    const { method, url, headers } = request
+    rejectForeignPages(headers.get('origin'), settings.BACKSTORY_KEYS)
+    const caller = authenticate(headers.get('authorization'), exchange.isLocal)
+    const user = identifyUser(headers, settings, { usesStoredData, nowMs: nowMs() })
+    const readBytes = async (): Promise<Uint8Array> => {
+      const bytes = await exchange.readBody(maxBytes)
+      // Checks the content encoding after the body was read, because a connection with an unread
+      // body cannot serve another request.
+      if (!forwardsBody) rejectContentEncoding(headers.get('content-encoding'))
+      return bytes
+    }
+    return {
+      caller: user === null ? caller : { ...caller, user },
+      exchange: corsHeaders === null ? exchange : addStreamHeaders(exchange, corsHeaders),
+      method,
+      url,
+      headers,
+      get query() {
+        return new URL(url).searchParams
+      },
+      getPathParameter,
+      readBytes,
+      readJsonObject: async () => parseJsonObject(await readBytes()),
+      readOptionalJsonObject: async () => parseOptionalJsonObject(await readBytes()),
+      readJsonValue: async () => parseJsonValue(await readBytes()),
+    }
+  }
+}
+
+/**
+ * Adds CORS headers to streamed answers. On Node the headers of a stream are sent before a
+ * middleware could add them.
+ */
+function addStreamHeaders(exchange: HttpExchange, added: CorsHeaders): HttpExchange {
+  return {
+    ...exchange,
+    startStream: (status, headers, run) =>
+      exchange.startStream(status, { ...headers, ...added }, run),
+  }
+}
+
+function rejectContentEncoding(header: string | null): void {
+  const encoding = (header ?? '').trim().toLowerCase()
+  if (encoding === '' || encoding === 'identity') return
+  const message = `The body of your request is encoded as '${encoding.slice(0, 40)}'. Send it without a content-encoding.`
+  throw new GatewayError('unsupported_content_encoding', message)
+}

@@ -1,0 +1,99 @@
+/**
+ * Forwards every other API path (embeddings, audio, images, moderations, files …) byte for byte, in
+ * both directions, to the upstream that serves the model.
+ */
+import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
+import { isObject, tryParseJson } from '../../core/json/json.ts'
+import { normalizePath } from '../normalize-path.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Account } from '../../providers/provider-interface.ts'
+import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
+import { relayRawBody } from '../../gateway/respond/pass-through/relay-raw-body.ts'
+import type { AuthenticatedRequest } from '../authenticate-request.ts'
+import type { Ports } from '../../gateway/dependencies-interface.ts'
+
+/**
+ * True for every path under `/v1/`. A path without that prefix must be one of OpenAI's API, so that
+ * no upstream receives requests such as `GET /favicon.ico`.
+ */
+export function isPassThroughPath(path: string): boolean {
+  return VERSION_PREFIX.test(path) || OPENAI_PATHS.has(path.split('/')[1] ?? '')
+}
+
+const VERSION_PREFIX = /^\/v1(?=\/)/
+
+/** First segments of OpenAI's paths, except those that the gateway serves itself, such as `models`. */
+const OPENAI_PATHS: ReadonlySet<string> = new Set(
+  `assistants audio batches chatkit completions containers embeddings evals files fine_tuning images
+  moderations realtime skills threads uploads vector_stores videos`.split(/\s+/),
+)
+
+export async function forwardRequest(
+  request: AuthenticatedRequest,
+  ports: Ports<'accounts' | 'settings' | 'transport'>,
+): Promise<Response> {
+  const { method, exchange } = request
+  const { pathname, search } = new URL(request.url)
+  const body = await request.readBytes()
+  const account = chooseAccount(request, body, ports)
+  const call = ports.transport({
+    method,
+    url: account.baseUrl + normalizePath(pathname).replace(VERSION_PREFIX, '') + search,
+    headers: createUpstreamHeaders(account, filterHeaders(request.headers)),
+    body: body.length > 0 ? body : null,
+  })
+  exchange.onDisconnect(call.cancel)
+  const reply = await call.reply
+  const headers = filterHeaders(Object.entries(reply.headers))
+  if (method === 'HEAD') {
+    // Ends the call to the upstream here, because a reply to HEAD has no body.
+    call.cancel()
+    return new Response(null, { status: reply.status, headers })
+  }
+  return exchange.startStream(reply.status, headers, (client) => relayRawBody(call, reply, client))
+}
+
+/**
+ * Returns the account that serves the model in the body. If the body names no model, returns the
+ * first account whose wire is `chat` or `responses`, the APIs of OpenAI.
+ */
+function chooseAccount(
+  { method, url, headers }: AuthenticatedRequest,
+  body: Uint8Array,
+  ports: Ports<'accounts' | 'settings'>,
+): Account {
+  const accounts = ports.accounts.filter(({ wire }) => wire === 'chat' || wire === 'responses')
+  const [first] = accounts
+  if (first === undefined) {
+    const message = `No upstream serves ${method} ${new URL(url).pathname}. Add one with the wire "chat" or "responses" to UPSTREAMS.`
+    throw new GatewayError('not_found', message)
+  }
+  const model = findModelName(headers.get('content-type') ?? '', body)
+  return model === null ? first : routeModel({ ...ports, accounts }, model, 'chat')[0].account
+}
+
+/** Matches the form field `model`, whose value follows a blank line. */
+const MODEL_FIELD = /name="model"\r?\n(?:[^\r\n]+\r?\n)*\r?\n([^\r\n]{1,200})/
+
+function findModelName(contentType: string, body: Uint8Array): string | null {
+  if (contentType.includes('json')) {
+    const json = tryParseJson(new TextDecoder().decode(body))
+    const model = isObject(json) ? json['model'] : null
+    return typeof model === 'string' ? model : null
+  }
+  if (!contentType.includes('multipart/')) return null
+  return MODEL_FIELD.exec(new TextDecoder('latin1').decode(body))?.[1] ?? null
+}
+
+/**
+ * Matches headers that are not forwarded, because they describe one connection or its body, contain
+ * a key or a cookie, or identify the user.
+ */
+const NOT_FORWARDED =
+  /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|host|content-length|accept-encoding|authorization|api-key|x-api-key|cookie|set-cookie|expect|proxy-.*|origin|x-openwebui-.*|x-backstory-.*)$/
+
+function filterHeaders(
+  headers: Iterable<readonly [string, string]>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries([...headers].filter(([name]) => !NOT_FORWARDED.test(name)))
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { isLoopbackAddress } from '../../src/server/runtime/is-loopback-address.ts'
+import { createTenantAuthenticator } from '../../src/server/authenticate-tenant.ts'
+
+const isLocal = () => true
+const isRemote = () => false
+
+test('without API keys, the gateway serves only requests of its own machine', () => {
+  const authenticate = createTenantAuthenticator([])
+  expect(authenticate(null, isLocal)).toEqual({ tenant: 'local', user: null })
+  expect(() => authenticate('Bearer x', isRemote)).toThrow(/Set BACKSTORY_KEYS/)
+})
+
+test('with API keys, the key of a request determines the tenant, whatever the address of the client', () => {
+  const authenticate = createTenantAuthenticator([
+    { name: 'a', key: 'one' },
+    { name: 'b', key: 'two' },
+  ])
+  expect(authenticate('Bearer two', isRemote).tenant).toBe('b')
+  expect(authenticate('bearer one', isRemote).tenant).toBe('a')
+  expect(() => authenticate('Bearer three', isLocal)).toThrow(/not one of the keys/)
+  expect(() => authenticate(null, isLocal)).toThrow(/No API key was sent/)
+})
+
+test.each([
+  ['127.0.0.1', true],
+  ['127.9.9.9:8787', true],
+  ['::1', true],
+  ['[::1]:8787', true],
+  ['::ffff:127.0.0.1', true],
+  ['localhost:8787', true],
+  ['10.0.0.1', false],
+  ['::ffff:10.0.0.1', false],
+  ['localhost.example.com', false],
+  ['127.0.0.1.example.com', false],
+  ['', false],
+])('the address %s is recognized as a loopback address: %s', (address, expected) => {
+  expect(isLoopbackAddress(address)).toBe(expected)
+})
