@@ -10,7 +10,7 @@ import { FOLDERS } from './allowed-imports.ts'
 /** Packages and runtime modules, with the only files that may import them. */
 const ONLY_IN: Readonly<Record<string, RegExp>> = {
   'node:':
-    /^main\/(?!cloudflare)|^core\/text\/digest\.ts$|^server\/(authenticate|clients\/verify-open-webui-jwt|runtime\/node-[\w-]+)\.ts$|^media\/loading\/node-media-fetcher\.ts$|^store\/database\/(node-sqlite-[\w-]+|migrate)\.ts$|^store\/encryption\/cipher\.ts$/,
+    /^main\/(?!cloudflare)|^core\/text\/digest\.ts$|^server\/(authenticate-tenant|clients\/verify-open-webui-jwt|runtime\/node-[\w-]+)\.ts$|^media\/loading\/node-media-fetcher\.ts$|^store\/database\/(node-sqlite-[\w-]+|migrate)\.ts$|^store\/encryption\/cipher\.ts$/,
   undici: /^upstream\/transport\/undici-|^media\/loading\/node-media-fetcher\.ts$/,
   pg: /^store\/database\/postgres-engine\.ts$/,
   kysely: /^store\//,
