@@ -9,7 +9,7 @@ import { readCompleteRunLog } from './event-log/read-complete-run-log.ts'
 import {
   mapClientOutputIndexes,
   type ClientOutputIndexes,
-} from './event-log/client-output-indexes.ts'
+} from './event-log/map-stored-and-client-indexes.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export type RunConclusion =

@@ -113,7 +113,7 @@ export interface SpeakerRules {
 
 export interface SummaryRules {
   readonly trigger: 'off' | 'tokens' | 'turns' | 'manual'
-  /** With `upstream`, upstreams that support compaction compact; for all other upstreams, the gateway summarizes. */
+  /** With `upstream`, the upstream makes a compaction if it supports that; otherwise the gateway writes a summary. */
   readonly by: 'gateway' | 'upstream'
   /** Threshold: tokens, a share of the context window up to 1 (e.g. `0.64`), or rounds if `trigger` is `turns`. */
   readonly above: number

@@ -19,10 +19,10 @@ export const MAX_LINE_BYTES = 64_000
 
 /** Splits a text into pieces of at most 10,000 characters, so that each fits into one line. */
 export function splitLongText(text: string): readonly string[] {
-  if (text.length <= MAX_TEXT_LINE_CHARS) return [text]
+  if (text.length <= MAX_CHARS_PER_STREAM_LINE) return [text]
   const pieces: string[] = []
   for (let start = 0; start < text.length;) {
-    let end = Math.min(start + MAX_TEXT_LINE_CHARS, text.length)
+    let end = Math.min(start + MAX_CHARS_PER_STREAM_LINE, text.length)
     // A surrogate pair is not split: two UTF-16 code units that are one character, e.g. an emoji.
     if (end < text.length && (text.codePointAt(end - 1) ?? 0) > 0xffff) end -= 1
     pieces.push(text.slice(start, end))
@@ -35,4 +35,4 @@ export function splitLongText(text: string): readonly string[] {
  * Maximum length of a text in one line. A character takes at most 6 bytes in JSON (`\u0000`), so
  * 10,000 take 60,000 bytes, less than 64 KiB.
  */
-export const MAX_TEXT_LINE_CHARS = 10_000
+export const MAX_CHARS_PER_STREAM_LINE = 10_000

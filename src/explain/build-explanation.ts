@@ -74,10 +74,10 @@ export interface ClientFieldDigests extends JsonObject {
 }
 
 /**
- * Facts about a request that its body does not show. If the client's bytes were forwarded unchanged, only
- * the body and these facts are stored.
+ * Data about a request that its body does not show. If the client's bytes were forwarded unchanged, only
+ * the body and this data are stored.
  */
-export interface RequestFacts extends JsonObject {
+export interface RequestMetadata extends JsonObject {
   readonly api: DialectName
   readonly upstream: ExplanationSummary['upstream']
   readonly policy: ExplanationSummary['policy']
@@ -108,7 +108,7 @@ export function explainPreparedRequest(
   request: UpstreamRequest,
   settings: Settings,
 ): Explanation {
-  const facts = collectRequestFacts(prepared, request, settings)
+  const facts = collectRequestMetadata(prepared, request, settings)
   const { clientRequest, history, prompt, originalPositions, items } = prepared
   const { items: requestItems, originalItems = requestItems } = clientRequest
   return buildExplanation(facts, {
@@ -125,11 +125,12 @@ export function explainPreparedRequest(
   })
 }
 
-export function collectRequestFacts(
+/** Collects what the body of a request does not show, e.g. the policy and the context window. */
+export function collectRequestMetadata(
   prepared: PreparedRequest,
   { method, url }: UpstreamRequest,
   settings: Settings,
-): RequestFacts {
+): RequestMetadata {
   const { clientRequest, account, provider, prompt, notes, encoded, policy } = prepared
   const { model } = prompt.params
   const window = resolveContextWindow(prepared)
@@ -153,7 +154,7 @@ export function collectRequestFacts(
   }
 }
 
-export function buildExplanation(facts: RequestFacts, input: ExplanationInput): Explanation {
+export function buildExplanation(facts: RequestMetadata, input: ExplanationInput): Explanation {
   const { api, upstream, policy, correction, notes } = facts
   const { items, sentItems, originalPositions, historyCount, sentParams } = input
   const tokens = applyTokenCorrection(input.estimatedTokens, correction)

@@ -11,10 +11,10 @@ import type { SentRequest } from '../store/upstream-requests/upstream-request-st
 import type { UpstreamRequest } from '../upstream/transport/transport-interface.ts'
 import {
   explainPreparedRequest,
-  collectRequestFacts,
+  collectRequestMetadata,
   type Explanation,
   type ExplanationSummary,
-  type RequestFacts,
+  type RequestMetadata,
 } from './build-explanation.ts'
 import { explainUnchangedRequest, isUnchangedRequest } from './explain-unchanged-request.ts'
 import type { ItemDisposition } from './item-dispositions.ts'
@@ -27,6 +27,7 @@ export interface ExplainedRequest extends Explanation {
 /** Value of the stored `items` if the client's bytes were forwarded unchanged. */
 const UNCHANGED_REQUEST = ''
 
+/** Returns the texts to store for a sent request: its body, and its dispositions and summary as JSON. */
 export function encodeSentRequest(
   prepared: PreparedRequest,
   { settings }: Ports<'settings'>,
@@ -34,7 +35,7 @@ export function encodeSentRequest(
   const request = buildHttpRequest(prepared)
   const body = decodeBodyText(request)
   if (isUnchangedRequest(prepared)) {
-    const about = JSON.stringify(collectRequestFacts(prepared, request, settings))
+    const about = JSON.stringify(collectRequestMetadata(prepared, request, settings))
     return { body, items: UNCHANGED_REQUEST, about }
   }
   const { summary, dispositions } = explainPreparedRequest(prepared, request, settings)
@@ -57,7 +58,7 @@ export function decodeSentRequest(sent: SentRequest): ExplainedRequest | null {
   if (about === null || !isObject(about['upstream'])) return null
   const explanation =
     items === UNCHANGED_REQUEST
-      ? explainUnchangedRequest(about as RequestFacts, body)
+      ? explainUnchangedRequest(about as RequestMetadata, body)
       : {
           summary: about as ExplanationSummary,
           dispositions: JSON.parse(items) as readonly ItemDisposition[],

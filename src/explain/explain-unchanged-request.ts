@@ -9,7 +9,7 @@ import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 import { estimateTokens } from '../core/text/estimate-tokens.ts'
 import { DIALECTS } from '../dialects/dialect-registry.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
-import { buildExplanation, type Explanation, type RequestFacts } from './build-explanation.ts'
+import { buildExplanation, type Explanation, type RequestMetadata } from './build-explanation.ts'
 
 /**
  * True if the explanation can be derived from the stored body: the client's bytes were forwarded without
@@ -38,7 +38,7 @@ function hasGatewayFields({ native }: Item): boolean {
  * Builds the explanation from the stored facts and the stored body `text`; null if the body cannot be
  * parsed.
  */
-export function explainUnchangedRequest(facts: RequestFacts, text: string): Explanation | null {
+export function explainUnchangedRequest(facts: RequestMetadata, text: string): Explanation | null {
   const body = tryParseJsonObject(text.replace(BYTE_ORDER_MARK, ''))
   const clientRequest = body === null ? null : parseBody(facts.api, body)
   if (body === null || clientRequest === null) return null
@@ -61,7 +61,7 @@ export function explainUnchangedRequest(facts: RequestFacts, text: string): Expl
  * Parses a stored body. Returns null if it is invalid, which is possible because an older version of the
  * gateway may have accepted it.
  */
-function parseBody(api: RequestFacts['api'], body: JsonObject): ClientRequest | null {
+function parseBody(api: RequestMetadata['api'], body: JsonObject): ClientRequest | null {
   try {
     return DIALECTS[api].parse(body)
   } catch (error) {

@@ -1,5 +1,5 @@
 /** Measures items in bytes of JSON and in estimated tokens, e.g. `{ bytes: 56, tokens: 14 }`. */
-import { measureItemBytes } from '../core/items/serialize-item.ts'
+import { measureItemBytes } from '../core/items/serialize-and-measure-item.ts'
 import { estimateItemTokensUncached } from '../core/items/item-tokens.ts'
 import type { Item, Part } from '../core/item.ts'
 import { listContentParts } from '../core/media/media-handles.ts'

@@ -13,7 +13,7 @@ export type NoteTable<Code extends string = string> = Readonly<
   Record<Code, readonly [did: Note['did'], sentence: string]>
 >
 
-/** Returns a table entry for each code, all with the same `did`. */
+/** Creates a note table (code → `did` and sentence) in which all codes have the same `did`. */
 export function describeNotes<Code extends string>(
   did: Note['did'],
   sentences: Readonly<Record<Code, string>>,

@@ -196,7 +196,7 @@ export const SETTINGS_TABLE = {
   HEARTBEAT_SECONDS: defineWholeNumber(
     15,
     [1, 3_600],
-    'Interval at which a stream without events gets a comment, so that no proxy closes it.',
+    'Interval at which a stream without events gets a comment, and a WebSocket a ping, so that no proxy closes them.',
   ),
   ...MEDIA_SETTINGS,
   WEBSOCKET_MINUTES: defineWholeNumber(

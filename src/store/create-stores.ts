@@ -8,7 +8,7 @@ import { createMemoryLayerStore } from './memory-layers/sql-memory-layer-store.t
 import { createFactStore } from './facts/sql-fact-store.ts'
 import { createFetchedMediaStore } from './media/sql-fetched-media-store.ts'
 import { createRecallStore } from './recall/sql-recall-store.ts'
-import { createDeletionStore } from './deletion/sql-deletion-store.ts'
+import { createExpiryAndDeletionStore } from './deletion/sql-expiry-and-deletion-store.ts'
 import { createUpstreamRequestStore } from './upstream-requests/sql-upstream-request-store.ts'
 import { createRunStore } from './background-runs/sql-run-store.ts'
 import { createTurnStore } from './turns/sql-turn-store.ts'
@@ -16,7 +16,7 @@ import { createSummaryStore } from './summaries/sql-summary-store.ts'
 import type { MemoryLayerStore } from './memory-layers/memory-layer-store-interface.ts'
 import type { FactStore } from './facts/fact-store-interface.ts'
 import type { FetchedMediaStore } from './media/fetched-media-store-interface.ts'
-import type { DeletionStore } from './deletion/deletion-store-interface.ts'
+import type { ExpiryAndDeletionStore } from './deletion/expiry-and-deletion-store-interface.ts'
 import type { RecallStore } from './recall/recall-store-interface.ts'
 import type { UpstreamRequestStore } from './upstream-requests/upstream-request-store-interface.ts'
 import type { RunStore } from './background-runs/run-store-interface.ts'
@@ -31,7 +31,7 @@ export interface Stores {
   readonly conversations: ConversationStore
   readonly runs: RunStore
   readonly recall: RecallStore
-  readonly deletion: DeletionStore
+  readonly deletion: ExpiryAndDeletionStore
   readonly media: FetchedMediaStore
   readonly summaries: SummaryStore
   readonly requests: UpstreamRequestStore
@@ -59,7 +59,7 @@ export function createStores(
     conversations: createConversationStore(engine, encryption),
     runs: createRunStore(engine, encryption, texts),
     recall: createRecallStore(engine, encryption),
-    deletion: createDeletionStore(engine),
+    deletion: createExpiryAndDeletionStore(engine),
     media: createFetchedMediaStore(engine, encryption),
     summaries: createSummaryStore(engine, encryption),
     requests: createUpstreamRequestStore(engine, encryption, texts),

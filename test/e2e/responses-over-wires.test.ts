@@ -147,7 +147,7 @@ describe.each(WIRE_MODELS)(
       expect(streamed.output_parsed).toEqual(parsed.output_parsed)
     })
 
-    test("a refusal is reported in the form of the upstream's API", async () => {
+    test('a refusal in words becomes a refusal part, and a filtered answer is reported as incomplete', async () => {
       const request = { model, reasoning, input: 'Refuse this.' }
       const response = await setup.gateway.openai.responses.stream(request).finalResponse()
       expect(response).toMatchObject(

@@ -119,7 +119,7 @@ describe('summaries of a chat that its client sends completely', () => {
     }
   })
 
-  test('a streamed answer gets the same summary as a non-streamed one (C64)', async () => {
+  test('a streamed request sends the same prompt with a summary as a non-streamed one (C64)', async () => {
     const { ask, messages, name } = newChat()
     for (const q of ['q1', 'q2', 'q3']) await ask(`${q} of ${name}`)
     const question = { role: 'user' as const, content: `q4 of ${name}` }

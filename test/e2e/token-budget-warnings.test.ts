@@ -117,7 +117,7 @@ describe('the policy field `budget.warn_at`', () => {
     expect(last).toMatchObject({ budget: 'warned', choice: undefined })
   })
 
-  test('a model is also warned between the tool rounds of one answer, and loses its tools some rounds later', async () => {
+  test('within one answer, a model is warned between tool rounds that its window is nearly full, and loses its tools some rounds later', async () => {
     tool = 'expand_output'
     upstream.received.length = 0
     const overrides = { backstory: { policy: 'capped', budget: { ...budget, warn_at: 0.5 } } }

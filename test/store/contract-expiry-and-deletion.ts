@@ -4,15 +4,15 @@ import type { ConversationStore } from '../../src/store/conversations/conversati
 import type { Engine, SqlQuery } from '../../src/store/database/engine-interface.ts'
 import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
 import { createConversationStore } from '../../src/store/conversations/sql-conversation-store.ts'
-import { createDeletionStore } from '../../src/store/deletion/sql-deletion-store.ts'
+import { createExpiryAndDeletionStore } from '../../src/store/deletion/sql-expiry-and-deletion-store.ts'
 import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
 import { createRunStore } from '../../src/store/background-runs/sql-run-store.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type {
   ExpiryPageRequest,
   ExpiryCursor,
-  DeletionStore,
-} from '../../src/store/deletion/deletion-store-interface.ts'
+  ExpiryAndDeletionStore,
+} from '../../src/store/deletion/expiry-and-deletion-store-interface.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import type { OpenEngine } from './engines.ts'
@@ -21,13 +21,13 @@ import { assistant, createEnding, newId, newTurn, nextTurn, numberItems, user } 
 export function testExpiryAndDeletion(open: OpenEngine, encryption: RowEncryption): void {
   let engine: Engine
   let store: TurnStore
-  let deletion: DeletionStore
+  let deletion: ExpiryAndDeletionStore
   let conversations: ConversationStore
   let tenant: string
   beforeAll(async () => {
     engine = await open()
     store = createTurnStore(engine, encryption)
-    deletion = createDeletionStore(engine)
+    deletion = createExpiryAndDeletionStore(engine)
     conversations = createConversationStore(engine, encryption)
   })
   afterAll(() => engine.close())
@@ -348,7 +348,7 @@ export function testExpiryAndDeletion(open: OpenEngine, encryption: RowEncryptio
     test('deleteUser and deleteThread delete all of the data or nothing', async () => {
       const turn = await storeNewTurn({ user: 'ann' })
       await createConversation(`conv_${tenant}`, 'ann')
-      const broken = createDeletionStore({
+      const broken = createExpiryAndDeletionStore({
         ...engine,
         write: (queries, survives) =>
           engine.write([...queries, query('insert into nowhere values (1)')], survives),

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
-import type { DerivedDataSource } from '../../src/store/deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../../src/store/deletion/expiry-and-deletion-store-interface.ts'
 import { newFact } from './contract-facts.ts'
 import { newVersion } from './contract-layers.ts'
 import { newSummary } from './contract-summaries.ts'

@@ -8,7 +8,7 @@ import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
 import { createConversationStore } from '../../src/store/conversations/sql-conversation-store.ts'
 import { createFetchedMediaStore } from '../../src/store/media/sql-fetched-media-store.ts'
-import { createDeletionStore } from '../../src/store/deletion/sql-deletion-store.ts'
+import { createExpiryAndDeletionStore } from '../../src/store/deletion/sql-expiry-and-deletion-store.ts'
 import { createRecallStore } from '../../src/store/recall/sql-recall-store.ts'
 import { createRunStore } from '../../src/store/background-runs/sql-run-store.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
@@ -65,7 +65,7 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
   const ownTurn = (fields: Partial<NewTurn> = {}) =>
     newTurn({ tenant, createdAtMs: LONG_AGO, ...fields })
   const expire = () =>
-    createDeletionStore(engine).expireTurns({
+    createExpiryAndDeletionStore(engine).expireTurns({
       chats: 'all',
       unusedSinceMs: LONG_AGO + HOUR_MS,
       nowMs: LONG_AGO + 3 * HOUR_MS,
@@ -192,7 +192,7 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
       const turn = ownTurn()
       const store = createTurnStore(engine, encryption)
       await store.openTurn(turn)
-      await createDeletionStore(engine).deleteThread({
+      await createExpiryAndDeletionStore(engine).deleteThread({
         ...turn,
         turnId: turn.id,
         nowMs: LONG_AGO,
@@ -303,7 +303,7 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
       await media.saveMedium(ann(), url, loaded(22), LONG_AGO)
       await media.saveMedium({ ...ann(), user: 'bob' }, url, loaded(23), LONG_AGO)
       expect(await mediaCount()).toBe(4)
-      await createDeletionStore(engine).deleteUser(tenant, 'ann', LONG_AGO)
+      await createExpiryAndDeletionStore(engine).deleteUser(tenant, 'ann', LONG_AGO)
       expect(await mediaCount()).toBe(2)
       expect(await media.findMedia(ann(), wanted([url]))).toEqual(new Map())
       expect((await media.findMedia({ ...ann(), user: 'bob' }, wanted([url]))).size).toBe(1)
@@ -367,7 +367,7 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
       const turn = await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(image)] }))
       await storeTurn(ownTurn({ input: [imageMessage(image)] }))
       const thread = { tenant, user: 'ann', turnId: turn.id, nowMs: LONG_AGO }
-      await createDeletionStore(engine).deleteThread(thread)
+      await createExpiryAndDeletionStore(engine).deleteThread(thread)
       expect(await mediaCount()).toBe(1)
       const released = 'select count(*) as n from media where used_at < 0'
       expect(await count(released)).toBe(0)
@@ -378,7 +378,7 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
       const media = createFetchedMediaStore(engine, encryption)
       const turn = await storeTurn(ownTurn({ user: 'ann', input: [imageMessage(image)] }))
       await media.saveMedium(ann(turn.thread), url, loaded(25), LONG_AGO)
-      const deletion = createDeletionStore(engine)
+      const deletion = createExpiryAndDeletionStore(engine)
       const thread = { tenant, turnId: turn.id, nowMs: LONG_AGO }
       expect(await deletion.deleteThread({ ...thread, user: 'bob' })).toBe(0)
       expect(await mediaCount()).toBe(2)

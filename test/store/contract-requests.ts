@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
-import { createDeletionStore } from '../../src/store/deletion/sql-deletion-store.ts'
+import { createExpiryAndDeletionStore } from '../../src/store/deletion/sql-expiry-and-deletion-store.ts'
 import { createUpstreamRequestStore } from '../../src/store/upstream-requests/sql-upstream-request-store.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type {
@@ -276,7 +276,7 @@ export function testStoredRequests(open: OpenEngine, encryption: RowEncryption):
     expect(await createTurnManagementStore(engine, encryption).deleteTurn(deletion)).toBe('deleted')
     expect(await readWithNewStore(turn.id)).toBeNull()
     expect(await readWithNewStore(parent.id)).toEqual(onlyRound('one'))
-    await createDeletionStore(engine).deleteThread({
+    await createExpiryAndDeletionStore(engine).deleteThread({
       ...owner,
       turnId: parent.id,
       nowMs: 1,

@@ -81,8 +81,8 @@ function createOpeningFilter(isEnabled: boolean) {
 const NUMBER = /"sequence_number":\s*\d+/g
 
 /**
- * Returns the event with the given number; null if its data is no JSON object, so that the event is
- * removed.
+ * Returns the event with its `sequence_number` set to `number`; null if its data is no JSON object. The
+ * event is then removed.
  */
 function setEventNumber(message: SseMessage, number: number): SseMessage | null {
   const { event, data } = message

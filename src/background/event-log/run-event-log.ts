@@ -3,8 +3,9 @@
  * store for the turn. Events and items are stored in batches; the last batch also ends the turn. Listeners
  * receive events only after these are stored.
  *
- * If another replica has claimed or ended the run, the log is lost. It then writes nothing more, and looks
- * like a disconnected client, so that the upstream request is cancelled.
+ * The log is *lost* to this process (its rows remain) if another replica has claimed or ended the run, if writes
+ * fail for too long, or after `stopWriting`. It then writes nothing more, and looks like a disconnected client,
+ * so that the upstream request is cancelled.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { ClientStream } from '../../gateway/http-exchange-interface.ts'

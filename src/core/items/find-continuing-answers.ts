@@ -3,9 +3,10 @@
  * For some upstreams, the gateway inserts a user message with this request between the two answers. The
  * second answer is generated after the inserted message, so every later prompt needs the message there too.
  *
- * All items of an answer share one `origin` object. An item without an origin is text that the client
- * wrote or edited. Edited text can come in the middle of its answer or before its calls, so a call after
- * such text belongs to the same answer, unless an item of another answer comes before the text.
+ * All items of an answer share one `origin` object. An assistant message without an origin is text that the
+ * client wrote or edited. A message or reasoning with a new origin after such a text continues it. A tool call
+ * does not, because the text may be an edited part of the call's own answer; only if an item of another answer
+ * comes before the text does the call continue that answer.
  */
 import { isItemOfAnswer } from './is-item-of-answer.ts'
 import { isToolCallOutput } from './tool-call-pairs.ts'

@@ -56,7 +56,10 @@ const PATTERN = `${OPEN}[0-9A-HJKMNP-TV-Z]{20}${CLOSE}: ${HASH}`
 const MARKER = new RegExp(`${PATTERN}$`)
 /** Matches a code fence around one marker. The lookbehind and the limits 16 and 8 keep the search linear in any text. */
 const FENCED = new RegExp(`(?<![\`~])(\`{3,16}|~{3,16})\\s{1,8}(${PATTERN})\\s{1,8}\\1`, 'g')
-/** Max length of a marker. Also the max length of the text before a marker that is searched for line breaks. */
+/**
+ * Upper bound of the length of a marker, whose brackets may be escaped. Of the text before a marker, at most this
+ * many characters are searched for blanks and line breaks.
+ */
 const MAX_CHARS = 128
 
 interface CharsToRemove {

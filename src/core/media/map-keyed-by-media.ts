@@ -2,7 +2,7 @@
  * A map whose keys are media identities, which may be megabytes of base64. A plain `Map` compares long keys
  * of equal length completely; this map compares samples of them first.
  */
-import { sampleText } from './media-fingerprint.ts'
+import { sampleText } from './sample-media.ts'
 
 export interface MapKeyedByMedia<Value> {
   readonly get: (identity: string) => Value | undefined

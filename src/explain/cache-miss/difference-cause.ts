@@ -7,7 +7,10 @@ import type { DispositionNote } from '../item-dispositions.ts'
 
 export interface DifferenceCause {
   readonly who: 'nobody' | 'client' | 'gateway' | 'route'
-  /** Index of the item that differs; null for an inserted item. */
+  /**
+   * Index of the differing item in the list of history and request items. Null if the gateway inserted the item,
+   * or if it is unknown which item differs. Undefined if the difference is not in an item.
+   */
   readonly place?: number | null
   /** Name of the transform or wire that changed the request. */
   readonly by?: string

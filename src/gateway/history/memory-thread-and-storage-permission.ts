@@ -4,7 +4,7 @@
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Settings } from '../../settings/read-settings.ts'
-import type { DerivedDataSource } from '../../store/deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../../store/deletion/expiry-and-deletion-store-interface.ts'
 import { type LoadedHistory, getLatestStoredTurn } from './loaded-history.ts'
 
 export interface MemoryThread extends DerivedDataSource {

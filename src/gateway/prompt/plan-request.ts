@@ -19,7 +19,7 @@ import type { PlannedRequest, PlanInput } from './planned-request.ts'
 import { rejectEmptyPrompt } from './reject-empty-prompt.ts'
 import { rejectLargeMedia } from './reject-large-media.ts'
 import { resolveRequestPolicy } from './resolve-request-policy.ts'
-import { forbidToolsAfterWarning, planToolLoopEnd } from './size/end-tool-loop-near-limit.ts'
+import { forbidToolsAfterWarning, planToolLoopEnd } from './size/end-tool-loop-near-full-window.ts'
 import { computeCompactionThreshold } from './size/upstream-compaction-threshold.ts'
 
 /** Throws a GatewayError if the prompt has nothing to answer, or media that are too large for the upstream. */

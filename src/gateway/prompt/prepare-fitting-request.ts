@@ -71,7 +71,8 @@ export async function prepareFittingRequest(
     return answerLocally(firstRequest, createLocalAnswer([compaction.item], compaction.usage))
   const { item } = compaction
   const compacted = { ...clientRequest, items: [...clientRequest.items, item] }
-  // Plans with the compaction as last item. `clientRequest` stays without it, because it belongs to the answer.
+  // Plans with the compaction as last item. The result keeps the original `clientRequest`, because the compaction
+  // belongs to the answer (`firstAnswerItem`).
   const prepareOther = (other: UpstreamTarget) => ({
     ...fitToWindow(prepareRequest(other, { clientRequest: compacted, history }, ports), ports),
     clientRequest,

@@ -8,7 +8,7 @@ import { DAY_MS } from '../history/touch-loaded-turns.ts'
 import type {
   ExpiryPageRequest,
   ExpiryCursor,
-} from '../../store/deletion/deletion-store-interface.ts'
+} from '../../store/deletion/expiry-and-deletion-store-interface.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
 export type ExpiryDependencies = Ports<'deletion' | 'settings' | 'nowMs' | 'log'>

@@ -33,7 +33,8 @@ export async function findParentTurn(
       contentHash: contentHash === null ? null : extendContentHash(contentHash, input),
     }
   }
-  // A turn of a conversation gets no hash, because clients can delete items from a conversation.
+  // A turn in a conversation (Conversations API) gets no content hash, because clients can delete items from it. A
+  // complete chat that was placed below it would lose these items.
   if (turn.conversation !== null) return { turn: omitRepeatedFields(turn, {}), contentHash: null }
   const { hash, answerEnds } = hashHistory(input)
   const found = await findTurnByContent(turn, answerEnds.slice(0, MAX_CONTENT_HASHES), ports)

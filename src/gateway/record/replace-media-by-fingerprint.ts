@@ -3,14 +3,14 @@
  * only compared with later chats, in which the client sends the media again.
  */
 import type { Item } from '../../core/item.ts'
-import { fingerprintMedia, createFingerprintPart } from '../../core/media/media-fingerprint.ts'
+import { sampleMedia, createFingerprintPart } from '../../core/media/sample-media.ts'
 
 export function replaceMediaByFingerprint(items: readonly Item[]): readonly Item[] {
   return items.map((item) => {
-    if (item.type !== 'message' || item.content.every((part) => fingerprintMedia(part) === ''))
+    if (item.type !== 'message' || item.content.every((part) => sampleMedia(part) === ''))
       return item
     const content = item.content.map((part) =>
-      fingerprintMedia(part) === '' ? part : createFingerprintPart(part),
+      sampleMedia(part) === '' ? part : createFingerprintPart(part),
     )
     return { ...item, content }
   })

@@ -1,11 +1,11 @@
 /**
- * Formats the header `x-backstory-trimmed`: how much of the conversation was dropped from the prompt by the
- * windows of the policy, e.g. `items=4, tokens=120, by=window-turns`.
+ * Formats the header `x-backstory-trimmed`: how much of the conversation the windows of the policy and the cut to
+ * the context window dropped from the prompt, e.g. `items=4, tokens=120, by=window-turns`.
  */
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 
-/** Returns the header value; null if no window dropped an item. */
+/** Returns the value of `x-backstory-trimmed`; null if neither a window nor the cut dropped an item. */
 export function formatTrimmedHeader({
   notes,
   items,

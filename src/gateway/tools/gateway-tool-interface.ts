@@ -54,8 +54,8 @@ export interface ToolRunContext {
   readonly caller: Caller
   readonly ports: LayerPorts
   /**
-   * Where memory of this conversation is stored: its id, or that of the chat's first turn (`thread`), and
-   * whether the chat is temporary. Undefined if no memory is stored.
+   * Where memory is stored: `thread` is the id of the conversation, or without one that of the chat's first
+   * turn. Also whether the chat is temporary.
    */
   readonly memoryThread?: MemoryThread
 }

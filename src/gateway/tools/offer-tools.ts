@@ -23,7 +23,7 @@ const GATEWAY_TOOLS: readonly GatewayTool[] = [
 
 export interface ToolOffer {
   readonly tools: readonly GatewayTool[]
-  /** Request parameters with the offered tools. The object of the client if no tool is offered. */
+  /** The client's parameters with the offered gateway tools; the client's own object if none is offered. */
   readonly params: PromptParameters
   /** The policy, with the notices switched off that would mention a tool that is not offered. */
   readonly policy: ContextPolicy

@@ -15,7 +15,7 @@ import type { Settings } from '../../settings/read-settings.ts'
 import { findOnlyTenant, listTenants } from '../../settings/list-tenants.ts'
 import { createNodeDependencies } from '../create-node-dependencies.ts'
 import { createJsonLog } from '../json-log.ts'
-import { parseCommandLine } from './parse-command-line.ts'
+import { parseCommandArguments } from './parse-command-arguments.ts'
 import type { CommandEnvironment } from './simulate.ts'
 
 export interface ExplainEnvironment extends Pick<
@@ -58,7 +58,7 @@ interface ExplainArguments {
 
 /** Parses the arguments; returns null if only the usage is requested. */
 function parseExplainArguments(args: readonly string[]): ExplainArguments | null {
-  const { values, positionals } = parseCommandLine(args, OPTIONS, USAGE, 1)
+  const { values, positionals } = parseCommandArguments(args, OPTIONS, USAGE, 1)
   const { help, json, body, round, key, user } = values
   if (help) return null
   const [name] = positionals

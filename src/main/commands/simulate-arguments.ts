@@ -1,5 +1,5 @@
 /** Parses the arguments of the command `simulate`. */
-import { parseCommandLine } from './parse-command-line.ts'
+import { parseCommandArguments } from './parse-command-arguments.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { resolvePolicy } from '../../core/context-policy.ts'
 import { readPolicyOverrides } from '../../dialects/context-policy/parse-and-format-overrides.ts'
@@ -35,7 +35,7 @@ export type ConversationSource =
 
 /** Parses the arguments. Throws an error with a message for the user. */
 export function parseSimulateArguments(args: readonly string[]): SimulateArguments {
-  const { values } = parseCommandLine(args, OPTIONS, SIMULATE_USAGE)
+  const { values } = parseCommandArguments(args, OPTIONS, SIMULATE_USAGE)
   const bindsReasoning = values.unbound !== true
   const all = listPolicyCandidates(bindsReasoning)
   const candidates = selectCandidates(all, values.policies, values.context, bindsReasoning)

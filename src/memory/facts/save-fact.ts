@@ -12,7 +12,7 @@ import {
   type StoredFact,
 } from '../../store/facts/fact-store-interface.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import type { DerivedDataSource } from '../../store/deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../../store/deletion/expiry-and-deletion-store-interface.ts'
 import type { LayerPorts } from '../memory-layer-interface.ts'
 
 /**

@@ -7,7 +7,7 @@ import type {
   LayerKey,
   StoredLayerVersion,
 } from '../../store/memory-layers/memory-layer-store-interface.ts'
-import type { DerivedDataSource } from '../../store/deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../../store/deletion/expiry-and-deletion-store-interface.ts'
 import type { LayerPorts } from '../memory-layer-interface.ts'
 
 export interface MemoryVersionMetadata extends DerivedDataSource {

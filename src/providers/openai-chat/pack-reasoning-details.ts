@@ -20,8 +20,8 @@ export interface ReasoningMaker {
 const PREFIX = 'chat:1:'
 
 /**
- * Packs details; returns null if they contain only text, because the reasoning item contains that
- * text.
+ * Packs `reasoning_details` into a string for `encrypted_content`. Returns null if none has a
+ * signature or encrypted data, because the reasoning item already contains their text.
  */
 export function packReasoningDetails(
   details: readonly JsonObject[],

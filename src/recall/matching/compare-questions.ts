@@ -4,7 +4,7 @@
  * because clients put retrieved documents before a question for one request only.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
-import { fingerprintMedia } from '../../core/media/media-fingerprint.ts'
+import { sampleMedia } from '../../core/media/sample-media.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import { normalizeTextOfParts } from '../text/normalize-text.ts'
 import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
@@ -84,6 +84,6 @@ function listNewUserMessages(input: readonly Item[]): readonly Item[] {
 
 function fingerprintAllMedia(item: Item): string {
   if (item.type !== 'message') return ''
-  const fingerprints = item.content.map(fingerprintMedia)
+  const fingerprints = item.content.map(sampleMedia)
   return fingerprints.filter((fingerprint) => fingerprint !== '').join('\n')
 }

@@ -24,10 +24,10 @@ export interface StreamAnswerCache {
 
 export interface UnstoredAnswerCache {
   /**
-   * Opens the stream of a `stream_id`. Throws a GatewayError if the connection already has 32 other
-   * streams.
+   * Returns the cache for the requests with this `stream_id`; `null` is for requests without one.
+   * Throws a GatewayError if the connection already has 32 other streams.
    */
-  readonly openStream: (name: string | null) => StreamAnswerCache
+  readonly openStream: (streamId: string | null) => StreamAnswerCache
 }
 
 const MAX_STREAMS = 32

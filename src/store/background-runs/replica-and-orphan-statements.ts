@@ -1,6 +1,7 @@
 /**
  * SQL for replicas: records until when each replica is alive, and finds the runs of one replica and
- * the runs that no live replica owns.
+ * the runs that no live replica owns. Also deletes old rows of replicas and logs. Claiming a run is in
+ * `run-and-log-statements.ts`.
  */
 import { sql } from 'kysely'
 import {

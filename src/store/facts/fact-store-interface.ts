@@ -3,7 +3,7 @@
  * facts by their words. If texts are encrypted, the words are hashed with the same keys.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import type { DerivedDataSource } from '../deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../deletion/expiry-and-deletion-store-interface.ts'
 
 export interface FactStore {
   /**

@@ -18,7 +18,7 @@ import {
   createDeletionLogStatements,
   type WrittenFactWithSource,
 } from '../deletion/deletion-log-statements.ts'
-import type { DerivedDataSource } from '../deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../deletion/expiry-and-deletion-store-interface.ts'
 import { locateText, type TermHasher } from '../encryption/cipher.ts'
 import {
   NO_ENCRYPTION,

@@ -1,8 +1,9 @@
 /**
  * Extracts media from a JSON text without parsing it, and restores exactly the same text, because a
- * request is stored as it was sent. A medium that is also part of an item is stored once for both.
- * A string that only looks like a media reference is extracted too, because restoring would
- * otherwise replace it.
+ * request is stored as it was sent. The text then contains a reference in place of each medium (see
+ * `extract-item-media.ts`). A medium that is also part of an item is stored once for both. A string
+ * that looks like a reference already is extracted too, because restoring would otherwise replace it
+ * by another medium.
  */
 import {
   createMedium,

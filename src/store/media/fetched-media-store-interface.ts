@@ -6,7 +6,7 @@ import type { Caller } from '../../core/client/caller.ts'
 
 export interface FetchedMediaStore {
   /**
-   * Returns the stored media by URL; `null` for media that `fitsInMemory` rejects. Updates the time
+   * Returns the stored media by URL; `null` for a stored medium that `fitsInMemory` rejects. Updates the time
    * of last use of all of them, at most once a day.
    */
   readonly findMedia: (

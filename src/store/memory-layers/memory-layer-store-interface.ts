@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
-import type { DerivedDataSource } from '../deletion/deletion-store-interface.ts'
+import type { DerivedDataSource } from '../deletion/expiry-and-deletion-store-interface.ts'
 
 export interface MemoryLayerStore {
   /** Returns the last version of each of the latest 48 rounds, the oldest first. */

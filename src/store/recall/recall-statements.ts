@@ -1,7 +1,8 @@
 /**
  * SQL that finds turns by markers, call ids and fingerprints from a client's chat. The statement
- * has the same number of parameters for one key and for thousands. It starts with the keys, and
- * reads rows of other owners only if a key matches them.
+ * has the same number of parameters for one key and for thousands. It looks up each key in an index
+ * and checks the owner of every row that it finds, so it never returns rows of other owners, and
+ * does not scan all turns of the owner.
  */
 import { sql } from 'kysely'
 import {

@@ -4,7 +4,7 @@
  * not, because queries compare them.
  */
 import type { JsonObject } from '../../core/json/json.ts'
-import { serializeItem, removeOrigin } from '../../core/items/serialize-item.ts'
+import { serializeItem, removeOrigin } from '../../core/items/serialize-and-measure-item.ts'
 import {
   encodeColumnText,
   encodeKeyColumn,

@@ -5,7 +5,7 @@
 import { applyTextDiff } from '../../core/text/text-diff.ts'
 import {
   MAX_DELTA_HOPS,
-  STORED_REQUEST_PARTS,
+  SENT_REQUEST_PARTS,
   type DeltaChainRequest,
 } from './encode-request-rows.ts'
 import type {
@@ -62,7 +62,10 @@ function formatKey(turnId: string, number: number): string {
   return `${turnId} ${number}`
 }
 
-/** Returns the ids of turns whose requests contain copies of their input items. */
+/**
+ * Returns the ids of turns whose input items are needed to restore their requests: strings that the
+ * items contain as well are left out of the stored bodies.
+ */
 export function findTurnsWithCopies(rows: readonly RequestChainRow[]): readonly string[] {
   return [...new Set(rows.flatMap((row) => (row.part === 'copies' ? row.turn_id : [])))]
 }
@@ -86,7 +89,7 @@ function applyDifference(
     return texts.includes(null) ? null : texts.join('')
   }
   const parts: Partial<Record<keyof SentRequest, string>> = {}
-  for (const part of STORED_REQUEST_PARTS) {
+  for (const part of SENT_REQUEST_PARTS) {
     const [first] = byPart.get(part) ?? []
     const remaining = decryptPieces(byPart.get(part) ?? [])
     if (first === undefined || remaining === null) return null

@@ -90,7 +90,11 @@ interface TurnLocation {
 
 export const MAX_DELTA_HOPS = 32
 
-export const STORED_REQUEST_PARTS = [
+/**
+ * The fields of a `SentRequest`, each stored as a part. The part `copies` is added if strings of the
+ * body are left out.
+ */
+export const SENT_REQUEST_PARTS = [
   'about',
   'body',
   'items',
@@ -107,7 +111,7 @@ function encodeRound(
   { base, itemTexts }: EncodingSources,
   { tenant, turnId }: TurnLocation,
 ): readonly Omit<RequestRow, 'piece'>[] {
-  return STORED_REQUEST_PARTS.flatMap((part) => {
+  return SENT_REQUEST_PARTS.flatMap((part) => {
     const { prefix, suffix, middle } = diffText(base?.sent[part] ?? '', sent[part])
     const row = (storedPart: RequestRow['part'], body: string) => ({
       turn_id: turnId,

@@ -83,7 +83,7 @@ test('a number in a request that JSON.parse returns as Infinity is rejected', ()
 describe('the checks of asObjectWith', () => {
   const read = asObjectWith({ name: asString, ages: asListOf(asInteger) })
 
-  test('the result of asObjectWith has no fields that are absent or null in the object', () => {
+  test('asObjectWith leaves fields that are absent or null in its input out of its result', () => {
     expect(read({ name: 'Ann', ages: null }, 'x')).toEqual({ name: 'Ann' })
     expect(read({ ages: [1, 2] }, 'x')).toEqual({ ages: [1, 2] })
   })

@@ -194,7 +194,7 @@ test('tool outputs in a Responses stream for Open WebUI are always lists of part
   expect(lastResponse(messages)['output']).toMatchObject([{}, { output: parts }])
 })
 
-test('the Responses stream for clients other than Open WebUI is not shortened, and ends with response.incomplete after a cut', () => {
+test('for clients other than Open WebUI, the last event of a cut answer is response.incomplete, and repeats the metadata and tools of the request', () => {
   const cut: StreamEvent = { type: 'answer-ended', finish: 'length', usage: USAGE }
   const messages = renderFor([STARTED, ...itemEvents(assistant('Hel')), cut], {})
   expect(typesOf(messages).at(-1)).toBe('response.incomplete')

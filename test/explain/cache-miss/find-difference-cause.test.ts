@@ -200,7 +200,7 @@ describe('the cause of a difference in tools', () => {
     expect(told(of('a'), of('a', STUBBED))).toMatchObject({ by: 'responses', why: 'tools-stubbed' })
   })
 
-  test('a difference in tools has no known cause if the stored requests have no notes', () => {
+  test('a difference between the tools of two requests has no known cause if neither stored request has notes', () => {
     expect(told(of('a'), of('a'))).toMatchObject({ who: 'nobody' })
   })
 

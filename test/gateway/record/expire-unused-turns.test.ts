@@ -9,7 +9,7 @@ import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
 import { openD1, type D1Binding } from '../../../src/store/database/d1-engine.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 import { openEngine } from '../../../src/store/database/open-engine.ts'
-import type { DeletionStore } from '../../../src/store/deletion/deletion-store-interface.ts'
+import type { ExpiryAndDeletionStore } from '../../../src/store/deletion/expiry-and-deletion-store-interface.ts'
 import { createStores, type Stores } from '../../../src/store/create-stores.ts'
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
 import { newTurn, nextTurn } from '../../store/turns.ts'
@@ -18,7 +18,10 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const NOW = 1_000 * DAY_MS
 
 const logged: unknown[] = []
-const createPorts = (deletion: DeletionStore, RETENTION_DAYS: string): ExpiryDependencies => ({
+const createPorts = (
+  deletion: ExpiryAndDeletionStore,
+  RETENTION_DAYS: string,
+): ExpiryDependencies => ({
   deletion,
   settings: readSettings({ RETENTION_DAYS }),
   nowMs: () => NOW,
@@ -78,8 +81,8 @@ describe('the deletion of unused turns', () => {
 
 describe('the batches in which unused turns are deleted', () => {
   const always = { usedAtMs: 1, turnId: 'X' }
-  const createPortsWith = (expireTurns: DeletionStore['expireTurns']) =>
-    createPorts({ expireTurns } as DeletionStore, '30')
+  const createPortsWith = (expireTurns: ExpiryAndDeletionStore['expireTurns']) =>
+    createPorts({ expireTurns } as ExpiryAndDeletionStore, '30')
 
   test('the deletion of unused turns stops after the maximum number of batches', async () => {
     const expireTurns = vi.fn(async () => ({ deletedCount: 500, next: always }))
@@ -115,7 +118,7 @@ describe('the schedule of expireTurnsHourly', () => {
   afterEach(() => void vi.useRealTimers())
   const MINUTE = 60_000
   const createPortsWith = (expireTurns: () => Promise<{ deletedCount: number; next: null }>) =>
-    createPorts({ expireTurns } as unknown as DeletionStore, 'off')
+    createPorts({ expireTurns } as unknown as ExpiryAndDeletionStore, 'off')
 
   test('expireTurnsHourly deletes turns a few minutes after the start and then every hour, even after a failure', async () => {
     let runs = 0

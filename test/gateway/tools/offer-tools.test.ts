@@ -102,7 +102,7 @@ const REQUESTS_WITHOUT_OFFER: readonly RequestWithoutOffer[] = [
   { why: 'in a task request', more: { tools: [LOOK] }, isTask: true },
 ]
 
-test.each(REQUESTS_WITHOUT_OFFER)('no gateway tool is offered $why', ({ more, isTask }) => {
+test.each(REQUESTS_WITHOUT_OFFER)('offerTools offers no gateway tool $why', ({ more, isTask }) => {
   const { names, params, original, policy, notes } = offer(capped, [OUTPUT], more, isTask)
   expect(names).toEqual([])
   expect(params).toBe(original)

@@ -42,7 +42,7 @@ describe('the command `simulate` (C145)', () => {
     expect(output.files.get('a.svg')).toMatch(/^<svg/)
   })
 
-  test('the command `simulate` plays conversations recorded in a file, and prints figures', async () => {
+  test('`simulate --from FILE` plays the conversations of the file, and prints requests and cost of each policy', async () => {
     const read = (path: string) => {
       expect(path).toBe('chats.json')
       return JSON.stringify([[{ role: 'user', content: 'hello' }], { input: 'hello' }])

@@ -167,7 +167,7 @@ describe('memory limit of the media loader (C83)', () => {
     expect(memory.countHeldBytes()).toBe(0)
   })
 
-  test('media that exceeds the size limit reserves no memory', async () => {
+  test('media that exceeds the size limit holds no memory of the media loader afterwards', async () => {
     const memory = createLoadedBytesLimit(1000)
     const { loaded } = await loaderWith({ memory, maxBytes: 50 }).load(planOf('a'), NOTHING_KEPT)
     expect(faultsIn(loaded)).toEqual(['media-oversized'])

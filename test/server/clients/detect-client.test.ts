@@ -198,7 +198,7 @@ describe.skipIf(!sharedExists)('detection of recorded requests of Open WebUI', (
     /^x-(gw|openwebui)-/i.test(name)
 
   test.each(recorded)(
-    'the recorded request "$kind" is detected as Open WebUI\'s by its headers, and a task also by its prompt',
+    'the recorded request "$kind" is recognized as Open WebUI\'s by its headers; without them, only a task is recognized, by its prompt',
     ({ kind, headers, body }) => {
       const isTask = kind.includes('task:')
       const isTemporary = kind.includes('temporary')

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openPostgres } from '../../../src/store/database/postgres-engine.ts'
 import type { Engine, SqlRows } from '../../../src/store/database/engine-interface.ts'
 import { getDeletionLocks } from '../../../src/store/deletion/deletion-locks.ts'
-import { createDeletionStore } from '../../../src/store/deletion/sql-deletion-store.ts'
+import { createExpiryAndDeletionStore } from '../../../src/store/deletion/sql-expiry-and-deletion-store.ts'
 import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
 import { createDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { newTurn, user } from '../turns.ts'
@@ -51,7 +51,7 @@ test('a turn that is not yet committed when its user is deleted is deleted too',
   const opening = createTurnStore(slow).openTurn(turn)
   await writeGate.opened
 
-  const forgetting = createDeletionStore(engine).deleteUser(alice.tenant, alice.user, NOW)
+  const forgetting = createExpiryAndDeletionStore(engine).deleteUser(alice.tenant, alice.user, NOW)
   await Promise.race([forgetting, somebodyWaits()])
   release.open()
   expect(await forgetting).toBe(1)

@@ -5,7 +5,7 @@
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { SseMessage } from '../../../core/stream/sse.ts'
-import { MAX_TEXT_LINE_CHARS, splitLongText } from '../../stream-line-limits.ts'
+import { MAX_CHARS_PER_STREAM_LINE, splitLongText } from '../../stream-line-limits.ts'
 
 export interface ChunkRenderer {
   readonly renderDelta: (delta: JsonObject) => SseMessage
@@ -73,7 +73,7 @@ export function groupByLineLength(list: readonly JsonObject[]): readonly (readon
   let size = Infinity
   for (const object of list) {
     const length = JSON.stringify(object).length
-    if (size + length > MAX_TEXT_LINE_CHARS) {
+    if (size + length > MAX_CHARS_PER_STREAM_LINE) {
       lines.push([])
       size = 0
     }

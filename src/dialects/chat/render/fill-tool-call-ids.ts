@@ -35,7 +35,7 @@ export function fillStreamToolCallIds(
  * Inserts missing call ids into a non-streamed answer. `items` are the items decoded from it; they
  * contain the recorded ids.
  */
-export function fillBodyToolCallIds(body: JsonObject, items: readonly Item[]): JsonObject {
+export function fillAnswerToolCallIds(body: JsonObject, items: readonly Item[]): JsonObject {
   return setCallIds(body, 'message', items.filter(isToolCall))
 }
 

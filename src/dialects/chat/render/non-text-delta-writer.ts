@@ -26,8 +26,9 @@ export function createNonTextDeltaWriter(
 ): (item: Item, hasReasoningText: boolean) => void {
   let delayedDetails: readonly JsonObject[] = []
   /**
-   * Writes a list as a field of a delta. For Open WebUI, a line that is too long is replaced by the
-   * message that `createReplacement` returns, or dropped without `createReplacement`.
+   * Writes a list as a field of deltas, in several messages if it is long. For Open WebUI, a message
+   * over `MAX_LINE_BYTES` is not sent; `createReplacement`, if given, creates the message that is
+   * sent instead.
    */
   const sendList = (
     field: string,

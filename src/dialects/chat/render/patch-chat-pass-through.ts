@@ -14,7 +14,7 @@ import { isDoneMarker } from '../../../core/stream/sse.ts'
 import type { TextDeltaMessagePattern } from '../../../core/stream/text-delta-message-pattern.ts'
 import { completionId } from '../../../core/turn-derived-ids.ts'
 import { createCachingMessageParser, WITHOUT_HOSTILE_FIELDS } from '../../pass-through-json.ts'
-import { fillStreamToolCallIds, fillBodyToolCallIds } from './fill-tool-call-ids.ts'
+import { fillStreamToolCallIds, fillAnswerToolCallIds } from './fill-tool-call-ids.ts'
 import { renderStreamError } from './render-stream-error.ts'
 
 export function createChatPassThroughPatcher(answerContext: AnswerContext): PassThroughPatcher {
@@ -56,7 +56,7 @@ export function createChatPassThroughPatcher(answerContext: AnswerContext): Pass
       return hasEnding
     },
     patchBody(upstreamBody, outcome) {
-      const body = fillBodyToolCallIds(upstreamBody, outcome?.items ?? [])
+      const body = fillAnswerToolCallIds(upstreamBody, outcome?.items ?? [])
       return patchJson(body, Array.isArray(body['choices']) || isHostile(body) ? id : null)
     },
     renderFailure: renderStreamError,
@@ -123,7 +123,10 @@ function isHostile(json: JsonObject): boolean {
   return patchJson(json, null) !== json
 }
 
-/** Sets the id unless it is `null`, and removes hostile fields. */
+/**
+ * Sets the id unless it is `null`. Removes the fields with which an upstream could attack Open WebUI
+ * (e.g. `event`), and the `type` of a Responses event.
+ */
 function patchJson(json: JsonObject, id: string | null): JsonObject {
   return patchObject(json, {
     ...WITHOUT_HOSTILE_FIELDS,

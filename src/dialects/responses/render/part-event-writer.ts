@@ -3,7 +3,7 @@
  * arguments of a tool call, which are no part and therefore have no start event.
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
-import { MAX_TEXT_LINE_CHARS, splitLongText } from '../../stream-line-limits.ts'
+import { MAX_CHARS_PER_STREAM_LINE, splitLongText } from '../../stream-line-limits.ts'
 import type { SseEventCollector } from './sse-event-collector.ts'
 import type { TextEventNames } from './text-event-names.ts'
 
@@ -62,7 +62,7 @@ export function createPartEventWriter(
     writeText(text, logprobs) {
       fullText += text
       if (logprobs !== undefined) allLogprobs.push(...logprobs)
-      if (text.length <= MAX_TEXT_LINE_CHARS) return writeDelta(text, logprobs)
+      if (text.length <= MAX_CHARS_PER_STREAM_LINE) return writeDelta(text, logprobs)
       for (const [piece, pieceText] of splitLongText(text).entries()) {
         writeDelta(pieceText, piece === 0 ? logprobs : [])
       }

@@ -96,8 +96,9 @@ const INPUT: TextEventNames = {
 }
 
 /**
- * Returns the event names for a text of this channel in an item of this type; `null` if such items
- * have none, e.g. no refusal in reasoning.
+ * Returns the event names for a text of this channel in an item of this type; `null` if items of this
+ * type have no such text, e.g. no refusal in reasoning. Raw reasoning that is not shown as such gets
+ * the names of a summary.
  */
 export function findTextEventNames(
   type: Item['type'],

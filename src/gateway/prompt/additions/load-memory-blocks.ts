@@ -1,6 +1,6 @@
 /**
- * Loads the text blocks of the memory layers (facts, working memory, observations) and returns the transform
- * that inserts them. `gateway/after-answer/update-memory-layers.ts` updates the layers after an answer.
+ * Loads the text blocks of the memory layers (facts, working memory, observations) into the history before
+ * planning. `listLayerTransforms` returns the transform that inserts them when a request is planned. `gateway/after-answer/update-memory-layers.ts` updates the layers after an answer.
  */
 import type { Transform } from '../../../context/transform-interface.ts'
 import type { ClientRequest } from '../../../core/client-request.ts'

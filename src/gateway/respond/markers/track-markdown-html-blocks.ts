@@ -33,7 +33,10 @@ export function trackMarkdownHtmlBlocks() {
 const BLANK_LINE = '\n'
 const NOT_FOUND = -1
 
-/** Elements that contain other text, and those that mark the reasoning of a model. */
+/**
+ * Elements that count as open until their closing tag: those that may contain Markdown or blank lines, and those
+ * that mark the reasoning of a model.
+ */
 const ELEMENT_NAMES =
   'details|summary|think|thinking|reason|reasoning|thought|code_interpreter|div|section|article|aside|main|nav|header|footer|form|fieldset|figure|table|thead|tbody|tr|td|th|ul|ol|dl|blockquote|center|svg|math|iframe|object|video|audio|canvas|select|button|template|noscript'
 const OPENING_TAGS = new RegExp(`<(?:${ELEMENT_NAMES})(?![\\w-])`, 'g')

@@ -69,8 +69,8 @@ export function createDeltaFastPath(pattern: TextDeltaMessagePattern) {
  */
 const MAX_CHUNK_CHARS = 64 * 1024
 /**
- * Maximum length of merged text. When it is longer, it is decoded, because merged text keeps its chunks in
- * memory.
+ * Maximum length of the text of merged deltas. When it is longer, the merged delta goes to the decoder, because
+ * its text keeps the chunks that it came from in memory.
  */
 const MAX_MERGED_CHARS = 16 * 1024
 

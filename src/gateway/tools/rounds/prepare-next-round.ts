@@ -13,7 +13,7 @@ import { resolveMediaUrlsAndLimits } from '../../../media/resolve-upstream-media
 import { dropPreviouslyRejectedParameters } from '../../../providers/request/drop-rejected-parameters.ts'
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import { rejectLargeMedia } from '../../prompt/reject-large-media.ts'
-import { isBudgetWarningDue } from '../../prompt/size/end-tool-loop-near-limit.ts'
+import { isBudgetWarningDue } from '../../prompt/size/end-tool-loop-near-full-window.ts'
 import { fitsWindow } from '../../prompt/size/fit-to-window.ts'
 import { resolveAnswerOrigin } from '../../record/collect-answer-metadata.ts'
 import { replacePrompt } from '../../send/replace-prompt.ts'

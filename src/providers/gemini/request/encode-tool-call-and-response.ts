@@ -74,8 +74,8 @@ function createOriginNotice(tool: string): GeminiPart {
 }
 
 /**
- * Returns the field `id` if Gemini itself gave the call an id. Gemini does not need ids that the
- * gateway generated, so they are not sent.
+ * Returns the field `id` if Gemini itself gave the call an id and the upstream accepts ids (quirk
+ * `callIds`). Gemini does not need ids that the gateway generated, so they are not sent.
  */
 function encodeId(call: ToolCall, builder: ContentsBuilder): { readonly id?: string } {
   const id = call.native?.['gemini']?.['id']

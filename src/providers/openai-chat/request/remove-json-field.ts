@@ -20,7 +20,8 @@ export function removeJsonField(bytes: Uint8Array, name: string): Uint8Array | n
 }
 
 /**
- * The number of bytes that are searched at each end, a limit for the running time of the patterns.
+ * How many bytes are searched at the start and at the end of the JSON. Limits the time that the
+ * regular expressions take.
  */
 const SEARCHED_BYTES = 500
 const BLANK = '[ \\t\\r\\n]*'

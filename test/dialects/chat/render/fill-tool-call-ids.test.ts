@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../../../src/core/stream-event.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import {
   fillStreamToolCallIds,
-  fillBodyToolCallIds,
+  fillAnswerToolCallIds,
 } from '../../../../src/dialects/chat/render/fill-tool-call-ids.ts'
 import { call, assistant } from '../kit.ts'
 
@@ -62,8 +62,8 @@ describe('the call ids of a non-streamed chat answer', () => {
     ],
   })
 
-  test('fillBodyToolCallIds inserts ids in the order of the calls', () => {
-    const filled = fillBodyToolCallIds(body('', 'a', 'a'), [
+  test('fillAnswerToolCallIds inserts ids in the order of the calls', () => {
+    const filled = fillAnswerToolCallIds(body('', 'a', 'a'), [
       assistant('x'),
       call('c1'),
       call('a'),
@@ -72,9 +72,9 @@ describe('the call ids of a non-streamed chat answer', () => {
     expect(filled).toEqual(body('c1', 'a', 'c2'))
   })
 
-  test('fillBodyToolCallIds returns the same object if no id is missing', () => {
+  test('fillAnswerToolCallIds returns the same object if no id is missing', () => {
     const complete = body('a', 'b')
-    expect(fillBodyToolCallIds(complete, [call('a'), call('b')])).toBe(complete)
-    expect(fillBodyToolCallIds(complete, [])).toBe(complete)
+    expect(fillAnswerToolCallIds(complete, [call('a'), call('b')])).toBe(complete)
+    expect(fillAnswerToolCallIds(complete, [])).toBe(complete)
   })
 })

@@ -160,7 +160,7 @@ test("an answer ends before another speaker's label at the very end of its text"
   expect(filter.push(ENDED).at(-1)).toEqual({ ...ENDED, finish: 'stop' })
 })
 
-test('the speaker filter keeps random answers valid and does not throw for invalid events', () => {
+test('ending answers before a line of another speaker keeps random answers valid, and does not throw for invalid events', () => {
   fc.assert(
     fc.property(fc.oneof(answer, tangledAnswer), (events) => {
       fc.pre(findEventFaults(events).length === 0)

@@ -8,11 +8,11 @@ import type { Json } from '../json/json.ts'
 
 /** Creates a placeholder for a content part, with the fingerprint instead of the data. */
 export function createFingerprintPart(part: Part): Part {
-  return { type: 'opaque', raw: { type: FINGERPRINT_TYPE, name: fingerprintMedia(part) } }
+  return { type: 'opaque', raw: { type: FINGERPRINT_TYPE, name: sampleMedia(part) } }
 }
 
 /** Returns the fingerprint of a content part; `''` for text. */
-export function fingerprintMedia(part: Part): string {
+export function sampleMedia(part: Part): string {
   switch (part.type) {
     case 'input_text':
     case 'output_text':

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { resolvePolicy } from '../../../../src/core/context-policy.ts'
 import type { Origin } from '../../../../src/core/item.ts'
 import { NO_HISTORY } from '../../../../src/gateway/history/loaded-history.ts'
-import { planToolLoopEnd } from '../../../../src/gateway/prompt/size/end-tool-loop-near-limit.ts'
+import { planToolLoopEnd } from '../../../../src/gateway/prompt/size/end-tool-loop-near-full-window.ts'
 import type { Account } from '../../../../src/providers/provider-interface.ts'
 import { talk } from '../../../support/talk.ts'
 

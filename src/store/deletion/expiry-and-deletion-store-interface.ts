@@ -2,7 +2,7 @@
  * Interface of the store that deletes what was not used for a long time, and all turns of a thread
  * or all data of a user.
  */
-export interface DeletionStore {
+export interface ExpiryAndDeletionStore {
   /**
    * Deletes the expired turns of one page, beginning with the latest. Skips turns that a later
    * turn, a conversation or an unfinished run needs. Also deletes those ancestors of a deleted turn

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createGatewayToolOutput } from '../../../src/core/items/gateway-tool-items.ts'
 import type { Item } from '../../../src/core/item.ts'
-import { mapClientOutputIndexes } from '../../../src/background/event-log/client-output-indexes.ts'
+import { mapClientOutputIndexes } from '../../../src/background/event-log/map-stored-and-client-indexes.ts'
 
 const GATEWAY_ITEM = createGatewayToolOutput('a', 'b')
 const MODEL_ITEM: Item = { type: 'message', role: 'assistant', content: [] }

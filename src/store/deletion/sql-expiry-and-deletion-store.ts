@@ -18,11 +18,11 @@ import { getDeletionLocks, writeAfterLock } from './deletion-locks.ts'
 import { createDeletionLogStatements } from './deletion-log-statements.ts'
 import { createMemoryLayerStatements } from '../memory-layers/memory-layer-statements.ts'
 import type {
-  DeletionStore,
+  ExpiryAndDeletionStore,
   ExpiryPageRequest,
   ExpiryCursor,
   ThreadDeletion,
-} from './deletion-store-interface.ts'
+} from './expiry-and-deletion-store-interface.ts'
 import {
   createMediaReleaseStatements,
   buildReleaseQueries,
@@ -31,7 +31,7 @@ import {
 import { createSummaryStatements } from '../summaries/summary-statements.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 
-export function createDeletionStore(engine: Engine): DeletionStore {
+export function createExpiryAndDeletionStore(engine: Engine): ExpiryAndDeletionStore {
   const sql = createStatements(engine.language)
   const { deletion, deletionLog, mediaRelease, summaries, facts, layers } = sql
   return {

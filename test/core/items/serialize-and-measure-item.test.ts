@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { measureItemBytes, serializeItem } from '../../../src/core/items/serialize-item.ts'
+import {
+  measureItemBytes,
+  serializeItem,
+} from '../../../src/core/items/serialize-and-measure-item.ts'
 import type { Item } from '../../../src/core/item.ts'
 
 const message = (text: string): Item => ({

@@ -2,12 +2,9 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 
-export function parseCommandLine<const Options extends NonNullable<ParseArgsConfig['options']>>(
-  args: readonly string[],
-  options: Options,
-  usage: string,
-  maxPositionals = 0,
-) {
+export function parseCommandArguments<
+  const Options extends NonNullable<ParseArgsConfig['options']>,
+>(args: readonly string[], options: Options, usage: string, maxPositionals = 0) {
   try {
     const allowPositionals = maxPositionals > 0
     const parsed = parseArgs({ args: [...args], options, allowPositionals, tokens: true })
