@@ -1,13 +1,14 @@
 /**
- * Decides which items are always sent: leading instructions, items with a lasting effect (summaries and
- * compactions) and items that the client has pinned. Windows, resets and limits do not drop these items. Exceptions:
- * a reset drops earlier summaries and compactions, and hidden authors are hidden even if their messages are pinned.
+ * Decides which items of a conversation are always sent, even if a window, a reset or a limit drops the items around
+ * them: leading instructions, items with a lasting effect (summaries and compactions) and items that the client has
+ * pinned. There are two exceptions. A reset drops earlier summaries and compactions, and the messages of hidden authors
+ * are hidden even if they are pinned.
  *
- * A pinned item may need others: a call needs its output, an output its call, and reasoning the item
- * that it led to. The predicates below differ in how many of these items they include, because their callers drop
- * different things: single media (`createSinglePinPredicate`), items before a summary
- * (`createAlwaysSentItemPredicate`), items before a reset or compaction (`createPinnedItemPredicate`), and
- * complete groups outside of a window (`createAlwaysSentGroupPredicate`).
+ * A pinned item may need others: a call needs its output, an output its call, and reasoning the item that it led to.
+ * The predicates below differ in how many of these items they include, because their callers drop different things:
+ * single media (`createSinglePinPredicate`), items before a summary (`createAlwaysSentItemPredicate`), items before a
+ * reset or compaction (`createPinnedItemPredicate`), and complete groups outside of a window
+ * (`createAlwaysSentGroupPredicate`).
  */
 import type { Item } from '../core/item.ts'
 import { UNPAIRED, findToolCallPairs } from '../core/items/tool-call-pairs.ts'
@@ -19,26 +20,30 @@ import {
 } from '../core/items/rounds-and-pinned-items.ts'
 import { findCutPoints, isNonAssistantMessage } from './cut-points.ts'
 
-/** True if the item at this index is always sent. */
+/** True if the item is always sent. `index` is its position in the list for which the predicate was created. */
 export type KeepPredicate = (index: number, item: Item) => boolean
 
 /**
- * Returns a predicate for hiding media: true for leading instructions and pinned items, but not for other items of
- * the group of a pinned item.
+ * Returns a predicate for the items whose media no limit hides: pinned items, leading instructions, summaries and
+ * compactions. Items that only belong to a pinned item, e.g. the call of a pinned output, are not included.
  */
 export function createSinglePinPredicate(items: readonly Item[]): KeepPredicate {
   return orInHead(items, (_, item) => isKeptInEveryWindow(item))
 }
 
-/** Returns a predicate that is true for leading items and for all items of `createPinnedItemPredicate`. */
+/**
+ * Returns a predicate for the items that a summary of the gateway does not replace: leading instructions, and all items
+ * of `createPinnedItemPredicate` (pinned items with their call or output, earlier summaries and compactions).
+ */
 export function createAlwaysSentItemPredicate(items: readonly Item[]): KeepPredicate {
   return orInHead(items, createPinnedItemPredicate(items))
 }
 
 /**
- * Returns a predicate that is true for leading items, for pinned messages of a question, and for the complete
- * group of a pinned model item: its reasoning and the calls that were made together, with their outputs. The list
- * must be pruned, so that each output directly follows its calls.
+ * Returns a predicate for the items that windows and token limits never drop: leading instructions, summaries and
+ * compactions, pinned messages of users and instructions, and the complete group of any other pinned item. The group of
+ * a pinned output, for example, is the reasoning and the calls that the model made together, with all their outputs.
+ * The list must be pruned, so that each output directly follows its calls.
  */
 export function createAlwaysSentGroupPredicate(items: readonly Item[]): KeepPredicate {
   return orInHead(items, createPinnedGroupPredicate(items))
@@ -50,11 +55,12 @@ function orInHead(items: readonly Item[], isKept: KeepPredicate): KeepPredicate 
 }
 
 /**
- * Returns a predicate that is true for each pinned item with its call or output, for the model item after pinned
- * reasoning, and for summaries and compactions, but not for leading instructions. Items may be in any order.
+ * Returns a predicate for the items that a reset or compaction does not drop because the client has pinned them: each
+ * pinned item with its call or output, and the model item after pinned reasoning. Also true for summaries and
+ * compactions, but not for leading instructions. The list need not be pruned.
  */
 export function createPinnedItemPredicate(items: readonly Item[]): KeepPredicate {
-  // Saves the pairing of calls, because most conversations have no pins.
+  // Most conversations have no pins. Returning early saves them the search for the output of each call.
   if (!items.some(isPinnedByClient)) return (_, item) => affectsAllLaterItems(item)
   const partners = findToolCallPairs(items)
   const pinned = new Uint8Array(items.length)

@@ -1,6 +1,7 @@
 /**
- * Determines the traits of a list of items in one pass, e.g. whether any text may contain a marker. Transforms whose
- * traits are absent are skipped. A trait may be reported although it is absent, but a present trait is always reported.
+ * Determines in one pass which traits a list of items has, e.g. whether any text may contain a marker. This saves time:
+ * a transform is skipped if the list has none of the traits that the transform requires. A trait that is present is
+ * always reported. A trait may also be reported by mistake; the transform then runs and finds nothing to change.
  */
 import { isCompaction, isCompactionTrigger } from '../core/items/compaction-item.ts'
 import { readClientGivenAuthor, readHistoryReset } from '../core/items/gateway-fields.ts'
@@ -9,7 +10,10 @@ import { mayContainMarker } from '../core/markers/format-and-extract-markers.ts'
 import { mayContainNotice } from '../core/text/gateway-notice.ts'
 import { mayContainDetailsBlock } from '../core/text/remove-details-blocks.ts'
 
-/** One bit per trait. A set of traits is the sum of their bits, e.g. 16 + 512 = 528 for `author` and `media`. */
+/**
+ * One bit per trait, so that a set of traits is one number: the sum of their bits, e.g. 16 + 512 = 528 for `author` and
+ * `media`.
+ */
 export const ITEM_TRAITS = {
   reset: 1,
   markerText: 2,

@@ -1,17 +1,21 @@
-/** Builds the results of transforms that drop or replace single items, with a note for each change. */
+/** Drops or replaces single items of a list for a transform, and writes a note for each change. */
 import type { Item } from '../core/item.ts'
 import type { Note } from '../core/note.ts'
 import type { TransformResult } from './transform-interface.ts'
 
-/** The item that replaces another one, or `null` to drop that one; `why` is the code of the note. */
+/**
+ * The edit of one item. `replacement` is sent instead of the item; `null` drops the item. `why` is the code of the
+ * note, e.g. `marker-removed`.
+ */
 export interface ItemEdit {
   readonly replacement: Item | null
   readonly why: string
 }
 
 /**
- * Returns the list after calling `edit` for each item, in order. An item stays if `edit` returns `null` or the
- * same item; the same list is returned if all items stay. `edited` holds the result so far.
+ * Calls `edit` for each item, in order, and returns the edited list with a note for each change. An item stays if
+ * `edit` returns `null`, or the item itself as its replacement. If all items stay, the input list itself is returned.
+ * `edited` contains the result for the items before the current one.
  */
 export function editItems(
   items: readonly Item[],
@@ -29,7 +33,7 @@ export function editItems(
   return { items: notes.length === 0 ? items : edited, notes }
 }
 
-/** Returns the list without the items for which `keeps` is false. */
+/** Drops the items for which `keeps` is false. `why` is the code of the notes. */
 export function filterItems(
   items: readonly Item[],
   keeps: (index: number, item: Item) => boolean,
@@ -39,7 +43,10 @@ export function filterItems(
   return editItems(items, (item, index) => (keeps(index, item) ? null : drop))
 }
 
-/** Returns the list with each item replaced by the result of `change`: the same object for an item that stays. */
+/**
+ * Replaces each item by the result of `change`, which returns the item itself if the item stays. `why` is the code of
+ * the notes about replaced items.
+ */
 export function replaceItems(
   items: readonly Item[],
   change: (item: Item, index: number) => Item,

@@ -1,14 +1,14 @@
 /**
- * Inserts each text of the policy field `notes.entries` once, `depth` messages before the end: `depth: 1`
- * puts it before the last message, and a large depth directly after the leading instructions. If the text would
- * separate a call from its output, for example, it is inserted at the next allowed position.
+ * Inserts each text of the policy field `notes.entries` once, `depth` messages before the end: `depth: 1` puts it
+ * before the last message, and a large depth directly after the leading instructions. If the text would separate a call
+ * from its output there, for example, it is inserted at another position nearby.
  *
- * While tools run, the model's items of the current round are not counted. The text thus keeps its position until
- * the round is over, and the reasoning after it stays valid. The next message moves the text, which changes the
- * prompt from the old position on.
+ * While tools run, the model's items of the current round are not counted. The text thus keeps its position until the
+ * round is over, and the reasoning after it stays valid. The next message moves the text, which changes the prompt from
+ * the old position on.
  *
- * The transform runs after all cuts, because they would count the text as part of the conversation, and before
- * `keep-valid-reasoning`, because that transform must see the final list.
+ * The transform runs after all windows and limits, because they would count the text as part of the conversation. It
+ * runs before `keep-valid-reasoning`, because that transform must see the final list.
  *
  * The texts belong to one request: they are neither stored nor summarized.
  */
@@ -77,8 +77,9 @@ function insertTexts(
 }
 
 /**
- * Returns the position from which `depth` is counted. While tools run, that is the index after the last message
- * of a user or developer; otherwise it is the length of the list.
+ * Returns the index from which `depth` is counted back. While tools run (the last item is no message), this is the
+ * index after the last message that is not from the assistant, so that the text keeps its position. Otherwise it is the
+ * length of the list.
  */
 function findConversationEnd(items: readonly Item[]): number {
   const isOpen = items.length > 0 && items.at(-1)?.type !== 'message'
@@ -87,8 +88,9 @@ function findConversationEnd(items: readonly Item[]): number {
 }
 
 /**
- * Returns an allowed position with `depth` messages after it. If there is none, returns the next later allowed
- * position, or else the next earlier one.
+ * Returns the index at which a text with this `depth` is inserted. `allowed[index]` is true if a message may be
+ * inserted there. The result has `depth` messages after it if such an index is allowed. Otherwise it is the next later
+ * allowed index, or else the next earlier one. If the list has no more than `depth` messages, the result is `head`.
  */
 function findPosition(
   depth: number,

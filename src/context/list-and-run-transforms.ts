@@ -15,7 +15,7 @@ import { fitTokenBudget } from './windows/fit-token-budget.ts'
 import { hideItemsOfAuthors } from './speakers/hide-items-of-authors.ts'
 import { mergeMessagesOfOneAuthor } from './speakers/merge-messages-of-one-author.ts'
 import { insertPolicyTexts } from './insert-policy-texts.ts'
-import { listVisibilityTransforms } from './media/list-visibility-transforms.ts'
+import { listMediaTransforms } from './media/list-media-transforms.ts'
 import { pruneOrphans } from './tool-calls/prune-orphans.ts'
 import { canReadCompaction, type CompactionReader } from './summaries/can-read-compaction.ts'
 import { dropExpiredReasoning } from './reasoning/drop-expired-reasoning.ts'
@@ -40,11 +40,13 @@ import { keepRecentRounds } from './windows/keep-recent-rounds.ts'
 export interface TransformListOptions {
   readonly policy: ContextPolicy
   /**
-   * With `stub`, a call without an output gets a placeholder output; with `drop` (the default), the call is dropped.
-   * Calls at the end still wait for their outputs and stay.
+   * What happens to a call without an output, which most upstreams would reject. With `drop` (the default), it is
+   * dropped. With `stub`, a function or custom call gets a placeholder output; other calls, whose output cannot be a
+   * text, are dropped. Calls at the end of the conversation stay in both cases, because they still wait for their
+   * outputs.
    */
   readonly unansweredCalls?: 'drop' | 'stub'
-  /** The upstream that will read the items. With `null`, compactions are not applied. */
+  /** The upstream that the items are sent to. It decides which compactions are applied; with `null`, none is. */
   readonly reader: CompactionReader | null
   /** True if the wire has a field for the name of a message's author. Default: true. */
   readonly hasNameField?: boolean
@@ -52,9 +54,12 @@ export interface TransformListOptions {
   readonly summary?: AppliedSummary | null
   /** The kinds of media that the model accepts. Default: all. */
   readonly acceptedMediaKinds?: ReadonlySet<MediaKind>
-  /** The maximum number of tokens of all items together; `null` for no limit. */
+  /** The maximum number of tokens of all items that are sent; `null` for no limit. */
   readonly tokenBudget?: number | null
-  /** The complete conversation, if the transforms run on a part of it. Media handles are numbered over all of it. */
+  /**
+   * The complete conversation, if the transforms run on only a part of it. Media handles, e.g. `media_3`, are numbered
+   * over the complete conversation.
+   */
   readonly conversation?: readonly Item[]
 }
 
@@ -72,32 +77,35 @@ export function listTransforms({
   const { turns, items, tokens } = window
   const { keepTurns: keepRounds, step, cap, expand } = outputs
   const cleaning = [
-    // Items before a reset are dropped first, together with summaries and compactions of them.
+    // Items before a reset are dropped first, so that for all other transforms the conversation begins at the reset.
     dropBeforeReset(),
-    // The summary comes before transforms that change items, because it finds its items by identity.
+    // The summary is applied before items change, because it finds the items that it replaces by object identity, and a
+    // changed item is a new object.
     ...(summary === null ? [] : [applySummary(summary, createSummaryReplacementCheck(reader))]),
-    // Markers and details blocks are no part of the conversation, so they are removed before anything is counted.
+    // Markers and details blocks are no part of the conversation, so they are removed before windows count items and
+    // tokens.
     stripMarkersFromPrompt(),
     stripDetailsBlocks(),
-    // Fake notices are escaped before the gateway adds its own notices.
+    // Notices that users or tools imitate are escaped before the gateway adds its own notices.
     escapeFakeNoticesInItems(),
-    // Authors are hidden before pruning, which drops an output whose call was hidden.
+    // Authors are hidden before pruning: if a call is hidden without its output, pruning then drops the output.
     ...(speakers.hidden.length === 0 ? [] : [hideItemsOfAuthors(speakers.hidden)]),
     ...(reader === null ? [] : [applyCompaction(reader)]),
   ]
   const edits = [
-    // Windows come before shortening, because shortening counts rounds from the first remaining one: its cutoff
-    // then stays the same until a window cuts again. Windows count items at full length: shortening them first
-    // would reduce the count, and a cut would move back.
-    // The turn window (policies count rounds as turns) comes first: the item and token windows keep the latest answer
-    // of their list, and would otherwise keep an answer that the turn window drops.
+    // Windows come before old outputs are shortened, for two reasons. Shortening counts rounds from the first round
+    // that the windows have left, so that its cutoff moves only in steps or when a window cuts again. And windows count
+    // outputs at full length: the count would otherwise fall whenever outputs are shortened, and a dropped round would
+    // come back. The window of turns (policies count rounds as turns) comes first. The other two windows keep the
+    // latest answer of the list that they get. That answer must not be one that the window of turns drops.
     ...(turns === null ? [] : [keepRecentRounds({ unit: 'turns', maxWeight: turns })]),
     ...(items === null ? [] : [keepRecentRounds({ unit: 'items', maxWeight: items })]),
     ...(tokens === null ? [] : [keepRecentRounds({ unit: 'tokens', maxWeight: tokens })]),
-    // Long rounds are trimmed after the windows, which drop only complete rounds.
+    // Long rounds are trimmed after the windows, because the windows drop only complete rounds.
     ...(items === null ? [] : [trimLongRounds({ unit: 'items', maxWeight: 4 * items })]),
     ...(tokens === null ? [] : [trimLongRounds({ unit: 'tokens', maxWeight: 4 * tokens })]),
-    // The token budget comes after the windows, which leave fewer items to fit.
+    // The token budget comes after the windows, so that it drops rounds only if those that the windows leave do not
+    // fit.
     ...(tokenBudget === null
       ? []
       : [
@@ -107,8 +115,9 @@ export function listTransforms({
             acceptsImages: acceptedMediaKinds?.has('image') ?? true,
           }),
         ]),
-    // Media are hidden after the cuts, because media limits count from the first remaining message.
-    ...listVisibilityTransforms({
+    // Media are hidden after the windows and the token budget, because media limits count from the first message that
+    // these leave.
+    ...listMediaTransforms({
       rules: { ...policy.media, sendsFullOutputs: keepRounds === null },
       acceptedMediaKinds,
       conversation,
@@ -118,15 +127,16 @@ export function listTransforms({
       : [shortenOldOutputs({ keepRounds, step, ...readOutputLengths(outputs) })]),
     ...(reasoning.keep === 'conversation' ? [] : [dropExpiredReasoning(reasoning.keep)]),
   ]
-  // Orphans (calls and outputs without their partner) are pruned before all cuts, so that no cut counts an orphan, and
-  // so that each output follows its call before a cut could separate them.
+  // Orphans (calls and outputs without their partner) are pruned before the windows, so that no window counts an
+  // orphan, and so that each output follows its call before a window could separate them.
   const pruning = [
     pruneOrphans(unansweredCalls),
     // Stubs come after pruning, because pruning completes the batch of calls after which a stub is inserted.
     ...(unansweredCalls === 'stub' ? [stubMissingOutputs()] : []),
   ]
-  // Speakers are labeled after pruning, which completes groups, and before the cuts, because labeling and merging
-  // change the number of rounds and messages. Merging comes first, so that a merged message has one name label.
+  // Speakers are labeled after pruning, which moves outputs to their calls. They are labeled before the windows,
+  // because merging and new roles change the number of messages and rounds. Messages are merged before they are
+  // labeled, so that a merged message has one name label.
   const speakerEdits = [
     ...(speakers.merge === 'off' ? [] : [mergeMessagesOfOneAuthor()]),
     labelSpeakersAndAssignRoles(resolveSpeakerLabelOptions(speakers, hasNameField)),
@@ -134,28 +144,29 @@ export function listTransforms({
   // Outputs are capped before the windows, so that windows count a capped output by its final length.
   const caps = cap === null ? [] : [capOutputs({ maxChars: cap, offersExpandTool: expand })]
   const uncut = [...cleaning, ...pruning, ...speakerEdits, ...caps]
-  // Pruning runs again, because some of the edits can separate a call from its output.
+  // Pruning runs again, because some of `edits` can separate a call from its output.
   return edits.length === 0 ? uncut : [...uncut, ...edits, pruneOrphans()]
 }
 
 /**
- * Returns a predicate for compactions of an upstream that `reader` can read. Such a compaction replaces the summary.
+ * Returns a predicate that is true for an item that replaces a summary of the gateway: an upstream's compaction, if
+ * `reader` can read it.
  */
 function createSummaryReplacementCheck(reader: CompactionReader | null): (item: Item) => boolean {
   return (item) => reader !== null && isUpstreamCompaction(item) && canReadCompaction(item, reader)
 }
 
 /**
- * Lists the transforms that insert the texts of the policy. They run after all cuts, so that these texts are never
- * counted, cut or shortened.
+ * Lists the transforms that insert the texts of the policy field `notes`. They run after all transforms of
+ * `listTransforms`, so that no window or limit counts, drops or shortens these texts.
  */
 export function listPolicyTextTransforms({ notes }: ContextPolicy): readonly Transform[] {
   return notes.entries.length === 0 ? [] : [insertPolicyTexts(notes.entries)]
 }
 
 /**
- * Runs the transforms one after the other. Each note gets the name of its transform (`by`) and the index of its
- * item in `items` (`at`). Returns the same list if nothing changes.
+ * Runs the transforms one after the other. Each note gets the name of its transform (`by`) and the index of its item in
+ * `items` (`at`). If nothing changes, the result contains the list `items` itself.
  */
 export function runTransforms(
   items: readonly Item[],
@@ -167,7 +178,10 @@ export function runTransforms(
   )
 }
 
-/** Runs transforms on the result of earlier transforms. Notes refer to the list that the earlier ones started with. */
+/**
+ * Runs further transforms on `before`, the result of earlier transforms. The index `at` of each note refers to the list
+ * that the first of the earlier transforms got.
+ */
 export function continueTransforms(
   before: PositionedItems,
   transforms: readonly Transform[],
@@ -188,7 +202,8 @@ export function continueTransforms(
     }
     if (result.items !== current) {
       originalPositions = updatePositions(result, current, originalPositions)
-      // Dropping and moving items adds no trait.
+      // The next transform needs new traits only if items were changed or added: dropping and moving items adds no
+      // trait.
       if (result.notes.some(({ did }) => did === 'changed' || did === 'added')) traits = null
     }
     current = result.items
@@ -200,13 +215,19 @@ export interface PipelineResult extends PositionedItems {
   readonly transforms: readonly AppliedTransform[]
 }
 
-/** Returns the note with `at` as an index in the original list, or without `at` if the item was added. */
+/**
+ * Translates the index `at` of a note from the list before one transform into the list before the first transform. A
+ * note about an added item loses its `at`.
+ */
 export function translateNoteIndex({ at, ...note }: Note, positions: OriginalPositions): Note {
   const position = at === undefined ? null : (positions[at] ?? null)
   return position === null ? note : { ...note, at: position }
 }
 
-/** Returns the original positions of the items in `result`. `positions` are those of `before`. */
+/**
+ * Returns the index that each item of a transform's `result` had before the first transform, or `null` if it was added
+ * since. `positions` are these indexes for `before`, the list that the transform got.
+ */
 function updatePositions(
   { items, notes }: TransformResult,
   before: readonly Item[],
@@ -219,8 +240,8 @@ function updatePositions(
     const dropped = listIndexes('dropped')
     return positions.filter((_, index) => !dropped.has(index))
   }
-  // Items were added or moved. An unchanged item is found by identity. The other items belong to the `changed`
-  // notes, in order of their indexes; any that remain were added.
+  // Items were added or moved. An unchanged item is found in `before` by object identity. The other items belong to the
+  // `changed` notes, in the order of their indexes; any that remain were added.
   const positionByItem = new Map(before.map((item, index) => [item, positions[index] ?? null]))
   const changed = [...listIndexes('changed')].toSorted((a, b) => a - b).values()
   return items.map((item) => {

@@ -1,5 +1,5 @@
 /**
- * Describes each note code in one sentence, for users who read in `explain` why an item was changed. Notes of
+ * Describes each note code in one sentence, for users who read in an explain report why an item was changed. Notes of
  * encoders are described in `src/providers`.
  */
 export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
@@ -10,7 +10,7 @@ export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'The marker was removed; the chat is longer than what is loaded at once, and this turn was not loaded.',
   'details-removed': 'A `<details>` block of an older Open WebUI was removed from the text.',
 
-  // Codes of notes about stored items that were restored, or not.
+  // Codes of notes about stored items that were merged into the list of the client, or were not.
   recalled: 'The client had not sent this item, and the gateway restored it.',
   'already-remembered': 'The client sent an item that is stored already; it is sent once.',
   'text-restored': 'The client sent the same text in another form, so the stored text is sent.',

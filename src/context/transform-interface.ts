@@ -10,11 +10,17 @@ import type { Note } from '../core/note.ts'
 
 export interface Transform {
   readonly name: string
-  /** Traits of `detect-item-traits.ts`. A list with none of them skips the transform. Without this field it always runs. */
+  /**
+   * The transform is skipped if no item of the list has any of these traits (a sum of `ITEM_TRAITS`), because it would
+   * change nothing. Without this field, it always runs.
+   */
   readonly requiredTraits?: number
-  /** How the result for earlier items may change when the conversation grows. Without this field: in any way. */
+  /** How the result for the present items may change when later items are added. Without this field: in any way. */
   readonly prefixChanges?: PrefixChanges
-  /** `earlierTransforms` have run before in the pipeline. Only `reasoning/drop-invalid-reasoning.ts` reads them. */
+  /**
+   * Edits `items`. `earlierTransforms` are those that have run before in the same pipeline, with their input lists;
+   * only `reasoning/drop-invalid-reasoning.ts` reads them.
+   */
   readonly run: (
     items: readonly Item[],
     originalPositions?: OriginalPositions,
@@ -23,22 +29,28 @@ export interface Transform {
 }
 
 /**
- * How the result for earlier items may change when the conversation grows.
- *  - `never`: if a list ends where an answer begins, its result is the beginning of the result for each longer list.
- *  - `permanent`: an item may be changed later, but then stays changed. So an item that is unchanged now was also
- *    unchanged in each shorter list.
+ * How a transform's result for the present items may change when the conversation grows, i.e. when later items are
+ * added.
+ * - `never`: the result for a list that ends where an answer begins is the beginning of the result for each longer
+ *   list.
+ * - `permanent`: an item may be changed later, but then stays changed. So an item that is unchanged now was also
+ *   unchanged in each shorter list.
  *
- * With this knowledge, `reasoning/rebuild-earlier-prompts.ts` can often skip the transform.
+ * With this knowledge, `reasoning/rebuild-earlier-prompts.ts` can often skip the transform when it computes what an
+ * earlier request has sent.
  */
 export type PrefixChanges = 'never' | 'permanent'
 
 /**
- * For each item its index in the list that the pipeline started with; `null` for an added item. E.g. `[0, 2, null]`
- * if item 1 was dropped and a new item was added at the end.
+ * For each item its index in the list before the first transform; `null` for an item that a transform added. E.g.
+ * `[0, 2, null]` if item 1 was dropped and a new item was added at the end.
  */
 export type OriginalPositions = readonly (number | null)[]
 
-/** The edited list. A note names its item by the index (`at`) before the edit. */
+/**
+ * The list that a transform has edited, and the notes about its changes. A note names its item by the index (`at`) in
+ * the list before this edit.
+ */
 export interface TransformResult {
   readonly items: readonly Item[]
   readonly notes: readonly Note[]

@@ -36,7 +36,7 @@ describe('position of a policy text (C68)', () => {
     [3, 'system: be brief\ndeveloper: note\nuser: one\nassistant: 1\nuser: two'],
     [99, 'system: be brief\ndeveloper: note\nuser: one\nassistant: 1\nuser: two'],
   ])(
-    'a policy text with depth %i is inserted once, with that many messages after it',
+    'a policy text with depth %i has that many messages after it, or all messages if the conversation has fewer',
     (depth, expected) => {
       expect(insertTexts(CHAT, note(depth))).toBe(expected)
     },
@@ -105,7 +105,7 @@ describe('position of a policy text (C68)', () => {
     }
   })
 
-  test('in a list without messages a policy text comes first, and in an empty list it is the only item', () => {
+  test('a policy text is inserted even if the list is empty or has only instructions', () => {
     expect(insertTexts(talk`system: be brief`, note(3))).toBe('system: be brief\ndeveloper: note')
     expect(insertTexts([], note(0))).toBe('developer: note')
   })
@@ -148,7 +148,7 @@ test('in any conversation each policy text comes once and separates no items tha
   )
 })
 
-test('inserting policy texts does not change the items before the first text', () => {
+test('when the conversation grows, the items before the first policy text are sent unchanged', () => {
   fc.assert(
     fc.property(grown, notes, ([before, after], entries) => {
       const { run } = insertPolicyTexts(entries)

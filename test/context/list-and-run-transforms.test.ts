@@ -30,7 +30,7 @@ describe('the list of transforms of a policy', () => {
     expect(listNames(rules())).toEqual([...CLEAN, 'prune-orphans', 'tell-speakers'])
   })
 
-  test('calls and outputs without their partner are pruned before the cuts and again at the end', () => {
+  test('calls and outputs without their partner are pruned before the windows and again after all transforms that drop items', () => {
     expect(listNames(rules({ window: { items: 40 }, ...keepTurns(10) }))).toEqual([
       ...CLEAN,
       'prune-orphans',
@@ -66,7 +66,7 @@ describe('the list of transforms of a policy', () => {
     ])
   })
 
-  test('with `outputs.keep_turns: 0`, the policy still shortens outputs', () => {
+  test('with `outputs.keep_turns: 0`, the policy shortens the outputs of finished rounds', () => {
     expect(listNames(rules(keepTurns(0)))).toContain('shorten-tool-outputs')
   })
 
@@ -89,7 +89,7 @@ describe('the list of transforms of a policy', () => {
     expectValidForProviders(step.items)
   })
 
-  test('a running tool loop of up to four windows is sent unchanged', () => {
+  test('a running tool loop that is no longer than four windows is sent unchanged', () => {
     const loop = [
       ...talk`user: go`,
       ...Array.from({ length: 6 }).flatMap(
@@ -112,7 +112,7 @@ describe('the list of transforms of a policy', () => {
     expect(step.items).toEqual([...before.slice(2), ...loop])
   })
 
-  test('an output whose call was dropped by the window is dropped, too', () => {
+  test('an output is dropped if a window has dropped its call', () => {
     const items = talk`
       user: look
       call a
@@ -238,7 +238,7 @@ describe('results and notes of a pipeline', () => {
     expect(places(add(4))).toEqual(['add undefined'])
   })
 
-  test('a note without an index stays without an index', () => {
+  test('a note about no single item, e.g. about a request field, gets no index', () => {
     const remark: Transform = {
       name: 'remark',
       run: (items) => ({ items, notes: [{ did: 'changed', field: 'model', why: 'test' }] }),

@@ -44,7 +44,7 @@ test('each note code that a transform writes has a description (C45)', () => {
   expect([...new Set(silent)]).toEqual([])
 })
 
-test('each description belongs to a note code that some code writes', () => {
+test('each description belongs to a note code that occurs in the source code', () => {
   const all = readSources(FOLDERS)
     .map(([, text]) => text)
     .join('\n')

@@ -1,6 +1,7 @@
 /**
- * Escapes texts of users and tools that imitate a notice of the gateway, e.g. `[Gateway notice: obey]` → `(Gateway
- * notice: obey]`. Notices that the gateway has created itself are recognized by a symbol key and stay unchanged.
+ * Escapes texts of users and tools that imitate a notice of the gateway, so that they cannot speak in its name: e.g.
+ * `[Gateway notice: obey]` → `(Gateway notice: obey]`. Notices that the gateway has created itself are recognized by a
+ * symbol key and stay unchanged.
  *
  * The transform runs under every policy, even without notices in the conversation. Otherwise the escaping would begin
  * with the first notice, e.g. for a later image, and change texts that were already sent unescaped.
@@ -46,7 +47,8 @@ function escapeItem(item: Item): Item {
 
 function escapeParts(parts: readonly Part[]): readonly Part[] {
   const texts = parts.filter(isTextWithoutNotice).map(({ text }) => text)
-  // Some wires join the parts of an item to one text, with or without line breaks. A fake notice may span parts.
+  // Some wires join the text parts of an item, with or without line breaks between them. So the parts are joined for
+  // the search: a fake notice may begin in one part and end in the next.
   const escaped = escapeJoined(escapeJoined(texts, '\n'), '')
   if (escaped === texts) return parts
   let textIndex = 0
@@ -57,7 +59,10 @@ function escapeParts(parts: readonly Part[]): readonly Part[] {
   })
 }
 
-/** Joins the texts, escapes fake notices and splits the result again. Returns the same list if no notice is found. */
+/**
+ * Escapes fake notices in the joined texts and splits the result again; escaping does not change the length of a text.
+ * Returns `texts` itself if there is no fake notice.
+ */
 function escapeJoined(texts: readonly string[], separator: string): readonly string[] {
   const joined = texts.join(separator)
   const escaped = escapeFakeNotices(joined)

@@ -21,14 +21,14 @@ export function stripDetailsBlocks(): Transform {
       editItems(items, (item) => {
         if (item.type !== 'message' || item.role !== 'assistant') return null
         const stripped = stripMessage(item)
-        // A prompt needs at least one item, so a message that is the only item stays, even if it becomes empty.
+        // A prompt needs at least one item. So a message that is the only item stays, even if it becomes empty.
         const isDropped = stripped !== item && stripped.content.length === 0 && items.length > 1
         return { replacement: isDropped ? null : stripped, why: 'details-removed' }
       }),
   }
 }
 
-/** Returns the same message if it contains no block. */
+/** Removes the `<details>` blocks from a message. Returns the same message if it contains none. */
 function stripMessage(message: Message): Message {
   if (!message.content.some((part) => isText(part) && mayContainDetailsBlock(part.text)))
     return message

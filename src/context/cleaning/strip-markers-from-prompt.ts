@@ -1,7 +1,8 @@
 /**
  * Removes markers (`[<20 characters>]: #`, which name stored turns) from all texts that the model reads. A model that
- * sees markers starts to write them itself. Markers of unknown turns remain in answers, and users and tools may quote
- * a marker. Reasoning is not searched: providers sign it, and the gateway writes no markers into it.
+ * sees markers starts to write them itself. Recall has already removed the markers of answers, unless it is off; this
+ * transform also removes those that users and tools quote. Reasoning is not searched: providers sign it, and the
+ * gateway writes no markers into it.
  */
 import { textOfPart, type Item, type Part } from '../../core/item.ts'
 import { setContentParts, replaceContentParts } from '../../core/items/replace-content-parts.ts'
@@ -19,7 +20,7 @@ export function stripMarkersFromPrompt(): Transform {
   }
 }
 
-/** Returns the same item if it contains no marker. */
+/** Removes the markers from all texts of an item. Returns the same item if it contains none. */
 export function stripItemMarkers(item: Item): Item {
   switch (item.type) {
     case 'message':
@@ -45,7 +46,10 @@ export function stripItemMarkers(item: Item): Item {
   }
 }
 
-/** Removes markers from the parts of an item. Drops a part that becomes empty, but not the only part. */
+/**
+ * Removes markers from the content parts of an item. A part that contained only markers is dropped, unless the item
+ * would have no part left.
+ */
 function stripParts(item: Item, parts: readonly Part[]): Item {
   const stripped = parts.map(stripPart)
   if (stripped.every((part, index) => part === parts[index])) return item

@@ -1,10 +1,11 @@
 /**
- * Adds the Markdown images of an answer to the next question, if the question has no images of its own. The model
- * has written only the URLs and never seen the images. A notice before them explains where they come from.
+ * Adds the Markdown images of an answer to the next question, if the question has no images of its own. Otherwise the
+ * model would not see these images: it has written only their URLs. A notice before the images explains where they come
+ * from.
  *
- * Images are added to each question, not only to the latest, and depend only on earlier items. Later requests thus
- * send the same images again. An image that the conversation already contains is not added: otherwise each answer that
- * mentions an image would add it again.
+ * Images are added to each question, not only to the latest. Which images are added depends only on earlier items, so
+ * later requests send the same images again. An image that the conversation already contains is not added: otherwise
+ * each answer that mentions an image would add it again.
  */
 import { createMapKeyedByMedia, type MapKeyedByMedia } from '../../core/media/map-keyed-by-media.ts'
 import { readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
@@ -21,7 +22,10 @@ import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
 export interface ImageReuseOptions {
   /** Max number of images added to one question. If an answer has more, only the last ones are added. */
   readonly maxImages: number
-  /** The complete conversation, if the list is only a part of it. Media handles are numbered over all of it. */
+  /**
+   * The complete conversation, if the transform runs on only a part of it. Media handles, e.g. `media_3`, are numbered
+   * over the complete conversation.
+   */
   readonly conversation?: readonly Item[] | undefined
 }
 
@@ -49,13 +53,13 @@ export function addAnswerImagesToNextQuestion({
   }
 }
 
-/** Returns the image URLs to add to each question, by the index of the question. */
+/** Returns the URLs of the answer's images that are added to each question, by the index of the question. */
 function findReusedImages(
   items: readonly Item[],
   max: number,
 ): ReadonlyMap<number, readonly string[]> {
   const reused = new Map<number, readonly string[]>()
-  // Saves reading the identities of all media, because most conversations have no Markdown images.
+  // Most conversations have no Markdown images. Returning early saves them reading the identities of all media.
   if (max === 0 || !items.some(mayContainImages)) return reused
   const shown = createMapKeyedByMedia<true>()
   let answer: Message | null = null
@@ -88,7 +92,7 @@ function listLastImages(
   return [...urls].slice(-max)
 }
 
-/** True if the message has an image, or a notice that replaces one. */
+/** True if the question has an image of its own, or a notice in the place of hidden media. */
 function hasImage({ content }: Message): boolean {
   return content.some(
     (part) => readNoticeMediaIdentities(part) !== null || readPartMedia(part)?.kind === 'image',

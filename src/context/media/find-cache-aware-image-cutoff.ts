@@ -1,15 +1,17 @@
 /**
- * Finds the index before which old images are hidden, if that saves money (the cutoff). Every `step` rounds, counted
- * from the first, the cutoff either stays, or moves forward so that only the latest `keepTurns` rounds before the
- * current one keep their images.
+ * Finds the cutoff before which old images are hidden, if hiding them saves money. Every `step` rounds, counted from
+ * the first, the cutoff either stays, or moves forward so that only the latest `keepTurns` rounds before the current
+ * one keep their images.
  *
- * Hiding an image costs once, because the provider must read all items after it without its cache. In each later
- * request it saves the cached price of the image. The cutoff moves if the savings reach the costs before the
- * conversation has grown by a quarter. They rarely do if long texts follow the images.
+ * Hiding images costs once, because the provider must read all items after the first of them without its cache. In each
+ * later request it saves the cached price of the images. The cutoff moves if hiding pays off within a quarter as many
+ * further requests as there are rounds before (after 20 rounds: within 5 requests). It rarely does if long texts follow
+ * the images.
  *
- * Each check uses only items that already existed at that round, so later requests repeat its result. A notice
- * counts like the image that it replaced. Reasoning does not count as text to be read again, because the provider
- * often ignores it after a change of the prompt.
+ * Each check uses only items that already existed at that round, so later requests repeat its result. Images that are
+ * already replaced by notices are counted as images, so that hiding them does not change the result of earlier checks.
+ * Reasoning does not count as text to be read again, because the provider often ignores it after a change of the
+ * prompt.
  */
 import { countHiddenMedia, readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
@@ -21,14 +23,20 @@ import { createSinglePinPredicate } from '../always-sent-items.ts'
 import { computePrefixSums, weightBetween } from '../windows/item-weights.ts'
 
 export interface ImageCutoffOptions {
-  /** The number of rounds before the current one that keep their images. */
+  /** The number of rounds before the current one that keep their images even if hiding them would save costs. */
   readonly keepTurns: number
   readonly step: number
-  /** True if old tool outputs are sent in full. Otherwise outputs are short, so they are not counted as text. */
+  /**
+   * True if the policy sends old tool outputs in full. Their text then adds to the cost of hiding an image before them.
+   * Otherwise old outputs are short and are not counted.
+   */
   readonly sendsFullOutputs: boolean
 }
 
-/** Returns the index before which images are hidden, except images of leading instructions and pinned items. */
+/**
+ * Returns the cutoff: the index before which images are hidden, except images of leading instructions and pinned items.
+ * 0 if no image is hidden.
+ */
 export function findCacheAwareImageCutoff(
   items: readonly Item[],
   { keepTurns, step, sendsFullOutputs }: ImageCutoffOptions,
@@ -56,7 +64,10 @@ export function findCacheAwareImageCutoff(
   return cutoff
 }
 
-/** Returns for each item, by its index, how many of its images can be hidden or are hidden already. */
+/**
+ * Returns how many images of each item the cutoff may hide or has hidden already, by the index of the item. Items
+ * without such images are left out.
+ */
 function countHideableImages(items: readonly Item[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>()
   const stays = createSinglePinPredicate(items)
@@ -94,7 +105,10 @@ function estimateItemText(item: Item, sendsFullOutputs: boolean): number {
   }
 }
 
-/** Estimates the tokens of the text. Omits media notices, so that hiding an image does not change the estimate. */
+/**
+ * Estimates the tokens of the texts in a message or output. Notices about hidden media are not counted, so that hiding
+ * an image does not change the estimate.
+ */
 function estimateContent(content: string | readonly Part[]): number {
   if (typeof content === 'string') return estimateTokens(content)
   return content.reduce(

@@ -1,21 +1,23 @@
 /**
- * Finds the cutoff before which media are hidden to satisfy a limit. The cutoff moves in steps of half the
- * limit, counted from the beginning: with a limit of 100 images, 50 images are hidden at once.
+ * Decides which media must be hidden so that the rest satisfies a limit, e.g. of 100 images. All media before a cutoff
+ * are hidden. The cutoff moves in steps of half the limit, counted from the beginning: image 101 hides the first 50
+ * images at once, and the prompt then stays the same up to image 150.
  *
- * Media of the latest question count toward the limit but are never hidden. Media of tool
- * outputs after the question may fill what the question leaves of the limit, but always at least 1.
+ * Media of the latest question count toward the limit but are never hidden. Media of tool outputs after the question
+ * are limited to what the question leaves of the limit, or to 1 if it leaves nothing.
  */
 import { sumWeights } from '../windows/item-weights.ts'
 
 export interface WeighedMedia {
   /**
-   * The range of the medium on the scale of the limit, from the beginning of the conversation. E.g. 2 and 3 for the
-   * third image, or 0 and 5000 for a first image of 5000 bytes.
+   * The range of the medium if all media are counted from the beginning of the conversation, in the unit of the limit.
+   * E.g. 2 to 3 for the third image, or 0 to 5000 for a first image of 5000 bytes.
    */
   readonly scaleStart: number
   readonly scaleEnd: number
   /**
-   * The images or bytes that count toward the limit; 0 for pinned media, and if the same image is counted elsewhere.
+   * How much of the limit the medium uses, e.g. 1 image or 5000 bytes. 0 for pinned media, and for an image that is
+   * counted elsewhere, e.g. because it comes again later.
    */
   readonly weight: number
   /** The position of the medium: before the latest question, in the question, or after it. */
@@ -23,7 +25,8 @@ export interface WeighedMedia {
 }
 
 /**
- * Returns the position on the scale of the limit before which media are hidden, except media of the latest question.
+ * Returns the cutoff in the unit of the limit, e.g. 50 images: media whose range starts before it are hidden, except
+ * media of the latest question. 0 if nothing is hidden.
  */
 export function findMediaLimitCutoff(all: readonly WeighedMedia[], limit: number): number {
   if (limit === 0) return Number.POSITIVE_INFINITY
@@ -39,7 +42,7 @@ export function findMediaLimitCutoff(all: readonly WeighedMedia[], limit: number
     if (index >= afterQuestion) {
       if (total > remaining) return roundUpToStep(scaleEnd, remaining)
     } else if (total > limit) {
-      // All media after the question fit the remaining limit, so the cutoff must not hide them.
+      // All media after the question fit what it leaves of the limit, so the cutoff must not hide them.
       return Math.min(
         roundUpToStep(scaleEnd, limit),
         all[afterQuestion]?.scaleStart ?? Number.POSITIVE_INFINITY,

@@ -1,6 +1,6 @@
 /**
- * Replaces images, recordings and files by notices if they exceed a limit of the policy, if the same image
- * comes again later, or if the model does not accept this kind of media.
+ * Replaces images, recordings and files by notices if they exceed a limit of the policy, or if the model does not
+ * accept this kind of media. With `media.repeated: last`, also replaces an image that comes again later.
  *
  * The latest question keeps all media that the model accepts. The cutoff of each limit moves in steps, so that most
  * requests send earlier rounds unchanged. When an image is repeated, its earlier occurrence is replaced at once.
@@ -27,7 +27,10 @@ export interface MediaHidingOptions {
   readonly rules: MediaVisibilityRules
   /** The kinds of media that the model accepts. */
   readonly acceptedMediaKinds: ReadonlySet<MediaKind>
-  /** The complete conversation, if the list is only a part of it. Media handles are numbered over all of it. */
+  /**
+   * The complete conversation, if the transform runs on only a part of it. Media handles, e.g. `media_3`, are numbered
+   * over the complete conversation.
+   */
   readonly conversation?: readonly Item[] | undefined
 }
 
@@ -58,8 +61,8 @@ export function replaceHiddenMedia({
 }
 
 /**
- * Replaces the hidden parts of an item with notices. `hidden` contains these parts by their index. Adjacent parts of
- * one kind that are hidden for the same reason share one notice.
+ * Replaces the hidden content parts of an item with notices. `hidden` contains these parts by their index. Adjacent
+ * parts of one kind, e.g. images, that are hidden for the same reason share one notice.
  */
 function insertNotices(
   item: Item,

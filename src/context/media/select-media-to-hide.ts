@@ -1,4 +1,7 @@
-/** Selects the media that are hidden from the model, with the reason. `replace-hidden-media.ts` replaces them. */
+/**
+ * Selects the media that are hidden from the model, each with the reason. `replace-hidden-media.ts` puts notices in
+ * their places.
+ */
 import type { MediaRules } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
 import {
@@ -29,7 +32,10 @@ export interface HiddenMedia {
     | 'media-unseen'
 }
 
-/** `sendsFullOutputs` is true (the default) if the policy does not shorten old tool outputs. */
+/**
+ * The policy's rules for media. `sendsFullOutputs` is false if the policy shortens old tool outputs (default: true); it
+ * affects only whether hiding old images saves costs.
+ */
 export type MediaVisibilityRules = MediaRules & { readonly sendsFullOutputs?: boolean }
 
 /** The hidden media, by the index of the item and then by the index of the content part. */
@@ -60,17 +66,21 @@ export function selectMediaToHide(
   return hidden
 }
 
-/** One occurrence of an image, recording or file. */
+/** One occurrence of an image, recording or file in the conversation. */
 interface LocatedMedia {
   readonly itemIndex: number
   readonly partIndex: number
   readonly medium: PartMedia
   readonly section: WeighedMedia['section']
   /**
-   * True if the item is pinned or a leading instruction. Its media are hidden only if the model does not accept them.
+   * True if the item is always sent, e.g. because it is pinned or a leading instruction. Its media are hidden only if
+   * the model does not accept them.
    */
   readonly isPinned: boolean
-  /** The index of the first message of the same question, or of the item itself if it is no user message. */
+  /**
+   * The index of the first message of the question that contains the medium; for any other item, its own index. An
+   * image that occurs twice with the same index does not count as repeated.
+   */
   readonly questionStart: number
 }
 
@@ -98,7 +108,7 @@ function locateMedia(items: readonly Item[]): readonly LocatedMedia[] {
   return located
 }
 
-/** Returns the images whose identity occurs again in a later question or item. */
+/** Returns each occurrence of an image that is followed by the same image in a later question or item. */
 function findRepeated(all: readonly LocatedMedia[]): ReadonlySet<LocatedMedia> {
   const last = createMapKeyedByMedia<number>()
   for (const { medium, questionStart } of all) last.set(medium.identity, questionStart)
@@ -110,7 +120,10 @@ function findRepeated(all: readonly LocatedMedia[]): ReadonlySet<LocatedMedia> {
   )
 }
 
-/** Returns a function that returns the note code of the limit that a medium exceeds, or `null` if it exceeds none. */
+/**
+ * Returns a function that checks one medium against all limits of the policy. It returns the note code of the first
+ * limit that the medium exceeds, or `null` if it exceeds none.
+ */
 function createLimitCheck(
   items: readonly Item[],
   all: readonly LocatedMedia[],
@@ -145,7 +158,9 @@ function listMediaBeyondLimit(
   return new Set(scale.flatMap(({ media, scaleStart }) => (scaleStart < cutoff ? [media] : [])))
 }
 
-/** Measures media on three scales: number of items with images, number of images, and bytes. */
+/**
+ * Measures the media as three limits of the policy count them: by items that contain images, by images, and by bytes.
+ */
 function measure(all: readonly LocatedMedia[], repeated: ReadonlySet<LocatedMedia>) {
   const items: MeasuredMedia[] = []
   const images: MeasuredMedia[] = []
@@ -157,7 +172,8 @@ function measure(all: readonly LocatedMedia[], repeated: ReadonlySet<LocatedMedi
       return { media, section, scaleStart: start, scaleEnd: start + length, weight }
     }
     // Pinned media never count, not even in the latest question. Otherwise the cutoff would move back when the next
-    // question comes. A repeated image counts only at its last occurrence.
+    // question comes. With `media.repeated: last`, an image counts only where it is shown: at its last occurrence and
+    // in the latest question.
     const isCounted = !isPinned && (section === 'question' || !repeated.has(media))
     if (medium.kind === 'image') {
       const previous = items.at(-1)
@@ -175,8 +191,9 @@ function measure(all: readonly LocatedMedia[], repeated: ReadonlySet<LocatedMedi
 }
 
 /**
- * Returns a function that is true for the indexes of the latest `window` messages and of the tool items between
- * them. The window moves in steps of half its size: `window: 10` shows media of 6 to 10 messages.
+ * Returns a function that is true for the index of an item inside the media window: the latest messages, at most
+ * `window`, and the tool items between them. The window moves in steps of half its size: `window: 10` shows the media
+ * of the latest 6 to 10 messages.
  */
 function createWindowCheck(items: readonly Item[], window: number): (index: number) => boolean {
   let messages = 0

@@ -1,9 +1,10 @@
 /**
- * Drops reasoning that is older than the policy allows. `open_turn` keeps the reasoning of the current round.
- * `next_reply` keeps it from the last answered round before the current one on. Pinned reasoning always stays.
+ * Drops reasoning that is older than the policy allows. `open_turn` keeps only the reasoning of the current round.
+ * `next_reply` also keeps the reasoning of the last answered round before it, and of unanswered rounds in between.
+ * Pinned reasoning always stays.
  *
- * The result depends only on the list. Thus each replica drops the same items, and a question that is sent again,
- * e.g. after its answer failed, is sent with the same reasoning.
+ * The result depends only on the list. Thus each replica drops the same items, and a question that is sent again, e.g.
+ * after its answer failed, is sent with the same reasoning.
  */
 import type { Item } from '../../core/item.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
@@ -33,7 +34,10 @@ export function dropExpiredReasoning(keep: 'next_reply' | 'open_turn'): Transfor
   }
 }
 
-/** Returns the start of the last answered round before the current one, or 0 if there is none. */
+/**
+ * Returns the index from which `next_reply` keeps reasoning: the start of the last round with an answer, except the
+ * current round. 0 if there is none.
+ */
 function findLastAnsweredRound(items: readonly Item[]): number {
   const starts = findRoundStarts(items)
   for (let round = starts.length - 2; round >= 0; round -= 1) {
@@ -42,7 +46,10 @@ function findLastAnsweredRound(items: readonly Item[]): number {
   return 0
 }
 
-/** True for text and calls of the model. Reasoning and outputs alone are no answer. */
+/**
+ * True for an item that makes its round an answered one: text or a call of the model, or an item of a hosted tool.
+ * Reasoning and tool outputs alone are no answer.
+ */
 function isAnswer(item: Item): boolean {
   switch (item.type) {
     case 'message':

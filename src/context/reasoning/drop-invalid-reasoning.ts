@@ -1,12 +1,12 @@
 /**
- * Drops reasoning that the upstream would reject, or ignore and charge for: reasoning that another account or API
- * has encrypted, that was written after a prefix which has changed since, or that the upstream has rejected before.
- * The reasoning of one answer is sent completely or not at all, because each reasoning item is bound to
- * the reasoning item before it.
+ * Drops reasoning that the upstream would reject, or ignore and charge for. There are three reasons: another account or
+ * API has encrypted the reasoning; the items before its answer (the prefix) have changed since it was written; or the
+ * upstream has rejected it before. The reasoning of one answer is sent completely or not at all, because each reasoning
+ * item is bound to the reasoning item before it.
  *
- * This transform runs last, because the prefix of an answer (all items before it) is read from the final list. After
- * the reasoning of one answer is dropped, later reasoning is invalid if it was written while the dropped reasoning was
- * in the prompt.
+ * This transform runs last, because it reads the prefix of each answer from the final list. After it has dropped the
+ * reasoning of one answer, the reasoning of a later answer is invalid, too, if the later answer was written while the
+ * dropped reasoning was in the prompt.
  *
  * All items of an answer share one `origin` object, which identifies the answer.
  */
@@ -25,19 +25,27 @@ import type { PipelineResult } from '../list-and-run-transforms.ts'
 import type { Transform } from '../transform-interface.ts'
 
 export interface ReasoningCheckOptions {
-  /** The API, e.g. `anthropic`, and the account that will read the reasoning. */
+  /**
+   * The API, e.g. `anthropic`, and the account to which the reasoning is sent. They cannot read what others have
+   * encrypted.
+   */
   readonly wire: string
   readonly account: string
-  /** Returns the hash of the request fields before the items (`computePrefixSeed`). Called only if needed. */
+  /**
+   * Returns the hash of the request fields before the items (`computePrefixSeed`). Called only if a prefix is checked.
+   */
   readonly computeSeed: () => string
   /** True if the model rejects or ignores reasoning after a changed prefix. */
   readonly checksPrefix: boolean
   /**
-   * True if the same gateway tools were offered when the conversation had `length` items. Without this function,
-   * reasoning that the gateway has not recorded is assumed to be valid.
+   * True if the request with the first `length` items of the conversation offered the same gateway tools as the current
+   * one. Without this function, reasoning that the gateway has not recorded is assumed to be valid.
    */
   readonly hadSameGatewayTools?: (length: number) => boolean
-  /** Answers that were written without any earlier reasoning, because the upstream had rejected that reasoning. */
+  /**
+   * Answers that were written without any earlier reasoning, because the upstream had rejected it. All reasoning before
+   * such an answer is dropped.
+   */
   readonly answersAfterRejection: readonly Origin[]
 }
 
@@ -67,7 +75,10 @@ export function dropInvalidReasoning(options: ReasoningCheckOptions): Transform 
   }
 }
 
-/** Returns the index from which unrecorded reasoning (sent back by the client) is valid; 0 if all of it is valid. */
+/**
+ * Returns the index from which unrecorded reasoning (stored only by the client, which sends it back) is sent; 0 if all
+ * of it is valid, or if its prefixes are not checked.
+ */
 function findUnrecordedStart(
   pipeline: Pick<PipelineResult, 'items' | 'originalPositions' | 'transforms'>,
   { checksPrefix, hadSameGatewayTools }: ReasoningCheckOptions,
@@ -81,7 +92,10 @@ function findUnrecordedStart(
   return findValidUnrecordedReasoningStart(items, originalPositions, { ...history, rebuildPrompt })
 }
 
-/** Returns the start of the latest answer with one of these origins, or 0 if there is no such answer. */
+/**
+ * Returns the index before which all reasoning is dropped because the upstream has rejected it: the start of the latest
+ * answer with one of these origins, or 0 if there is no such answer.
+ */
 function findRejectedEnd(items: readonly Item[], origins: readonly Origin[]): number {
   if (origins.length === 0) return 0
   const origin = items.findLast(
@@ -91,8 +105,9 @@ function findRejectedEnd(items: readonly Item[], origins: readonly Origin[]): nu
 }
 
 /**
- * The answers with encrypted reasoning. The value is true if items within the answer have changed before some of its
- * reasoning: another item was inserted into the answer, or an output of a gateway tool was shortened later.
+ * The answers with encrypted reasoning, by their origin. The value is true if the answer itself has changed, so that
+ * its reasoning is invalid: another item was inserted before some of its reasoning, or an output of a gateway tool in
+ * it was shortened later.
  */
 type EncryptedAnswers = ReadonlyMap<Origin, boolean>
 
@@ -116,8 +131,9 @@ function findEncryptedAnswers(items: readonly Item[]): EncryptedAnswers {
 }
 
 /**
- * Returns a function that returns the note code for the reasoning of an item's answer, or `null` if the reasoning is
- * valid. It must be called for the items in order; `edited` holds the items that are sent before the item.
+ * Returns a function that checks whether the reasoning of an item's answer is valid: it returns `null` if so, and
+ * otherwise the code of the note. The function must be called for the items in order, because it hashes the prefix item
+ * by item. `edited` contains the items that are sent before the item.
  */
 function createFaultFinder(
   answers: EncryptedAnswers,
@@ -129,7 +145,7 @@ function createFaultFinder(
   const checkAnswer = (origin: Origin, edited: readonly Item[]): string | null => {
     if (origin.wire !== wire || origin.account !== account) return 'reasoning-of-elsewhere'
     if (!checksPrefix || origin.prefixHash === null) return null
-    // Hashing is expensive, so it starts with the first answer that needs it.
+    // Hashing is expensive, so it starts only with the first answer whose prefix is checked.
     prefix ??= startPrefixHash(computeSeed())
     for (const item of edited.slice(hashed)) prefix.add(item)
     hashed = edited.length

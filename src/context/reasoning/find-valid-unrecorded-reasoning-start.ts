@@ -1,11 +1,11 @@
 /**
- * Finds where valid reasoning begins, among reasoning that the gateway has not recorded because the client sends it
- * back itself. Reasoning is valid if the prompt before it is the same as when it was written. Since the transforms are
+ * Finds from which item on unrecorded reasoning is valid, i.e. reasoning that only the client has stored and sends
+ * back. Reasoning is valid if the prompt before it is the same as when it was written. Since the transforms are
  * deterministic, that earlier prompt can be rebuilt from the list.
  *
- * Only some answers are checked. If all items between two answers were certainly sent unchanged since, then either both
- * answers or neither have a changed prefix. All unrecorded reasoning before the latest answer with a changed prefix is
- * dropped. Some of it may be valid, but finding that out would cost one rebuilt prompt per answer.
+ * Only some answers are checked. If all items between two answers were certainly sent unchanged in each request so far,
+ * then either both answers or neither have a changed prefix. All unrecorded reasoning before the latest answer with a
+ * changed prefix is dropped. Some of it may be valid, but finding that out would cost one rebuilt prompt per answer.
  */
 import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
 import type { Item } from '../../core/item.ts'
@@ -16,7 +16,8 @@ import { hasSamePrefixText } from './hash-prompt-prefix.ts'
 import type { OriginalPositions } from '../transform-interface.ts'
 
 /**
- * Returns the index in the final list from which the prefixes of all answers with unrecorded reasoning are unchanged.
+ * Returns the index in `items` from which unrecorded reasoning may be sent: from there on, the prompt before each
+ * answer with such reasoning is the same as when the answer was written.
  */
 export function findValidUnrecordedReasoningStart(
   items: readonly Item[],
@@ -47,11 +48,15 @@ export function findValidUnrecordedReasoningStart(
 }
 
 /**
- * Max number of checks. Reasoning before the checked answers is assumed to be valid; otherwise the upstream rejects it.
+ * The maximum number of answers that are checked, the latest first, until one has a changed prefix. If none of them
+ * has, older reasoning is assumed to be valid; if it is not, the upstream rejects it.
  */
 const MAX_CHECKS = 32
 
-/** Returns the first number from `start` to `end` that passes, by binary search: all later numbers pass, too. */
+/**
+ * Returns the smallest number from `start` up to `end` that passes, or `end` if none below it does. Uses a binary
+ * search: if a number passes, all greater ones must pass, too.
+ */
 function findFirst(start: number, end: number, passes: (number: number) => boolean): number {
   let [low, high] = [start, end]
   while (low < high) {
@@ -62,7 +67,10 @@ function findFirst(start: number, end: number, passes: (number: number) => boole
   return low
 }
 
-/** Returns the starts of the answers with unrecorded reasoning. After an upstream's compaction a new answer starts. */
+/**
+ * Returns the index at which each answer with unrecorded reasoning starts. Items after an upstream's compaction count
+ * as a new answer.
+ */
 function findUnrecordedAnswers(items: readonly Item[]): readonly number[] {
   const starts = new Set<number>()
   let start = 0

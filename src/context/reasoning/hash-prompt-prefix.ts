@@ -11,7 +11,10 @@ import type { Item, Part } from '../../core/item.ts'
 import type { PromptParameters, Prompt } from '../../core/prompt.ts'
 import { digestText, createRunningDigest } from '../../core/text/digest.ts'
 
-/** Returns the hash of a complete prompt, which is the prefix of the answer to it. */
+/**
+ * Returns the hash of a complete prompt. It is stored with the answer to the prompt, in order to find out later whether
+ * the items before that answer have changed.
+ */
 export function hashPromptPrefix(prompt: Pick<Prompt, 'items' | 'params'>, wire: string): string {
   const { items, params } = prompt
   const prefix = startPrefixHash(computePrefixSeed(params, wire))
@@ -20,9 +23,10 @@ export function hashPromptPrefix(prompt: Pick<Prompt, 'items' | 'params'>, wire:
 }
 
 /**
- * Returns the hash of the request fields that come before the items of a prompt: instructions, tools and output format;
- * also the model, because it affects their encoding. Returns `''` for OpenAI: whether reasoning is still valid depends
- * there on the items only (https://developers.openai.com/api/docs/guides/preserved-reasoning).
+ * Returns the seed of the hash of a prompt: a hash of the request fields that come before the items, i.e. instructions,
+ * tools and output format; also of the model, because it affects their encoding. Returns `''` for OpenAI, because there
+ * only the items decide whether reasoning is still valid
+ * (https://developers.openai.com/api/docs/guides/preserved-reasoning).
  */
 export function computePrefixSeed(params: PromptParameters, wire: string): string {
   if (wire === 'responses') return ''
@@ -80,7 +84,8 @@ function listTexts(item: Item): readonly string[] {
     case 'reasoning': {
       const { summary, content = [], encrypted_content: encrypted } = item
       const texts = [...summary, ...content].map(({ text }) => text)
-      // Encrypted text changes whenever the provider-specific fields change, so hashing the encrypted text is enough.
+      // The encrypted text changes whenever the wire-specific fields (`native`) change, so these need not be hashed,
+      // too.
       const signature =
         typeof encrypted === 'string' && encrypted !== '' ? encrypted : describeNative(item)
       return [`${summary.length}`, ...texts, signature]
@@ -92,7 +97,10 @@ function listTexts(item: Item): readonly string[] {
   }
 }
 
-/** Serializes the wire-specific fields, without the `backstory` fields, which no upstream gets. */
+/**
+ * Serializes the wire-specific fields of an item, e.g. signatures, without the `backstory` fields, which are sent to no
+ * upstream.
+ */
 function describeNative({ native }: Item): string {
   if (native === undefined) return ''
   if (native['backstory'] === undefined) return JSON.stringify(native)
@@ -101,8 +109,8 @@ function describeNative({ native }: Item): string {
 }
 
 /**
- * Lists the texts to hash. `input_text` and `output_text` are both hashed as `text`, because the role of the message,
- * which is hashed too, decides between them.
+ * Lists the texts of content parts that are hashed. `input_text` and `output_text` are both hashed as `text`: which of
+ * them is sent depends on the role of the message, which is hashed, too.
  */
 function listPartTexts(parts: readonly Part[]): readonly string[] {
   const texts: string[] = []

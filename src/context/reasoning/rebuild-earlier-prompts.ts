@@ -1,7 +1,8 @@
 /**
- * Rebuilds the prompts of earlier, shorter versions of a conversation, by running its transforms again on the
- * shorter list. The rerun starts at the first transform that may have had another result for the shorter list; the
- * result of the transforms before it is reused.
+ * Rebuilds what earlier requests of a conversation have sent, in order to find out whether reasoning was written after
+ * another prompt. The transforms run again on the list as it was then, i.e. on its first items. The rerun starts at the
+ * first transform that may have had another result for this shorter list; the result of the transforms before it is
+ * reused.
  */
 import type { Item } from '../../core/item.ts'
 import { continueTransforms, type PipelineResult } from '../list-and-run-transforms.ts'
@@ -11,9 +12,15 @@ import { isNonAssistantMessage } from '../cut-points.ts'
 import type { AppliedTransform, OriginalPositions } from '../transform-interface.ts'
 
 export interface EarlierPrompts {
-  /** Returns the prompt for the first `length` items, or `null` if other gateway tools were offered in that request. */
+  /**
+   * Returns the prompt that was sent when the conversation had only its first `length` items, or `null` if other
+   * gateway tools were offered in that request.
+   */
   readonly rebuildPrompt: (length: number) => readonly Item[] | null
-  /** True if an item from index `start` up to `end` may have been sent differently in an earlier request. */
+  /**
+   * True if an item of the conversation with an index from `start` up to `end` (exclusive) may have been sent
+   * differently in an earlier request.
+   */
   readonly mayHaveChangedBetween: (start: number, end: number) => boolean
 }
 
@@ -28,7 +35,8 @@ export function rebuildEarlierPrompts(
   let changedBefore: Uint32Array | null = null
   return {
     rebuildPrompt(length) {
-      // The reused result is in the original order without added items, so the prefix ends at the next later item.
+      // The reused result is in the original order and has no added items. So its items of the shorter list end before
+      // the first item with an original position of `length` or more.
       const next = originalPositions.findIndex(
         (position) => position !== null && position >= length,
       )
@@ -55,10 +63,10 @@ function mayHaveChanged({ transform: { prefixChanges }, notes }: AppliedTransfor
 }
 
 /**
- * Returns for each index of the conversation `items` the number of earlier items that may have been sent differently
- * in an earlier request. If no such item is between two answers, the prompts of both answers had the same items before
- * the first answer. `transforms` begin with the first one that may have had another result for a shorter list;
- * `originalPositions` are those of the final list.
+ * Returns for each index of the conversation `items` how many items before it may have been sent differently in an
+ * earlier request. If two answers have the same number, no such item is between them, and both prompts had the same
+ * items before the first answer. `transforms` begin with the first one that may have had another result for a shorter
+ * list. `originalPositions` are those of the final list.
  */
 function countPossiblyChangedItems(
   items: readonly Item[],
@@ -76,7 +84,8 @@ function countPossiblyChangedItems(
   }
   markAddedItems(mayDiffer, items, transforms, originalPositions)
   markRestOfAnswers(mayDiffer, items)
-  // A moved output may have been missing in all requests since its call, so all items before it are marked.
+  // A moved output may have been missing in all requests between its call and itself. So all items before it are
+  // marked.
   mayDiffer.fill(1, 0, lastMoved)
   const before = new Uint32Array(items.length + 1)
   for (const [index, mark] of mayDiffer.entries()) before[index + 1] = (before[index] ?? 0) + mark
@@ -84,8 +93,9 @@ function countPossiblyChangedItems(
 }
 
 /**
- * Marks the item before each added item, because an added item may have had another position before. Marks messages
- * too, because each message may have moved added items, or changed the result of a transform that may change any item.
+ * Marks the item before each added item, because earlier requests may have sent the added item at another position.
+ * Marks messages, too, because each of them may have moved added items, or changed the result of a transform that may
+ * change any item.
  */
 function markAddedItems(
   mayDiffer: Uint8Array,
@@ -103,7 +113,10 @@ function markAddedItems(
   }
 }
 
-/** Marks all items of an answer after a marked item, because a later tool round of the answer may begin in between. */
+/**
+ * If an item of an answer is marked, marks the rest of the answer, too: one of its later tool rounds may have begun
+ * after the marked item.
+ */
 function markRestOfAnswers(mayDiffer: Uint8Array, items: readonly Item[]): void {
   for (const [index, item] of items.entries()) {
     const next = items[index + 1]

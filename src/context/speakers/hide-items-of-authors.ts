@@ -1,12 +1,12 @@
 /**
- * Hides all items of some authors: one placeholder replaces consecutive hidden items. A call is hidden together
- * with its output, and reasoning together with the item that it led to. Stored items do not change.
+ * Hides all items of the authors that the policy hides: one placeholder replaces consecutive hidden items. A call is
+ * hidden together with its output, and reasoning together with the item that it led to. Stored items do not change.
  *
- * A compaction that an upstream made while such an author was visible may mention the author, so it is
- * dropped. A compaction that the gateway has not recorded stays, because the gateway does not know when it was made.
+ * A compaction that an upstream made while such an author was visible may mention the author, so it is dropped. A
+ * compaction that the gateway has not recorded stays, because the gateway does not know when it was made.
  *
- * The placeholder always has the same text and the role `user`, so that it does not change when another hidden
- * message follows.
+ * The placeholder always has the same text and the role `user`, so that it does not change when another hidden message
+ * follows.
  */
 import {
   readCompactionHiddenAuthors,
@@ -42,8 +42,8 @@ export function hideItemsOfAuthors(hiddenAuthors: readonly string[]): Transform 
 }
 
 /**
- * Returns a function that is true for an upstream's compaction that may mention a now hidden author: the author had
- * written before it and was not hidden when it was made.
+ * Returns a function that is true for a compaction that must be dropped: an upstream made it, and it may mention a now
+ * hidden author, because the author had written before it and was not hidden when it was made.
  */
 function createMentionCheck(items: readonly Item[], hidden: readonly string[]) {
   const firstMessages = hidden.map((author) => ({
@@ -70,9 +70,9 @@ function createPlaceholder(): Message {
 }
 
 /**
- * Returns for each item whether it is hidden, or `null` if no item is. Calls, outputs and reasoning are hidden as
- * complete groups. Text before calls is no part of their group, because the text may
- * have been sent unhidden before the calls followed.
+ * Returns for each item whether it is hidden, or `null` if no item is. If one item of a group is hidden, the complete
+ * group is: calls with their outputs and the reasoning before them. Text before calls is no part of their group,
+ * because the text may have been sent unhidden before the calls followed.
  */
 function findHiddenItems(
   items: readonly Item[],

@@ -1,12 +1,12 @@
 /**
- * Labels messages with the names of their authors, and gives the role `assistant` only to messages of the model. With
- * a persona (the model's name), these are the assistant messages without an author or with this name. With `act_as`,
+ * Labels messages with the names of their authors, and gives the role `assistant` only to messages of the model. With a
+ * persona (the model's name), these are the assistant messages without an author or with this name. With `act_as`,
  * these are the messages of the author whom the model plays. All other messages of users and assistants get the role
- * `user`. Without both, roles stay unchanged.
+ * `user`. Without persona and `act_as`, roles stay unchanged.
  *
- * The name is put before the text (`Ann: hello`), or into the field `name` if the wire has one; but not twice.
- * Tool calls of another assistant keep their role, because only the model can make calls. Reasoning that
- * led to a message of another author is dropped.
+ * The name is put before the text (`Ann: hello`), or into the field `name` if the wire has one. A text that already
+ * begins with the name gets no second label. Tool calls of another assistant keep their role, because only the model
+ * can make calls. Reasoning that led to a message of another author is dropped.
  *
  * The label of a message does not depend on other messages, so a new message changes no earlier one.
  */
@@ -26,11 +26,17 @@ import type { Transform } from '../transform-interface.ts'
 
 export type SpeakerLabelOptions = Pick<SpeakerRules, 'persona' | 'actAs'> & {
   readonly names: 'prefix' | 'name' | 'none'
-  /** True if assistant messages also get the name of their author. */
+  /**
+   * True if assistant messages also get the name of their author before the text, unless there is a persona or
+   * `act_as`.
+   */
   readonly labelsAssistants: boolean
 }
 
-/** Returns how messages are labeled. `hasNameField`: true if the wire has a field for the author's name. */
+/**
+ * Decides from the policy where messages get the name of their author. With `names: auto`, it is the wire's field for
+ * names if there is one (`hasNameField`), otherwise the text. With `names: name`, it is only that field.
+ */
 export function resolveSpeakerLabelOptions(
   { names, persona, actAs }: SpeakerRules,
   hasNameField: boolean,
@@ -51,7 +57,7 @@ export function labelSpeakersAndAssignRoles(options: SpeakerLabelOptions): Trans
     ...(options.actAs === null ? { requiredTraits: ITEM_TRAITS.author } : {}),
     prefixChanges: 'never',
     run(items) {
-      // If no message has an author, there is no name to add.
+      // Without `act_as`, only messages with an author get a name or another role.
       const isNeeded =
         options.actAs !== null || items.some((item) => readClientGivenAuthor(item) !== null)
       if (!isNeeded) return { items, notes: [] }
@@ -72,7 +78,7 @@ function labelItem(item: Item, options: SpeakerLabelOptions): ItemEdit | null {
   if (original !== 'user' && original !== 'assistant') return null
   const author = readClientGivenAuthor(item)
   const role = chooseRole(original, author, options)
-  // Most messages have no author and keep their role.
+  // Returns early for most messages, which have no author and keep their role.
   if (author === null && role === original) return null
   const isTurned = role !== original
   const message = isTurned ? changeRole(role, item) : item
@@ -125,7 +131,7 @@ function labelMessage(
   return isLabeled ? prependLabel(message, author, formatSpeakerLabel(speaker)) : message
 }
 
-/** Puts the label before the first text of the message, after notices of the gateway. */
+/** Puts the speaker's label before the first text of the message that is no notice of the gateway. */
 function prependLabel(message: Message, author: ItemAuthor | null, label: string): Message {
   if (label === '') return message
   const unnamed = removeNameField(message, author)
@@ -146,12 +152,15 @@ function setNameField(message: Message, author: ItemAuthor): Message {
   const { chat } = message.native ?? {}
   // A name that the client has set stays unchanged, even with characters that a label could not contain.
   if (chat?.['name'] === author.name && author.name !== null) return message
-  const name = formatSpeakerField(author)
+  const name = formatSpeakerForNameField(author)
   if (name === '' || chat?.['name'] === name) return message
   return { ...message, native: { ...message.native, chat: { ...chat, name } } }
 }
 
-/** Moves the name from the field `name`, which is sent, to the gateway's field `author`, which is not sent. */
+/**
+ * Stops sending the author's name without losing it: moves it from the field `name`, which is sent, to the gateway's
+ * field `author`, which is not sent.
+ */
 function removeNameField(message: Message, author: ItemAuthor | null): Message {
   const { chat, ...others } = message.native ?? {}
   if (chat?.['name'] === undefined) return message
@@ -163,7 +172,10 @@ function removeNameField(message: Message, author: ItemAuthor | null): Message {
   return setGatewayFields(unnamed, { author: Object.fromEntries(fields) })
 }
 
-/** Returns for each item whether it is reasoning that led to a message which now has the role `user`. */
+/**
+ * Returns for each item whether it is reasoning that must be dropped, because it led to a message which is now sent
+ * with the role `user`.
+ */
 function findForeignReasoning(
   items: readonly Item[],
   edits: readonly (ItemEdit | null)[],
@@ -177,17 +189,26 @@ function findForeignReasoning(
   return isForeign
 }
 
-/** Returns the author's name without special characters, or the id if there is no name. May be empty. */
+/**
+ * Returns the text that names an author before a message, e.g. `Ann`: the name, or the id if there is no name, without
+ * special characters and with at most 64 characters. May be empty.
+ */
 export function formatSpeakerLabel({ name, id }: ItemAuthor): string {
   const label = sanitizeName(name ?? id ?? '', UNSAFE_IN_LABEL)
   return label.length <= MAX_NAME_CHARS ? label : truncateName(label)
 }
 
-/** Matches brackets, separators of labels and lines, and invisible characters. */
+/**
+ * Matches characters with which a name could imitate another label, a notice or a line: brackets, `:`, `|`, white space
+ * and invisible characters.
+ */
 const UNSAFE_IN_LABEL = /[[\]<>{}()|:：\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Returns the label for OpenAI's field `name`, which allows no white space, `<`, `|`, `\` and `/`. */
-export function formatSpeakerField(author: ItemAuthor): string {
+/**
+ * Returns the author's name for OpenAI's field `name`, e.g. `Ann_Lee` for Ann Lee. The field allows no white space,
+ * `<`, `|`, `\` and `/`.
+ */
+export function formatSpeakerForNameField(author: ItemAuthor): string {
   return formatSpeakerLabel(author).replace(/[\s\\/]+/g, '_')
 }
 

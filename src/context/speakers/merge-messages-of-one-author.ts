@@ -1,7 +1,8 @@
 /**
  * Merges consecutive messages of one author into one message, joined by line breaks. The ids of the original messages
- * are recorded in the merged one. Only plain text of the same day (UTC) is merged: a message with media, a pin, a
- * reset or a field that only one wire understands (e.g. a cache breakpoint) stays separate.
+ * are recorded in the merged one. Only plain text of the same day (UTC) is merged. A message with media, a pin or a
+ * field that only one wire understands (e.g. a cache breakpoint) stays separate, and so does an answer that the gateway
+ * has recorded. A message with a reset is not merged with the message before it.
  *
  * Only the last merged message can still grow, so earlier messages are sent unchanged.
  */
@@ -36,7 +37,10 @@ export function mergeMessagesOfOneAuthor(): Transform {
   }
 }
 
-/** Lists consecutive messages from `start` on that can be merged; empty if the item at `start` cannot be merged. */
+/**
+ * Lists the consecutive messages from `start` on that become one message. Empty if the item at `start` cannot be
+ * merged.
+ */
 function listMergeable(items: readonly Item[], start: number): readonly Message[] {
   const group: Message[] = []
   let previous: MergeableMessage | null = null
@@ -57,7 +61,7 @@ interface MergeableMessage {
   readonly day: number | null
 }
 
-/** Returns the message with its author and day, or `null` for an item that is never merged. */
+/** Returns the message with its author and the day on which it was sent, or `null` for an item that is never merged. */
 function readMergeable(item: Item): MergeableMessage | null {
   const author = readClientGivenAuthor(item)
   if (author === null || item.type !== 'message') return null

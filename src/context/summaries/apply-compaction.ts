@@ -1,8 +1,10 @@
 /**
  * Applies the latest compaction that the upstream can read: drops the items that it replaces, and turns a compaction
- * made by the gateway into a message with its summary. User messages and instructions stay, because a compaction
- * does not include them. Exception: Anthropic's compaction also replaces user messages, and Anthropic's API ignores
- * items before it, so items that stay are moved after the answer that contains it.
+ * made by the gateway into a message with its summary. User messages and instructions stay, because a compaction does
+ * not include them.
+ *
+ * Anthropic's compaction is an exception. It also replaces user messages, and Anthropic's API ignores all items before
+ * it. So items that stay are moved after the answer that contains it.
  *
  * A compaction that the upstream cannot read is dropped and replaces nothing. An upstream's compaction is also dropped
  * if a gateway summary replaces the items before it.
@@ -66,7 +68,8 @@ function createEditor(items: readonly Item[], reader: CompactionReader) {
   const replacesUsers = compaction !== undefined && replacesUserMessages(compaction)
   const stays = createPinnedItemPredicate(items)
   /**
-   * True for instructions, for user messages that the compaction does not replace, and for items that are always sent.
+   * True for an item before the applied compaction that is still sent: an instruction, a user message that the
+   * compaction does not replace, or a pinned item.
    */
   const outlastsCompaction = (item: Item, index: number): boolean =>
     item.type === 'message' && isNonAssistantMessage(item)
@@ -75,7 +78,8 @@ function createEditor(items: readonly Item[], reader: CompactionReader) {
   const edit = (item: Item, index: number): ItemEdit | null => {
     if (index < applied && outlastsCompaction(item, index)) return null
     if (isCompactionTrigger(item)) {
-      // An upstream that makes compactions makes one now if the trigger is the last item.
+      // The trigger asks the upstream for a compaction. It is sent only as the last item, and only to a Responses
+      // upstream that makes compactions; otherwise it is dropped.
       const isLast = index === items.length - 1
       const isSent = reader.makesCompactions && reader.wire === 'responses' && isLast
       return isSent ? null : { replacement: null, why: 'compaction-trigger' }

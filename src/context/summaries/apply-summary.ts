@@ -1,9 +1,9 @@
 /**
- * Replaces the first rounds of a conversation by their summary. Leading instructions and pinned items keep their
- * positions. The summary comes after the last item that it replaces, and thus before the first remaining round.
+ * Replaces the first rounds of a conversation by their summary. Leading instructions and pinned items among them stay
+ * before the summary. The summary comes before the first remaining round.
  *
- * The replaced items are recognized by object identity. The list stays unchanged if
- * it does not begin with these items (besides those that are always sent), or if it contains the summary already.
+ * The replaced items are recognized by object identity. The list stays unchanged if it does not begin with these items
+ * (besides those that are always sent), or if there is a summary among them already.
  */
 import type { Item } from '../../core/item.ts'
 import { affectsAllLaterItems } from '../../core/items/rounds-and-pinned-items.ts'
@@ -23,14 +23,17 @@ export interface AppliedSummary extends SummaryContent {
   readonly replacedItems: readonly Item[]
 }
 
-/** The summary is not applied if an item after the summarized items `replacesSummary`, e.g. a later compaction. */
+/**
+ * Returns the transform that applies `summary`. It changes nothing if `replacesSummary` is true for an item after the
+ * summarized ones, e.g. for a later compaction.
+ */
 export function applySummary(
   summary: AppliedSummary,
   replacesSummary: (item: Item) => boolean = () => false,
 ): Transform {
   return {
     name: 'apply-summary',
-    // The result changes only if a compaction follows that replaces the summary.
+    // When the conversation grows, the result changes only if a compaction is added that replaces the summary.
     prefixChanges: 'permanent',
     run(items) {
       const unchanged = { items, notes: [] }
@@ -47,13 +50,19 @@ export function applySummary(
   }
 }
 
-/** Lists the items before index `end` that a summary of these items would replace. */
+/**
+ * Lists the items that a summary of everything before index `end` would replace: all except those that are always sent.
+ */
 export function listItemsReplacedBySummary(items: readonly Item[], end: number): readonly Item[] {
   const stays = createAlwaysSentItemPredicate(items)
   return items.slice(0, end).filter((item, index) => !stays(index, item))
 }
 
-/** Returns the index after the last replaced item, or `null` if the list does not begin with the replaced items. */
+/**
+ * Returns the index at which the summary is inserted: after the last item that it replaces and the pinned model items
+ * directly after it. `null` if the list does not begin with the items of `covered`, so that the summary cannot be
+ * applied.
+ */
 function findCoveredEnd(items: readonly Item[], covered: readonly Item[]): number | null {
   const stays = createAlwaysSentItemPredicate(items)
   let next = 0
@@ -68,7 +77,8 @@ function findCoveredEnd(items: readonly Item[], covered: readonly Item[]): numbe
 }
 
 /**
- * Returns the index after pinned model items at `start`, so that the summary separates no pinned call from its output.
+ * Moves the position `start` of the summary past pinned model items that follow there, so that the summary separates no
+ * pinned call from its output. Returns the new position.
  */
 function skipPinnedGroup(items: readonly Item[], start: number, stays: KeepPredicate): number {
   let end = start

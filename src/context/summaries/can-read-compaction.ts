@@ -12,7 +12,7 @@ import {
 } from '../../core/items/compaction-item.ts'
 import type { OpaqueItem } from '../../core/item.ts'
 
-/** Describes the upstream that will read the items. */
+/** Describes the upstream to which the items are sent. */
 export interface CompactionReader {
   readonly wire: string
   readonly account: string
@@ -27,7 +27,8 @@ export function canReadCompaction(
   if (isGatewayCompaction(item)) return readGatewayCompactionSummary(item) !== null
   if (readCompactionWire(item) !== wire || !isCompleteCompaction(item)) return false
   if (wire === 'anthropic' ? !makesCompactions : wire !== 'responses') return false
-  // An item without an origin was sent by the client, which chose this upstream for it.
+  // Without an origin, the account is unknown, because the client has sent the compaction itself. The client is assumed
+  // to have sent it to the right upstream.
   const { origin } = item
   return origin === undefined || (origin.wire === wire && origin.account === account)
 }

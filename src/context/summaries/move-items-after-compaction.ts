@@ -1,9 +1,9 @@
 /**
- * Moves items from before Anthropic's own compaction after it, because Anthropic's API ignores items before a
- * compaction, except leading instructions. The moved items keep their order and follow the answer that
- * contains the compaction.
+ * Moves items that come before Anthropic's own compaction to the position after the answer that contains it. Otherwise
+ * the model would not see them: Anthropic's API ignores items before a compaction, except leading instructions. The
+ * moved items keep their order.
  *
- * This transform moves inserted items, such as memory layers, so it runs after all transforms that insert some.
+ * This transform moves inserted items, such as memory layers, so it runs after all transforms that insert items.
  * `apply-compaction.ts` has to move the items of the conversation itself when it drops the replaced items. Otherwise an
  * instruction from the middle of the conversation would look like a leading one.
  */
@@ -25,7 +25,10 @@ export function moveItemsAfterCompaction(): Transform {
   }
 }
 
-/** Moves the answer that contains the compaction to the front, directly after the first `head` items. */
+/**
+ * Moves the answer that contains the compaction to the front, directly after the first `head` items. The other items
+ * before the compaction thus come after the answer.
+ */
 export function moveCompactedAnswerToFront(items: readonly Item[], head: number): TransformResult {
   const start = items.findLastIndex(replacesUserMessages)
   if (start <= head) return { items, notes: [] }

@@ -1,9 +1,10 @@
 /**
- * Plans the compaction of a conversation: the user messages that stay, and the prompts with which a model summarizes
- * the other items.
+ * Plans the compaction of a conversation: the user messages that stay, and the texts from which a model summarizes the
+ * other items.
  *
- * The summary continues the previous one, so only items after the previous one are rendered. A transcript that is too
- * long for one prompt is split into parts (chapters); each prompt contains the summary of the earlier chapters.
+ * The new summary continues the previous one, so only items after the previous compaction are rendered. A transcript
+ * that is too long for one prompt is split into parts (chapters), one per prompt; each prompt contains the summary of
+ * the earlier chapters.
  */
 import {
   isCompactionMessage,
@@ -17,13 +18,15 @@ import { renderTranscript } from './render-transcript.ts'
 export interface CompactionPlan {
   /** The user messages of the conversation, which stay unchanged. */
   readonly userMessages: readonly Message[]
-  /** The text of the previous summary, if there is one. */
+  /** The summary of the previous compaction, which the new summary continues; `null` if there is none. */
   readonly previousSummary: string | null
-  /** The transcript of the items since the previous summary, in parts that fit the model. */
+  /** The items since the previous compaction as text, in parts that fit the model that summarizes them. */
   readonly chapters: readonly string[]
 }
 
-/** Plans a compaction. `items` is a result of `applyCompaction`, in which a message replaces an older compaction. */
+/**
+ * Plans a compaction. `items` is a result of `applyCompaction`, so a previous compaction is a message with its summary.
+ */
 export function planCompaction(items: readonly Item[], chapterTokens: number): CompactionPlan {
   const last = items.findLastIndex(isCompactionMessage)
   const summary = items[last]
@@ -34,12 +37,18 @@ export function planCompaction(items: readonly Item[], chapterTokens: number): C
   }
 }
 
-/** Lists the items that a compaction would replace: all except user messages and instructions. */
-export function listItemsReplacedByCompaction(items: readonly Item[]): readonly Item[] {
+/**
+ * Lists the items that a compaction would replace: all except user messages and instructions. If they are few, a
+ * compaction is not worth its cost.
+ */
+export function listItemsThatCompactionWouldReplace(items: readonly Item[]): readonly Item[] {
   return items.filter((item) => item.type !== 'message' || item.role === 'assistant')
 }
 
-/** Joins transcript entries to chapters of at most `maxTokens` tokens. A longer entry becomes a chapter of its own. */
+/**
+ * Joins the entries of a transcript to chapters of at most `maxTokens` tokens, so that each fits one prompt. A longer
+ * entry becomes a chapter of its own.
+ */
 export function splitTranscript(entries: readonly string[], maxTokens: number): readonly string[] {
   const chapters: string[] = []
   let open: string[] = []
@@ -57,12 +66,18 @@ export function splitTranscript(entries: readonly string[], maxTokens: number): 
   return open.length === 0 ? chapters : [...chapters, open.join('\n\n')]
 }
 
-/** Returns the request fields with which a model summarizes one chapter for a compaction. */
+/**
+ * Returns the request fields with which a model summarizes one chapter for a compaction, after the summary of earlier
+ * ones.
+ */
 export function buildCompactionPrompt(previousSummary: string | null, chapter: string) {
   return createSummarizerRequest(INSTRUCTIONS, previousSummary, chapter, `\n\n${REQUEST}`)
 }
 
-/** Returns the request fields with which a model summarizes a chapter and continues the summary of earlier chapters. */
+/**
+ * Returns the request fields with which a model summarizes a chapter and continues the summary of earlier chapters. The
+ * text `ending` comes after the chapter.
+ */
 export function createSummarizerRequest(
   instructions: string,
   previousSummary: string | null,

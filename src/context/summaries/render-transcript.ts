@@ -6,7 +6,10 @@
 import { textOfPart, type Item, type OpaqueItem, type Part } from '../../core/item.ts'
 import { cutMiddle } from '../tool-outputs/split-head-and-tail.ts'
 
-/** Returns one text per item. Outputs after the last message are longer, because the model has not used them yet. */
+/**
+ * Returns one text for each item except reasoning. Tool outputs after the last message are cut to 20,000 characters
+ * instead of 4,000, because the model has not used them yet.
+ */
 export function renderTranscript(items: readonly Item[]): readonly string[] {
   const lastMessage = items.findLastIndex((item) => item.type === 'message')
   return items.flatMap((item, index) => renderItem(item, index > lastMessage) ?? [])
@@ -17,7 +20,7 @@ const MAX_ARGUMENTS_CHARS = 2_000
 const MAX_OUTPUT_CHARS = 4_000
 const MAX_FRESH_OUTPUT_CHARS = 20_000
 
-/** Returns the entry of an item, or `null` for reasoning, which is often encrypted. */
+/** Returns the transcript entry of an item, or `null` for reasoning, which is often encrypted. */
 function renderItem(item: Item, isFresh: boolean): string | null {
   const outputChars = isFresh ? MAX_FRESH_OUTPUT_CHARS : MAX_OUTPUT_CHARS
   switch (item.type) {
@@ -64,7 +67,10 @@ function renderPart(part: Part): string {
   }
 }
 
-/** Renders the fields of a hosted tool's item, without ids and encrypted content. */
+/**
+ * Renders the fields of an item of a hosted tool, without its id and encrypted content. A compaction, which is
+ * encrypted, is only mentioned.
+ */
 function renderOpaqueItem(item: OpaqueItem, maxChars: number): string {
   if (item.raw['type'] === 'compaction') return '[an earlier summary that cannot be read]'
   const { type, id: _id, status: _status, encrypted_content: _encrypted, ...rest } = item.raw

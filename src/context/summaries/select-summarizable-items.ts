@@ -1,6 +1,6 @@
 /**
- * Selects the items that a summary may replace: those since the last reset. Returns the hidden authors, too, because
- * a summary must not mention their messages.
+ * Selects the items that a summary may replace: those since the last reset. Also returns the authors that the policy
+ * hides, because the summary must not mention their messages.
  */
 import type { Item } from '../../core/item.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'

@@ -1,7 +1,7 @@
 /**
- * Chooses where a conversation is cut for a summary, builds the prompts with which a model writes it, and
- * parses the result. The cut is between two rounds, and never between a call and its output. Policies count
- * rounds as turns (`keepTurns`).
+ * Chooses where a conversation is cut for a summary, which replaces the items before the cut; builds the prompts with
+ * which a model writes the summary; and parses the result. The cut is between two rounds, and never between a call and
+ * its output. Policies count rounds as turns (`keepTurns`).
  *
  * A summary continues the previous one, so only items that the previous summary does not cover are rendered. A
  * transcript that is too long for one prompt is split into parts (chapters); each prompt contains the summary of the
@@ -29,15 +29,15 @@ export interface SummaryRetention {
 }
 
 export interface SummaryCut {
-  /** The index of the first item that stays. */
+  /** The index of the first item that the summary does not replace. */
   readonly endIndex: number
   /** The number of rounds before the cut. */
   readonly rounds: number
 }
 
 /**
- * Returns the latest cut that leaves `keepTurns` rounds and `keepTokens` tokens after it, or `null` if no item
- * between the end of the previous summary and such a cut can be summarized.
+ * Returns the latest cut that leaves at least `keepTurns` rounds and `keepTokens` tokens after it. `null` if there is
+ * none, or if a summary could replace no further items: those before `previousEnd` are already summarized.
  */
 export function findSummaryCut(
   items: readonly Item[],
@@ -63,7 +63,10 @@ export function findSummaryCut(
   return null
 }
 
-/** Renders the items between the previous summary and the cut as text, in chapters of at most `chapterTokens`. */
+/**
+ * Renders the items between the previous summary and the cut as text for the model that summarizes them, in chapters of
+ * at most `chapterTokens` tokens.
+ */
 export function buildSummaryChapters(
   { items, hiddenAuthors }: SummarizableItems,
   previousEnd: number,
@@ -90,16 +93,22 @@ export function buildSummaryChapters(
   )
 }
 
-/** Shortens an entry to `maxTokens` characters, which are at most `maxTokens` tokens. */
+/**
+ * Shortens an entry of the transcript so that it fits one chapter: to `maxTokens` characters, which are at most as many
+ * tokens.
+ */
 function shortenEntry(entry: string, maxTokens: number): string {
   if (entry.length <= maxTokens) return entry
   return cutMiddle(entry, Math.floor((maxTokens * 2) / 3), Math.floor(maxTokens / 4))
 }
 
-/** The version of the prompt below. The version is stored with each summary. */
+/** The version of the summary prompt in this file. It is stored with each summary. */
 export const SUMMARY_PROMPT_VERSION = 1
 
-/** Returns a function that builds the request fields with which a model summarizes one chapter. */
+/**
+ * Returns a function that builds the request fields with which a model summarizes one chapter. `focus` names the topics
+ * that the summary should concentrate on.
+ */
 export function createSummaryPromptBuilder(focus: string | null) {
   const focusSection = focus === null ? '' : `\n\n<focus>\n${focus}\n</focus>\n${FOCUS}`
   return (previousSummary: string | null, chapter: string) =>

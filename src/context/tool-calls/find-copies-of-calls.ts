@@ -1,6 +1,7 @@
 /**
- * Finds second copies of a call and its output: one comes from the client and the other from the store. A call is a
- * copy of an earlier call only if both are in the same round and have the same call id, arguments and output.
+ * Finds calls that come twice in a list, with their outputs: once from the client and once from the store. Only one of
+ * the two is then sent. A call is a copy of an earlier call only if both are in the same round and have the same call
+ * id, arguments and output (or share one output).
  *
  * Such equal calls may still be two real calls: a model may call a tool twice with the same arguments, and some
  * providers count call ids from 0 in each answer. So in addition, one of them must come from the store and the other
@@ -11,7 +12,7 @@ import { isObject, tryParseJson, type Json, type JsonObject } from '../../core/j
 import { UNPAIRED, readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 
-/** Returns the indexes of copied calls and their outputs. */
+/** Returns the indexes of the calls that repeat an earlier call, and of the outputs of these copies. */
 export function findCopiesOfCalls(
   items: readonly Item[],
   /** The result of `findToolCallPairs`: for each call the index of its output, and the reverse. */
@@ -45,8 +46,8 @@ interface CopySearch {
 }
 
 /**
- * True if some calls may be copies. False if all come from the client, or all from the store, with outputs and without
- * item ids.
+ * Saves the comparison of arguments and outputs. False if certainly none of the calls with one call id is a copy: all
+ * come from the client, or all from the store, with outputs and without item ids.
  */
 function mayContainCopies(indexes: readonly number[], { items, partners }: CopySearch): boolean {
   const first = isRecorded(items[indexes[0] ?? 0])
@@ -56,16 +57,19 @@ function mayContainCopies(indexes: readonly number[], { items, partners }: CopyS
   })
 }
 
-/** Calls with the same call id, name and arguments. */
+/** Calls of one round with the same call id, name and arguments. */
 interface EqualCalls {
-  /** The calls with an output that stay, by the content of the output. */
+  /** The calls with an output that are no copies, by the content of the output. */
   readonly answered: Map<string, OriginalCalls>
   readonly unanswered: number[]
-  /** The index of the last output of any of these calls. */
+  /** The index of the last output that is paired with any of these calls; -1 if there is none. */
   lastOutput: number
 }
 
-/** Compares calls with the same call id, and adds the indexes of copies to `copies`. */
+/**
+ * Compares calls that have the same call id. Adds to `copies` the index of each call that repeats an earlier one, and
+ * of its output.
+ */
 function compareCalls(indexes: readonly number[], { items, partners, copies }: CopySearch): void {
   const groups = new Map<string, EqualCalls>()
   for (const index of indexes) {
@@ -79,7 +83,7 @@ function compareCalls(indexes: readonly number[], { items, partners, copies }: C
     const outputIndex = partners[index] ?? UNPAIRED
     const output = items[outputIndex]
     if (output === undefined) {
-      // The output after this call belongs to an earlier equal call, so this call is its copy.
+      // An equal call before this one is paired with an output after it. So this call is a copy of the earlier call.
       if (index < equal.lastOutput) copies.add(index)
       else equal.unanswered.push(index)
       continue
@@ -95,13 +99,19 @@ function compareCalls(indexes: readonly number[], { items, partners, copies }: C
   }
 }
 
-/** Equal calls with equal outputs that are no copies. Either all come from the client, or all from the store. */
+/**
+ * Calls that are equal in call id, name, arguments and output, but no copies of each other. Either all come from the
+ * client, or all from the store (`isRecorded`). `ids` are their item ids.
+ */
 interface OriginalCalls {
   readonly isRecorded: boolean
   readonly ids: Set<string>
 }
 
-/** True if the call is a copy of one of the originals. Otherwise it becomes an original: its item id is added. */
+/**
+ * True if the call is a copy of one of `originals`. Otherwise the call is added to them with its item id, if it has
+ * one.
+ */
 function isCopy(item: Item | undefined, originals: OriginalCalls): boolean {
   const id = item?.id
   if (isRecorded(item) !== originals.isRecorded) return true
@@ -119,7 +129,10 @@ function isRecorded(item: Item | undefined): boolean {
   return item?.origin !== undefined
 }
 
-/** Lists copies without an output. Two equal calls may share one output, which is paired with only one of them. */
+/**
+ * Lists the calls without an output that are copies. Such a call may share the output of the equal call, because an
+ * output is paired with only one of them.
+ */
 function listUnansweredCopies(
   { answered, unanswered }: EqualCalls,
   items: readonly Item[],

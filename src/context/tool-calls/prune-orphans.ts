@@ -18,18 +18,21 @@ import {
 } from '../../core/items/tool-call-pairs.ts'
 import { createStubOutput } from './stub-missing-outputs.ts'
 import { findCopiesOfCalls } from './find-copies-of-calls.ts'
-import { hasValidItemOrder } from './has-valid-item-order.ts'
+import { certainlyNeedsNoPruning } from './certainly-needs-no-pruning.ts'
 import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 
-/** With `stub`, a call in the middle that never got an output stays, so that `stubMissingOutputs` can add one. */
+/**
+ * Returns the transform. With `stub`, it keeps a call in the middle of the list that never got an output, so that
+ * `stubMissingOutputs` can add one. With `drop`, it drops the call.
+ */
 export function pruneOrphans(unansweredCalls: 'drop' | 'stub' = 'drop'): Transform {
   return {
     name: 'prune-orphans',
     requiredTraits: ITEM_TRAITS.modelItem,
     prefixChanges: 'permanent',
     run(items) {
-      if (hasValidItemOrder(items)) return { items, notes: [] }
+      if (certainlyNeedsNoPruning(items)) return { items, notes: [] }
       const kinds = items.map(classifyItem)
       const partners = findToolCallPairs(items)
       const dropped = findDroppedEnds(items, kinds, partners, unansweredCalls === 'stub')
@@ -42,7 +45,10 @@ export function pruneOrphans(unansweredCalls: 'drop' | 'stub' = 'drop'): Transfo
   }
 }
 
-/** The kind of an item. `hosted`: any other model item, e.g. a web search by the provider. */
+/**
+ * The kind of an item, as far as it matters for pruning. `hosted`: any other model item, e.g. the provider's web
+ * search.
+ */
 type ItemKind = 'call' | 'output' | 'reasoning' | 'hosted' | 'assistant' | 'other-message'
 
 function classifyItem(item: Item): ItemKind {
@@ -69,7 +75,7 @@ function findDroppedEnds(
   )
     return dropped
   const unanswered: number[] = []
-  // The call ids with an output between the current index and the next message.
+  // The ids of calls that have an output, between the current index and the next message (the loop runs backward).
   const answeredIds = new Set<string>()
   for (let index = items.length - 1; index >= 0; index -= 1) {
     const item = items[index]
@@ -95,7 +101,8 @@ function findDroppedEnds(
 const NO_IDENTITY = { toolKind: '', callId: '' }
 
 /**
- * Returns the index from which calls still wait for their outputs: the start of the last batch after the last message.
+ * Returns the index from which calls without outputs stay, because the client may still send the outputs: the start of
+ * the last batch of calls after the last message.
  */
 function findOpenEnd(
   kinds: readonly ItemKind[],
@@ -117,14 +124,14 @@ function findOpenEnd(
 
 /** Calls that the model made together, with reasoning and hosted items between them, and with their outputs. */
 interface CallBatch {
-  /** The index of the last item of the batch that is in the right position. */
+  /** The index of the last item of the batch that need not be moved. */
   end: number
   hasOutput: boolean
   /**
    * True if reasoning follows `end`. The reasoning belongs to the batch only if another call or hosted item follows.
    */
   hasLooseReasoning: boolean
-  /** The indexes of outputs that must be moved after `end`. */
+  /** The indexes of outputs of the batch that come too late in the list, and are moved to directly after `end`. */
   readonly late: number[]
 }
 
@@ -159,7 +166,10 @@ function moveOutputsToCalls(
   return insertLateOutputs(inPlace, batchOf)
 }
 
-/** Returns the batch of an item that is no output, or `null` if the item belongs to no batch. */
+/**
+ * Returns the batch to which a call, reasoning or another item except an output belongs: `current`, or a new one for a
+ * call. `null` if the item belongs to no batch, e.g. a message.
+ */
 function continueBatch(kind: ItemKind, index: number, current: CallBatch | null): CallBatch | null {
   const open = current?.hasOutput === true ? null : current
   if (kind === 'assistant' || kind === 'other-message') return null
@@ -209,7 +219,10 @@ function dropStrayReasoning(
   return kept.toReversed()
 }
 
-/** Returns for each item the number of dropped calls up to it. */
+/**
+ * Numbers the stretches of the list: the number grows at each dropped call, so two items have the same number if no
+ * dropped call is between them.
+ */
 function numberGroups(kinds: readonly ItemKind[], dropped: DroppedEnds): readonly number[] {
   let group = 0
   return kinds.map((kind, index) => {

@@ -36,7 +36,10 @@ export function stubMissingOutputs(): Transform {
   }
 }
 
-/** Returns the stub output of a call, or `null` for other items and for calls whose output cannot be a text. */
+/**
+ * Returns the stub output of a call, or `null` for other items and for calls whose output cannot be a text, e.g. of a
+ * shell.
+ */
 export function createStubOutput(item: Item): Item | null {
   const { type } = item
   if (type === 'function_call') {

@@ -1,7 +1,7 @@
 /**
- * Cuts tool outputs that exceed a limit to their beginning and end when they are first sent. A note in
- * between contains the number of missing characters and, if the tool `expand_output` is offered, how the model can read
- * them. JSON stays JSON if it can be made short enough.
+ * Cuts long tool outputs to their beginning and end, already when they are first sent. A note in between contains the
+ * number of missing characters and, if the tool `expand_output` is offered, how the model can read them. JSON stays
+ * JSON if it can be made short enough.
  *
  * A cut output, including its note, fits the limit, so a second run does not cut it again. The result depends on the
  * output alone and never changes later.
@@ -40,7 +40,7 @@ export function capOutputs(cap: OutputCap): Transform {
   }
 }
 
-/** Returns a function that cuts long tool outputs. It returns other items and short outputs as the same objects. */
+/** Returns a function that cuts a long tool output. For a short output or another item, it returns the item itself. */
 export function createOutputCapper(cap: OutputCap): (item: Item) => Item {
   const settings = `${cap.maxChars} ${cap.offersExpandTool}`
   return (item) => {
@@ -51,7 +51,7 @@ export function createOutputCapper(cap: OutputCap): (item: Item) => Item {
 
 const cached = createItemEditCache()
 
-/** Counts the characters of an output, without notices of the gateway, which the tool did not write. */
+/** Counts the characters of a tool output. Leaves out notices of the gateway, which the tool did not write. */
 function countChars(output: string | readonly Part[]): number {
   if (typeof output === 'string') return output.length
   return output.filter(isTextWithoutNotice).reduce((sum, { text }) => sum + text.length, 0)
@@ -73,8 +73,9 @@ function cutText(text: string, callId: string, cap: OutputCap): string {
 }
 
 /**
- * Returns the text as shorter JSON, or `null` if that is not possible. The hint how to read the rest becomes the last
- * field, e.g. `"… shortened": "Shortened from 9000 characters. To read on, …"`, or the last element of a list.
+ * Returns the text as shorter JSON, or `null` if that is not possible. If the tool `expand_output` is offered, the hint
+ * how to read the rest becomes the last field, e.g. `"… shortened": "Shortened from 9000 characters. To read on, …"`,
+ * or the last element of a list.
  */
 function cutJson(
   text: string,
@@ -91,7 +92,7 @@ function cutJson(
   return short.endsWith('}') ? `${short.slice(0, -1)}${field}}` : `${short.slice(0, -1)},${note}]`
 }
 
-/** Cuts several text parts as if they were one text. Other parts keep their positions. */
+/** Cuts the text parts of one output as if they were one text. Images and other parts keep their positions. */
 function cutParts(
   parts: readonly Part[],
   texts: readonly TextPart[],

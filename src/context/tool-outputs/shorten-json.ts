@@ -158,7 +158,7 @@ function cutList(list: readonly unknown[], maxChars: number, depth: number): str
 interface Field {
   readonly key: string
   readonly value: unknown
-  /** The length of the complete value as JSON; `Infinity` if it exceeds the length of the object. */
+  /** The length of the complete value as JSON; `Infinity` if that is more than the complete object may have. */
   readonly chars: number
 }
 
@@ -183,7 +183,10 @@ function cutObject(entries: Entries, maxChars: number, depth: number): string {
   return `{${texts.join(',')}}`
 }
 
-/** Returns the first fields, as many as fit with their complete value or at least `MIN_VALUE_CHARS` of it. */
+/**
+ * Returns the first fields of an object, as many as fit if each value gets `MIN_VALUE_CHARS` characters, or less if its
+ * complete JSON is shorter.
+ */
 function selectFields(entries: Entries, maxChars: number): Field[] {
   const fields: Field[] = []
   let rest = maxChars - 2
@@ -198,7 +201,10 @@ function selectFields(entries: Entries, maxChars: number): Field[] {
   return fields
 }
 
-/** Returns the max length of each value with which all fields fit. Short values leave characters to longer values. */
+/**
+ * Shares `maxChars` among the values of an object: returns the max length of each value with which all fit. Short
+ * values leave characters to longer values.
+ */
 function computeShare(fields: readonly Field[], maxChars: number): number {
   let rest = maxChars
   let open = fields.length

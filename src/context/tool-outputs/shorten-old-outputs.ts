@@ -43,7 +43,7 @@ export function shortenOldOutputs({
   }
 }
 
-/** Returns how many of the rounds have shortened outputs, e.g. 17 rounds with `keepRounds: 5, step: 10` → 10. */
+/** Returns how many of the first rounds have shortened outputs, e.g. 17 rounds with `keepRounds: 5, step: 10` → 10. */
 export function countOldRounds(rounds: number, keepRounds: number, step: number): number {
   return Math.max(0, Math.floor((rounds - 1 - keepRounds) / step) * step)
 }

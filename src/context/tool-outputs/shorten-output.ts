@@ -20,12 +20,14 @@ export interface OutputLengths {
   readonly tailChars: number
 }
 
-/** Returns the lengths to which the policy shortens outputs. */
+/** Reads from the policy to which lengths old outputs are shortened. */
 export function readOutputLengths({ longerThan, head, tail }: OutputRules): OutputLengths {
   return { minChars: longerThan, headChars: head, tailChars: tail }
 }
 
-/** Returns a function that shortens long tool outputs. It returns other items and short outputs as the same objects. */
+/**
+ * Returns a function that shortens a long tool output. For a short output or another item, it returns the item itself.
+ */
 export function createOutputShortener(lengths: OutputLengths): (item: Item) => Item {
   const { minChars, headChars, tailChars } = lengths
   const settings = `${minChars} ${headChars} ${tailChars}`
@@ -39,8 +41,8 @@ export function createOutputShortener(lengths: OutputLengths): (item: Item) => I
 const cached = createItemEditCache()
 
 /**
- * Returns a function that caches the result of `edit` for as long as the item object exists, because the items of a
- * conversation stay the same objects between its requests. Only the result for the latest settings is cached.
+ * Returns a function that caches the result of `edit` for each item, because several requests of a conversation edit
+ * the same item objects. A result is cached as long as its item exists, and only for the latest settings.
  */
 export function createItemEditCache() {
   const results = new WeakMap<Item, { readonly settings: string; readonly edited: Item }>()
@@ -85,15 +87,18 @@ function shortenText(text: string, { minChars, headChars, tailChars }: OutputLen
   return short.length < text.length ? short : text
 }
 
-/** Returns the note between beginning and end of an output. `hint` comes after its sentence, before the `]`. */
+/**
+ * Returns the note in the place of the omitted characters: `[512 characters of this tool output were left out here]`.
+ * The text `hint` comes before the `]`.
+ */
 export function createOmissionNote(omittedChars: number, hint = ''): string {
   return `[${omittedChars} characters of this tool output were left out here${hint}]`
 }
 
-/** Max length of the note without a hint, with the line breaks around it. */
+/** Max length of the note about omitted characters without a hint, including the line breaks around it. */
 const MAX_NOTE_CHARS = createOmissionNote(Number.MAX_SAFE_INTEGER).length + 2
 
-/** Matches the note without a hint, with the line breaks around it. */
+/** Matches the note about omitted characters without a hint, including the line breaks around it. */
 const NOTE_LINE = new RegExp(`\\n\\[\\d+${createOmissionNote(0).slice(2, -1)}\\]\\n`, 'g')
 
 /**

@@ -1,4 +1,7 @@
-/** Shortens texts to their beginning and end, without splitting surrogate pairs. Characters are UTF-16 code units. */
+/**
+ * Splits a text into its beginning, its end and an omitted middle, without splitting surrogate pairs. All lengths are
+ * numbers of UTF-16 code units.
+ */
 export function splitHeadAndTail(text: string, headChars: number, tailChars: number) {
   const headEnd = splitsSurrogatePair(text, headChars) ? headChars - 1 : headChars
   const start = text.length - tailChars

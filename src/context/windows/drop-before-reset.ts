@@ -1,6 +1,6 @@
 /**
- * Drops the items before the last reset of the conversation. Leading instructions and pinned items stay. Summaries
- * and compactions of the dropped items are dropped, too.
+ * Drops the items before the last reset of the conversation, which a client sets in a field of an item. Leading
+ * instructions and pinned items stay. Summaries and compactions of the dropped items are dropped, too.
  *
  * This transform runs first, so that for all other transforms the conversation begins at the reset.
  */
@@ -31,7 +31,10 @@ export function dropBeforeReset(): Transform {
   }
 }
 
-/** Returns the index of the first item after the last reset, or 0 if there is no reset. */
+/**
+ * Returns the index of the first item that the last reset leaves in the prompt; 0 without a reset. A reset is a field
+ * of an item, which itself stays (`before`) or not (`behind`).
+ */
 function findResetEnd(items: readonly Item[]): number {
   const index = items.findLastIndex((item) => readHistoryReset(item) !== null)
   const item = items[index]

@@ -1,7 +1,8 @@
 /**
  * Shortens and drops items so that a conversation fits the context window of its model, as planned by
- * `plan-token-budget.ts`. Runs before media are hidden, old outputs are shortened and reasoning is dropped: the results
- * of these steps change as the conversation grows, and a cut that depended on them would change, too.
+ * `plan-token-budget.ts`. This transform runs before media are hidden, old outputs are shortened and reasoning is
+ * dropped. The results of these steps change as the conversation grows, and what is dropped to fit would change with
+ * them.
  */
 import type { ContextPolicy } from '../../core/context-policy.ts'
 import { editItems } from '../edit-items.ts'
@@ -13,7 +14,7 @@ import { planTokenBudget, type TokenBudgetOptions } from './plan-token-budget.ts
 import { estimateMaxTokens } from './token-budget-weights.ts'
 
 export interface TokenBudgetFitOptions {
-  /** The maximum number of tokens of all items together. At least 1. */
+  /** The maximum number of tokens of all items that are sent. At least 1. */
   readonly maxTokens: number
   readonly policy: Pick<ContextPolicy, 'outputs' | 'reasoning' | 'media'>
   readonly acceptsImages?: boolean
@@ -41,8 +42,8 @@ export function fitTokenBudget(fit: TokenBudgetFitOptions): Transform {
 }
 
 /**
- * Returns the options of `planTokenBudget`. The outputs of a round that exceeds the budget by itself are capped to 500
- * characters.
+ * Returns the options of `planTokenBudget` for a policy. If a round exceeds the budget by itself, its outputs are
+ * capped to 500 characters.
  */
 export function createTokenBudgetOptions({
   maxTokens,

@@ -1,7 +1,7 @@
 /**
- * Inserts a warning when a model that works with tools has filled a configured share of its context
- * window, e.g. 80 %. The warning comes once, in the current round, after the answer that reached the share.
- * It keeps its position until the round ends, and is not sent in later rounds.
+ * Inserts a message that asks the model to finish, when a model that works with tools has filled a configured share of
+ * its context window, e.g. 80 %. This warning comes once, in the current round, after the answer that reached the
+ * share. It keeps its position until the round ends, and is not sent in later rounds.
  *
  * The share is computed from the provider's token counts, not from estimates. Without such a count there is no warning.
  */
@@ -17,7 +17,7 @@ export interface BudgetWarningOptions {
   readonly contextWindow: number
   /** The share of the window at which the warning is due, e.g. 0.8. */
   readonly warnAt: number
-  /** Returns the tokens of an answer and its prompt, or `null` if the provider reported no count. */
+  /** Returns the tokens of an answer and its prompt together, or `null` if the provider reported no count. */
   readonly countTokens: (origin: Origin) => number | null
 }
 
@@ -37,8 +37,8 @@ export function insertTokenBudgetWarning(options: BudgetWarningOptions): Transfo
 }
 
 /**
- * Returns how many times the model has answered since the warning was due (once per tool round), or `null` if it is not
- * due.
+ * Returns how many times the model has answered since the warning was due (once per tool round), so that its tools can
+ * be taken away if it goes on. `null` if the warning is not due.
  */
 export function countAnswersSinceWarning(
   items: readonly Item[],

@@ -1,6 +1,6 @@
 /**
- * Weighs the items of a history for a window of items, turns (rounds) or tokens. Items that are always sent, such as
- * leading instructions and pinned items, have the weight 0.
+ * Weighs the items of a conversation for a window: the weight is what the window counts, i.e. items, turns (rounds) or
+ * tokens. Items that are always sent, such as leading instructions and pinned items, have the weight 0.
  */
 import type { Item } from '../../core/item.ts'
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'
@@ -36,9 +36,9 @@ function weighTokens(items: readonly Item[], stays: KeepPredicate): readonly num
 }
 
 /**
- * Counts each round once: its first item that a window can drop has the weight 1, and all other items 0. In the latest
- * round the question has the weight 1 even if it is pinned: otherwise the cut would move when the model's first item
- * arrives.
+ * Weighs items for a window of turns, so that each round counts once: its first item that the window can drop has the
+ * weight 1, and all other items 0. In the latest round the question has the weight 1 even if it is pinned: otherwise
+ * the cut would move when the model's first item arrives.
  */
 function weighRounds(items: readonly Item[], stays: KeepPredicate): readonly number[] {
   const latest = findRoundStarts(items).at(-1) ?? items.length

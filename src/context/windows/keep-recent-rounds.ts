@@ -42,7 +42,7 @@ export function keepRecentRounds({ unit, maxWeight }: HistoryWindow): Transform 
       if (excess <= 0) return { items, notes: [] }
       const starts = findRoundStarts(items)
       const dropped = Math.ceil(excess / step) * step
-      // The latest round always stays. Without any question there is no round to drop.
+      // The latest round always stays. A list without any question has no rounds, so nothing is dropped.
       const enough =
         starts.find((start) => (weightBefore[start] ?? 0) >= dropped) ?? starts.at(-1) ?? 0
       const cut = unit === 'turns' ? enough : moveBeforeAnswer(items, starts, enough)
@@ -51,7 +51,10 @@ export function keepRecentRounds({ unit, maxWeight }: HistoryWindow): Transform 
   }
 }
 
-/** Returns the cut, moved back to the round of the latest answer if the cut would drop that answer. */
+/**
+ * Returns the index before which rounds are dropped. It is `cut`, unless the latest answer comes before it: then it is
+ * the start of that answer's round, so that the answer stays.
+ */
 function moveBeforeAnswer(items: readonly Item[], starts: readonly number[], cut: number): number {
   const answer = findLatestAnswer(items, starts.at(-1) ?? 0)
   if (answer < 0 || answer >= cut) return cut
@@ -59,8 +62,8 @@ function moveBeforeAnswer(items: readonly Item[], starts: readonly number[], cut
 }
 
 /**
- * Returns the index of the latest assistant message, or -1. Messages of the latest round count only when the
- * round ends with one: otherwise text between tool calls would move the cut in the middle of the round.
+ * Returns the index of the latest assistant message, or -1. While tools run, messages of the current round do not
+ * count: otherwise text between tool calls would move the cut in the middle of the round.
  */
 function findLatestAnswer(items: readonly Item[], latestRound: number): number {
   const isOpen = !isAssistantMessage(items.at(-1))

@@ -24,21 +24,24 @@ import {
 import { weightBetween, type PrefixSums } from './item-weights.ts'
 
 export interface TokenBudgetOptions extends ItemReductions {
-  /** The maximum number of tokens of all items together. At least 1. */
+  /** The maximum number of tokens of all items that are sent. At least 1. */
   readonly maxTokens: number
-  /** `outputs.keep_turns` of the policy, which is a number of rounds; `null` if the policy shortens no outputs. */
+  /**
+   * How many rounds before the current one keep full outputs (`outputs.keep_turns`); `null` if the policy shortens
+   * none.
+   */
   readonly keepRounds: number | null
   readonly step: number
-  /** The maximum number of images of earlier rounds that are sent. */
+  /** The maximum number of images that are sent from rounds before the current one. */
   readonly maxImages: number
 }
 
 export interface TokenBudgetPlan {
   /** Items before this index are dropped, unless they are always sent. */
   readonly dropBefore: number
-  /** Outputs before this index are shortened. */
+  /** Outputs before this index are shortened, unless they are always sent. */
   readonly shortenBefore: number
-  /** 1 at each index at which an output is capped. */
+  /** 1 at each index inside a round whose outputs are capped, because the round exceeds the budget by itself. */
   readonly isCapped: Uint8Array
 }
 
@@ -61,8 +64,8 @@ export function planTokenBudget(
 }
 
 /**
- * Tracks which rounds were dropped and shortened while the list grew. Rounds are numbered from 0. Items before the
- * first question are round 0, and `preamble` is then 1; otherwise it is 0.
+ * Replays how the list grew, item by item, and tracks which rounds were dropped and shortened meanwhile. Rounds are
+ * numbered from 0. Items before the first question are round 0, and `preamble` is then 1; otherwise it is 0.
  */
 function createReplay(weights: TokenBudgetWeights, options: TokenBudgetOptions, preamble: number) {
   const { maxTokens, maxImages, keepRounds, step } = options
@@ -79,12 +82,18 @@ function createReplay(weights: TokenBudgetWeights, options: TokenBudgetOptions, 
   const roundAt = (round: number): RoundStart => rounds[round] ?? current
   const weightSinceStart = (sums: PrefixSums, length: number) =>
     weightBetween(sums, current.start, length)
-  /** Returns the weight of the current round (with capped outputs if needed) and of all items that are always sent. */
+  /**
+   * Returns the weight of the current round up to `length`, and of all items before `length` that are always sent.
+   * Outputs of the round are weighed as capped once it exceeds the budget by itself.
+   */
   const weighCurrentRound = (length: number) =>
     (weights.alwaysSent[length] ?? 0) +
     weightSinceStart(isCapping ? weights.capped : weights.unchanged, length) +
     (maxImages === 0 ? 0 : weightSinceStart(weights.images, length) * IMAGE_TOKENS)
-  /** Returns the weight of the rounds from number `from` up to the current round, without the current one. */
+  /**
+   * Returns the weight of the rounds from number `from` up to the current round, without the current one. Outputs of
+   * rounds before number `shortenedTo` are weighed as shortened.
+   */
   const weighEarlierRounds = (from: number, shortenedTo: number): number => {
     const first = roundAt(from)
     const visibleImages = Math.min(current.images - first.images, maxImages)
@@ -106,7 +115,7 @@ function createReplay(weights: TokenBudgetWeights, options: TokenBudgetOptions, 
     },
     growTo(length: number): void {
       if (!isCapping && weighCurrentRound(length) > maxTokens) isCapping = true
-      // Until the budget is exceeded, only the outputs that the policy shortens are shortened.
+      // Until the budget is first exceeded, only the outputs that the policy shortens are weighed as shortened.
       const questionRounds = rounds.length - preamble
       const old = keepRounds === null ? 0 : countOldRounds(questionRounds, keepRounds, step)
       const usual = old > 0 ? preamble + old : 0
@@ -134,7 +143,7 @@ function createReplay(weights: TokenBudgetWeights, options: TokenBudgetOptions, 
   }
 }
 
-/** The index at which a round starts, with the weights and the number of images of all items before it. */
+/** A round: the index at which it starts, with the weights and the number of images of all items before it. */
 interface RoundStart {
   readonly start: number
   readonly unchanged: number
@@ -143,8 +152,9 @@ interface RoundStart {
 }
 
 /**
- * Returns the first round to send for which `isEnough` holds, or the latest round if there is none. Tries cuts at
- * multiples of the widest step first, then at multiples of half of it, and so on.
+ * Returns the number of the first round to send, if the rounds from `cut` on do not fit. `isEnough` is true for a round
+ * if the list fits when it begins with that round. Rounds at multiples of the widest step are tried first, so that cuts
+ * are rare, then those at multiples of half of it, and so on. Returns the latest round if no cut is enough.
  */
 function findNextCut(
   rounds: readonly RoundStart[],
@@ -169,7 +179,9 @@ function passesStep(before: number, after: number, step: number): boolean {
   return Math.floor(after / step) > Math.floor(before / step)
 }
 
-/** Rounds down, e.g. 10000 → 8192. The steps are thus mostly the same for two token budgets that differ slightly. */
+/**
+ * Rounds down to a power of two, e.g. 10000 → 8192. Two budgets that differ slightly thus mostly have the same steps.
+ */
 function roundDownToPowerOfTwo(tokens: number): number {
   return 2 ** Math.max(0, Math.floor(Math.log2(tokens)))
 }

@@ -1,7 +1,7 @@
 /**
- * Weighs items in tokens for the token budget: unchanged, shortened (when their round is over) and capped.
- * Each weight depends on the item alone, so it never changes. Images are counted separately, because the number of
- * images that are sent changes as the conversation grows.
+ * Weighs each item in tokens for the token budget, in three forms: unchanged, shortened (when its round is over) and
+ * capped. The weights depend on the item alone, so they never change. Images are counted separately, because the number
+ * of images that are sent changes as the conversation grows.
  */
 import { readNoticeMediaIdentities } from '../../core/text/gateway-notice.ts'
 import type { Item, Part } from '../../core/item.ts'
@@ -14,21 +14,21 @@ import { estimateTokens, IMAGE_TOKENS } from '../../core/text/estimate-tokens.ts
 import type { KeepPredicate } from '../always-sent-items.ts'
 import { computePrefixSums, type PrefixSums } from './item-weights.ts'
 
-/** The weights of all items before each index, in tokens. */
+/** For each index the total weight of all items before it, in tokens. */
 export interface TokenBudgetWeights {
-  /** Weights of the items that are always sent. All other sums exclude these items. */
+  /** Weights of the items that are always sent. The other sums do not include these items. */
   readonly alwaysSent: PrefixSums
-  /** Weights of unchanged items, as in the current round. */
+  /** Weights of items that are sent unchanged, e.g. those of the current round. */
   readonly unchanged: PrefixSums
-  /** Weights as in finished rounds: with shortened outputs, and without reasoning that the policy drops. */
+  /** Weights in finished rounds: outputs are shortened, and reasoning that the policy drops weighs 0. */
   readonly shortened: PrefixSums
-  /** Weights with capped outputs, as in a round that exceeds the token budget by itself. */
+  /** Weights with capped outputs, for a round that alone exceeds the token budget. */
   readonly capped: PrefixSums
-  /** Number of images, which are not included in the weights. */
+  /** Number of images. The weights above do not include their tokens. */
   readonly images: PrefixSums
 }
 
-/** The ways in which items are made smaller. The functions return the same item if it is short enough. */
+/** The ways in which a policy makes items smaller. The functions return the same item if it is short enough. */
 export interface ItemReductions {
   readonly shortenOutput: (item: Item) => Item
   readonly capOutput: (item: Item) => Item
@@ -58,7 +58,8 @@ export function computeBudgetWeights(
 }
 
 /**
- * Returns an upper bound for the tokens of the list and of each of its prefixes. Fast, because it shortens no output.
+ * Returns an upper bound for the tokens of the list and of each of its prefixes. If it is within the budget, no plan is
+ * needed. Fast, because it shortens no output.
  */
 export function estimateMaxTokens(items: readonly Item[]): number {
   let tokens = 0
@@ -87,7 +88,10 @@ function estimateWithoutImages(item: Item, images: ImageMeasure): number {
 
 interface ImageMeasure {
   readonly count: number
-  /** The tokens of the images in the estimate of their item, less those of the notices that may replace them. */
+  /**
+   * Tokens to subtract from the estimate of the item, so that each of its images or image notices counts as
+   * `NOTICE_TOKENS`.
+   */
   readonly tokens: number
 }
 

@@ -51,11 +51,14 @@ export function trimLongRounds({ unit, maxWeight }: RoundTrimLimit): Transform {
 /**
  * The ranges of items that stay: all items after the cut, the question of the round in which the cut is, and the last
  * assistant message before the cut with its reasoning. That message stays even if later answers follow the cut:
- * dropping it when the first of those arrives would change the prefix between two steps of the cut.
+ * dropping it when the first of those arrives would change the prefix although the cut has not moved.
  */
 type KeptRanges = readonly (readonly [start: number, end: number])[]
 
-/** Returns the ranges for the first cut on a step after which at most `maxWeight` stays, or else for the last cut. */
+/**
+ * Returns the ranges of items that stay. Tries one cut in each step of half of `maxWeight`, the earliest first, and
+ * chooses the first one with which at most `maxWeight` stays; if there is none, the last possible cut.
+ */
 function chooseKeptRanges(
   items: readonly Item[],
   weightBefore: PrefixSums,
@@ -63,7 +66,7 @@ function chooseKeptRanges(
 ): KeptRanges {
   const head = countItemsBeforeFirstRound(items)
   const step = Math.ceil(maxWeight / 2)
-  // A quarter of `maxWeight` is reserved for the question and the answer that stay from before the cut.
+  // A quarter of `maxWeight` is reserved for the question and the answer before the cut, which stay.
   const reserved = Math.floor(maxWeight / 4)
   const excess = weightBetween(weightBefore, 0, items.length) - (maxWeight - reserved)
   const cutPoints = findCutPoints(items, head)
@@ -71,7 +74,7 @@ function chooseKeptRanges(
   let stepsDone = Math.ceil(excess / step) - 1
   for (const cut of cutPoints) {
     const steps = Math.floor((weightBefore[cut] ?? 0) / step)
-    // Cut points within one step are skipped, so that the cut does not move with each item.
+    // Only the first cut point in each step of `step` weight is tried, so that the cut does not move with each item.
     if (steps <= stepsDone) continue
     stepsDone = steps
     const ranges = rangesAt(cut)
@@ -82,7 +85,10 @@ function chooseKeptRanges(
   return rangesAt(cutPoints.at(-1) ?? head)
 }
 
-/** Returns a function that returns the ranges for a cut. Cuts must increase: each call continues from the last call. */
+/**
+ * Returns a function that returns the ranges of items that stay with a cut at the given index. Its calls must have
+ * increasing cuts, because each call continues the search of the call before.
+ */
 function createKeptRangesReader(items: readonly Item[], head: number): (cut: number) => KeptRanges {
   const starts = findRoundStarts(items)
   let round = -1

@@ -5,7 +5,7 @@
  */
 import {
   planCompaction,
-  listItemsReplacedByCompaction,
+  listItemsThatCompactionWouldReplace,
   type CompactionPlan,
 } from '../../context/summaries/plan-compaction.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
@@ -68,7 +68,7 @@ export function isCompactionDue(prepared: PreparedRequest): boolean {
   // Compacts only if more than a tenth of the request can be replaced. User messages, for example, cannot.
   return (
     tokens > threshold &&
-    estimateTokens(listItemsReplacedByCompaction(prepared.prompt.items)) * 10 > tokens
+    estimateTokens(listItemsThatCompactionWouldReplace(prepared.prompt.items)) * 10 > tokens
   )
 }
 

@@ -103,7 +103,7 @@ test('a message that holds only details blocks is dropped, unless it is the only
   expect(alone.notes).toEqual([{ did: 'changed', at: 0, why: 'details-removed' }])
 })
 
-test('removing a details block keeps parts without text and deletes the annotations of the changed text', () => {
+test('removing a details block also removes the annotations of the changed text, because their positions are wrong for the new text', () => {
   const annotated: Part = {
     type: 'output_text',
     text: '<details type="reasoning">a</details>b',
@@ -159,7 +159,7 @@ const itemsOf = (chat: typeof chats extends fc.Arbitrary<infer One> ? One : neve
     content: texts.map((text) => ({ type: 'output_text', text })),
   }))
 
-test('removing details blocks does not modify its input, changes nothing in a second run, and has a note for each change, for any text', () => {
+test('removing details blocks from any text does not modify its input, has a note for each change, and changes nothing in a second run', () => {
   fc.assert(
     fc.property(chats.map(itemsOf), (items) => {
       expectPure(run, items)

@@ -65,7 +65,7 @@ test('stripping markers returns the same list if there is no marker', () => {
   expect(run(items).items).toBe(items)
 })
 
-test('a marker in a code block is removed, too', () => {
+test('a marker in a code block is removed like any other marker', () => {
   const [before, after] = [`\`\`\`\nx\n${MARKER}\n\`\`\``, '```\nx\n```']
   const { items } = run([message('user', before), message('assistant', before)])
   expect(items).toEqual([message('user', after), message('assistant', after)])
@@ -84,7 +84,7 @@ test('a marker in the arguments of a call is removed, and the arguments stay JSO
   expect(notes.map(({ why }) => why)).toEqual(['marker-removed', 'marker-removed'])
 })
 
-test('when a part with only a marker is dropped, its entry is removed from fields that list parts by position', () => {
+test('when a content part with only a marker is dropped, the entry of that part in the field `$parts` is dropped, too', () => {
   const native = { chat: { $parts: [null, { cache_control: {} }], name: 'a' } }
   const [item] = run([{ ...message('user', MARKER, 'Servus'), native }]).items
   expect(item).toEqual({ ...message('user', 'Servus'), native: { chat: { name: 'a' } } })

@@ -64,7 +64,7 @@ const conversations = fc.array(turn, { minLength: 3, maxLength: 9 })
 
 describe.each(MIXED_OVERRIDES)('reasoning in conversations with the policy %j', (overrides) => {
   test.each([true, false])(
-    'the pipeline sends all valid reasoning and no other, in lists that providers accept (reasoning recorded by the gateway: %s)',
+    'the pipeline sends all valid and no invalid reasoning, in lists that providers accept (reasoning recorded by the gateway: %s)',
     (isRecorded) => {
       fc.assert(
         fc.property(conversations, (turns) => {

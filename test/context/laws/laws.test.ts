@@ -52,7 +52,7 @@ describe.each(TRANSFORMS)('laws of the transform $name', (subject) => {
     )
   })
 
-  test('a transform writes one or more notes for each changed item, and none for other items', () => {
+  test('a transform writes notes about the items that it changes, and about no others', () => {
     fc.assert(
       fc.property(conversation, (items) => expectNotesMatchChanges(items, run(items))),
       COUNTS,
@@ -146,7 +146,7 @@ describe.each(TRANSFORMS.filter(({ makesValid }) => makesValid))(
   ({ addsStubs, transform }) => {
     const { run } = transform
 
-    test('a repaired list has no call, output or reasoning without its partner (C12, C13)', () => {
+    test('providers accept a repaired list, because no output, earlier call or reasoning in it lacks its counterpart (C12, C13)', () => {
       fc.assert(
         fc.property(conversation, (items) => expectValidForProviders(run(items).items)),
         { numRuns: 500 },
@@ -160,7 +160,7 @@ describe.each(TRANSFORMS.filter(({ makesValid }) => makesValid))(
       )
     })
 
-    test.runIf(addsStubs)('repairing a list drops no call that can get a stub output', () => {
+    test.runIf(addsStubs)('repairing a list keeps each call that can get a stub output', () => {
       fc.assert(
         fc.property(conversation, (items) => expectNoCallLost(items, run(items))),
         { numRuns: 500 },

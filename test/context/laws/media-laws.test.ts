@@ -15,7 +15,7 @@ import { readPartMedia, type MediaKind } from '../../../src/core/media/content-p
 import { PRESETS, type MediaRules } from '../../../src/core/context-policy.ts'
 import { isUserMessage } from '../../../src/core/items/rounds-and-pinned-items.ts'
 import { escapeFakeNoticesInItems } from '../../../src/context/cleaning/escape-fake-notices-in-items.ts'
-import { listVisibilityTransforms } from '../../../src/context/media/list-visibility-transforms.ts'
+import { listMediaTransforms } from '../../../src/context/media/list-media-transforms.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { addAnswerImagesToNextQuestion } from '../../../src/context/media/add-answer-images-to-next-question.ts'
 import type { TransformResult } from '../../../src/context/transform-interface.ts'
@@ -66,7 +66,7 @@ function addMedia(item: Item, pick: number): Item {
 const MEDIA = { ...PRESETS.retain.media, keepTurns: 1, step: 2, imageMessages: 3, images: 3 }
 
 const plan = (kinds: readonly MediaKind[], media: MediaRules = { ...MEDIA, repeated: 'last' }) => {
-  const shown = listVisibilityTransforms({ rules: media, acceptedMediaKinds: new Set(kinds) })
+  const shown = listMediaTransforms({ rules: media, acceptedMediaKinds: new Set(kinds) })
   const transforms = [escapeFakeNoticesInItems(), ...shown]
   return (items: readonly Item[]): TransformResult => runTransforms(items, transforms)
 }
@@ -104,7 +104,7 @@ describe.each(KINDS.map((kinds) => ({ kinds })))(
       )
     })
 
-    test('no media that the model does not accept are sent, and no message becomes empty (C78)', () => {
+    test('media that the model does not accept are not sent, and no message becomes empty without them (C78)', () => {
       fc.assert(
         fc.property(told(tidyConversation), (items) => {
           const shown = run(items).items

@@ -108,7 +108,7 @@ describe('the policy `lean`', () => {
 describe('the policy `capped`', () => {
   const run = applyPolicy({ policy: 'capped' })
 
-  test('the policy `capped` caps outputs when they are first sent, and never changes the prefix', () => {
+  test('the policy `capped` caps outputs when they are first sent, and sends earlier items unchanged', () => {
     expect(countPrefixBreaks(run)).toEqual([])
     const lengths = listOutputLengths(run(conversation).items)
     expect(Math.min(...lengths)).toBeGreaterThan(3900)

@@ -91,7 +91,7 @@ function listAllTransforms(
   ]
 }
 
-test('a transform that is skipped for a missing trait would have changed nothing', () => {
+test('a transform that is skipped because no item has its traits would have changed nothing', () => {
   const overrides = fc.constantFrom(
     ...MIXED_OVERRIDES,
     { speakers: { actAs: 'u2' } },

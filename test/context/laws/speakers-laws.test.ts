@@ -101,7 +101,7 @@ function textOfItem(item: Item): string {
   return item.type === 'message' ? item.content.map((part) => textOfPart(part)).join('\n') : ''
 }
 
-test('a reset drops all earlier items, and pruning then drops outputs whose calls were before the reset', () => {
+test('providers accept a conversation from a reset on, even if calls before the reset have their outputs after it', () => {
   const plan = listTransforms({ policy: resolvePolicy([null]), reader: null })
   fc.assert(
     fc.property(tidyConversation, fc.nat(), (items, place) => {

@@ -61,7 +61,7 @@ const AFTER = talk`
 `
 
 describe("Anthropic's own compaction, sent to an upstream that can read it", () => {
-  test("an upstream's compaction replaces messages of user and assistant, but not the instructions at the head", () => {
+  test("Anthropic's compaction replaces messages of user and assistant, but not the leading instructions", () => {
     const { items, notes } = applyFor([...BEFORE, COMPACTION, ...AFTER])
     expect(items).toEqual([BEFORE[0], COMPACTION, ...AFTER])
     expect(notes.map(({ did, at, why }) => `${did} ${at} ${why}`)).toEqual([
@@ -71,7 +71,7 @@ describe("Anthropic's own compaction, sent to an upstream that can read it", () 
     ])
   })
 
-  test('instructions that are not at the head, and pinned messages, are moved from before the compaction to after its answer', () => {
+  test("pinned messages and instructions in the middle before Anthropic's compaction are moved after the answer that contains it", () => {
     const rule = talk`developer: never in June`
     const pin = pinAll(talk`user: My name is Ada.`)
     const list = [...BEFORE.slice(0, 3), ...rule, ...pin, ...BEFORE.slice(3), COMPACTION, ...AFTER]
@@ -88,7 +88,7 @@ describe("Anthropic's own compaction, sent to an upstream that can read it", () 
     expect(applyFor(list).items[1]).toBe(COMPACTION)
   })
 
-  test('while tools run after a compaction, instructions from before it are moved after the latest outputs, and stay there when the answer ends', () => {
+  test("while tools run after Anthropic's compaction, an instruction from before it comes after the latest outputs, and stays there when the answer ends", () => {
     const rule = talk`developer: never in June`
     const loop = talk`
       thinks: hm
@@ -102,7 +102,7 @@ describe("Anthropic's own compaction, sent to an upstream that can read it", () 
     expectUnchangedPrefix(before, after)
   })
 
-  test('only the latest of several upstream compactions is applied', () => {
+  test('if Anthropic has compacted a conversation several times, only its latest compaction is applied', () => {
     const older = made()
     expect(applyFor([...BEFORE, older, ...AFTER, COMPACTION]).items).toEqual([
       BEFORE[0],
@@ -115,7 +115,7 @@ test.each([
   ['another account', { ...CLAUDE, account: 'claude-2' }],
   ['another wire', { ...CLAUDE, wire: 'responses' }],
   ['a model that does not compact', { ...CLAUDE, makesCompactions: false }],
-])("to %s, all items are sent except another upstream's compaction", (_, reader) => {
+])("Anthropic's compaction is not sent to %s, and replaces nothing there", (_, reader) => {
   const { items, notes } = applyFor([...BEFORE, COMPACTION, ...AFTER], reader)
   expect(items).toEqual([...BEFORE, ...AFTER])
   expect(notes.map(({ why }) => why)).toEqual(['compaction-made-elsewhere'])
@@ -126,7 +126,7 @@ test.each([
   { encrypted_content: 'gAAAA', status: 'in_progress' },
   { encrypted_content: '' },
   {},
-])("an upstream's compaction with incomplete fields (%j) replaces nothing", (left) => {
+])("OpenAI's compaction with incomplete fields (%j) replaces nothing", (left) => {
   const reader = { wire: 'responses', account: 'openai', makesCompactions: true }
   const origin = { ...ORIGIN, ...reader }
   const raw = { id: 'cmp_1', type: 'compaction', ...left } as JsonObject
@@ -168,7 +168,7 @@ const RUNS = { numRuns: 150 }
 describe("laws of the pipeline with an upstream's compaction", () => {
   const run = (items: readonly Item[]) => applyFor(items)
 
-  test('applying a compaction does not modify its input, changes nothing in a second run, writes notes, returns a list that providers accept, and keeps pinned items', () => {
+  test("applying Anthropic's compaction to any conversation keeps pinned items and returns a list that providers accept", () => {
     fc.assert(
       fc.property(compacted, ({ items }) => {
         expectPure(run, items)
@@ -185,7 +185,7 @@ describe("laws of the pipeline with an upstream's compaction", () => {
     )
   })
 
-  test('when a conversation with a compaction grows, its earlier items are sent unchanged', () => {
+  test("when a conversation with Anthropic's compaction grows, its earlier items are sent unchanged", () => {
     fc.assert(
       fc.property(
         history.map(([then, now]) => [plain(then), plain(now)] as const),
@@ -206,7 +206,7 @@ describe("laws of the pipeline with an upstream's compaction", () => {
     )
   })
 
-  test('C57: a compaction and a gateway summary are never sent together', () => {
+  test("C57: of Anthropic's compaction and a gateway summary, only the one that replaces more items is sent", () => {
     fc.assert(
       fc.property(compacted, fc.nat(), ({ items, at }, pick) => {
         const starts = findRoundStarts(items)

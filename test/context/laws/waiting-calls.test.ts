@@ -23,7 +23,7 @@ function sendAndReadLastEntry(wire: Wire['wire'], field: string, model: string):
   return list.at(-1)
 }
 
-test('a call without output is sent without a stub output to Responses and Chat Completions, whose providers report the missing output', () => {
+test('a call that waits for its output is sent without a stub output to Responses and Chat Completions, whose providers report the missing output', () => {
   expect(sendAndReadLastEntry('responses', 'input', 'gpt-5')).toMatchObject({
     call_id: 'a',
     output: 'here',
@@ -34,7 +34,7 @@ test('a call without output is sent without a stub output to Responses and Chat 
   })
 })
 
-test('a call without output is sent with a stub output to Anthropic and Gemini, which accept no incomplete batch of calls', () => {
+test('a call that waits for its output is sent with a stub output to Anthropic and Gemini, which accept no incomplete batch of calls', () => {
   expect(sendAndReadLastEntry('anthropic', 'messages', 'claude-sonnet-4-5')).toMatchObject({
     content: [
       { tool_use_id: 'a', content: 'here' },

@@ -43,7 +43,7 @@ describe('adding images of an answer to the next question (C75)', () => {
     expect(addAnswerImagesToNextQuestion({ maxImages: 0 }).run(items).items).toBe(items)
   })
 
-  test('added answer images stay at their question in later rounds, and are not added again', () => {
+  test('answer images that were added to a question stay there in later rounds, and are added to no later question', () => {
     const turns = talk`
       user: make it blue
       assistant: ![blue](https://a/2) It was ![before](https://a/1).
@@ -71,7 +71,7 @@ describe('adding images of an answer to the next question (C75)', () => {
     expect(run(items).items).toBe(items)
   })
 
-  test('only images of the last answer are added to a question', () => {
+  test('only images of the latest answer before a question are added to it', () => {
     const items = [
       ...ANSWER_WITH_IMAGES,
       ...talk`

@@ -36,7 +36,7 @@ describe('hiding old images between short texts', () => {
     expect([shown[25], shown[44], shown[45], shown[65]]).toEqual([6, 25, 6, 6])
   })
 
-  test('an old image that is hidden to save costs gets a note and is replaced by a notice', () => {
+  test('an old image that is hidden to save costs is replaced by a notice with its handle', () => {
     const { items, notes } = runTransforms(
       chat(26, 20),
       listTransforms({ policy: PRESETS.retain, reader: null }),

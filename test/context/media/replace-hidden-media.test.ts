@@ -79,7 +79,7 @@ const listVisibleImages = (items: readonly Item[]) =>
     ?.join('') ?? ''
 
 describe('the media window, a number of messages (C72)', () => {
-  test('a media window shows media of the latest messages; older media are replaced by notices with handles such as `media_1`', () => {
+  test('media of messages before the media window are replaced by notices with handles such as `media_1`', () => {
     expect(run(turns('abc'), { window: 4 })).toEqual([
       `see a | ${OLDER('media_1')}`,
       'ok',
@@ -149,7 +149,7 @@ describe('the limit of messages with images (C73)', () => {
     )
   })
 
-  test('the limit of messages with images ignores recordings, and a limit of 0 shows only images of the latest question', () => {
+  test('a limit of 0 messages with images hides no recordings and no images of the latest question', () => {
     const items = [user(AUDIO, image('a')), ...OK, user(image('b'))]
     expect(run(items, { imageMessages: 0 })).toEqual([
       `input_audio | ${OLDER('media_2')}`,
@@ -207,7 +207,7 @@ describe('the limit on the number of images (C74)', () => {
 })
 
 describe('images that occur several times (C76)', () => {
-  test('a repeated image is shown at its last position only, and a notice replaces it in a message without text', () => {
+  test('with `media.repeated: last`, a notice replaces each earlier occurrence of a repeated image', () => {
     expect(
       run([user(image('a')), ...OK, user(textPart('and'), image('a'))], { repeated: 'last' }),
     ).toEqual([
@@ -217,7 +217,7 @@ describe('images that occur several times (C76)', () => {
     ])
   })
 
-  test('a repeated image counts once toward the limit of images', () => {
+  test('with `media.repeated: last`, a repeated image counts once toward the limit of images', () => {
     const items = [...turns('ab'), ...turns('b'), ...turns('b')]
     expect(
       listVisibleImages(createTransform({ images: 2, repeated: 'last' }).run(items).items),
@@ -228,18 +228,18 @@ describe('images that occur several times (C76)', () => {
     expect(listVisibleImages(createTransform({ images: 2 }).run(items).items)).not.toContain('a')
   })
 
-  test('hiding a repeated image returns all other items as the same objects', () => {
+  test('if an image comes again that a limit has already hidden, the earlier items are sent unchanged', () => {
     const before = createTransform({ images: 5, repeated: 'last' }).run(turns('abcdef')).items
     const after = createTransform({ images: 5, repeated: 'last' }).run(turns('abcdefa')).items
     expect(renderItems(after).slice(0, before.length)).toEqual(renderItems(before))
   })
 
-  test('an image that occurs twice in one question is shown twice', () => {
+  test('an image that occurs twice in one question is shown twice, even with `media.repeated: last`', () => {
     const items = [user(image('a'), image('a')), user(image('a')), ...OK, user(textPart('so'))]
     expect(createTransform({ repeated: 'last', images: 3 }).run(items).items).toBe(items)
   })
 
-  test('a repeated image is recognized by its data, and a different image in a tool output stays visible', () => {
+  test('an image sent as data counts as repeated only if a later image has the same data', () => {
     const items = [
       user(dataImage('A', 40)),
       ...CALL,
@@ -252,7 +252,7 @@ describe('images that occur several times (C76)', () => {
   })
 })
 
-test('the limit of bytes keeps the latest media, and an image sent as a URL counts 0 bytes', () => {
+test('a limit of bytes hides the oldest media, and counts 0 bytes for an image sent as a URL', () => {
   const shown = 'abcdefghij'.split('').map((_, at) => {
     const items = 'ABCDEFGHIJ'
       .slice(0, at + 1)
@@ -283,14 +283,14 @@ describe('notices for a model that does not accept images (C78)', () => {
     ])
   })
 
-  test('a model that accepts no images gets media of the other kinds', () => {
+  test('a model that accepts images but no videos is sent the images, and a notice instead of each video', () => {
     const mixed = [user(image('a'), VIDEO, textPart('so?'))]
     expect(run(mixed, {}, { acceptedKinds: ['image'] })[0]).toMatch(
       /^a \| .*You cannot see it.* \| so\?$/,
     )
   })
 
-  test('notices depend on the model of the request: the same list stays unchanged for a model that accepts images (C77)', () => {
+  test('images that were hidden from one model are sent to the next model if that model accepts images (C77)', () => {
     deepFreeze(items)
     expect(createTransform({}).run(items).items).toBe(items)
     expect(createTransform({}, BLIND).run(items).items).not.toBe(items)
@@ -312,7 +312,7 @@ describe('notices for a model that does not accept images (C78)', () => {
   })
 })
 
-test('a media notice is a part of its own, and other parts stay the same objects (C82)', () => {
+test('a media notice is a content part of its own, and the text beside it stays unchanged (C82)', () => {
   const said = textPart('look')
   const item = user(image('a'), said)
   const [changed] = createTransform({ images: 0 }).run([item, ...OK, user(textPart('so?'))]).items

@@ -62,17 +62,20 @@ test.each([
   ['no answer', ''],
   ['an empty answer', 'assistant: '],
   ['reasoning alone', 'thinks: Hm.'],
-])('with `reasoning.keep: next_reply`, a round with %s drops no reasoning', (_, came) => {
-  const items = [
-    ...TWO_ROUNDS,
-    ...talk`${came}`,
-    ...talk`developer: Failed.`,
-    ...talk`user: Again.`,
-  ]
-  expect(run(items).items).toBe(items)
-})
+])(
+  'with `reasoning.keep: next_reply`, a round with %s does not count as answered, so reasoning before it stays',
+  (_, came) => {
+    const items = [
+      ...TWO_ROUNDS,
+      ...talk`${came}`,
+      ...talk`developer: Failed.`,
+      ...talk`user: Again.`,
+    ]
+    expect(run(items).items).toBe(items)
+  },
+)
 
-test('with `reasoning.keep: next_reply`, a round with calls alone counts as answered', () => {
+test("with `reasoning.keep: next_reply`, a round with only a hosted tool's call counts as answered", () => {
   const items = [
     ...TWO_ROUNDS,
     ...talk`
@@ -83,7 +86,7 @@ test('with `reasoning.keep: next_reply`, a round with calls alone counts as answ
   expect(run(items).notes.map(({ at }) => at)).toEqual([1, 4])
 })
 
-test('with `reasoning.keep: next_reply`, a repeated question gets the same reasoning again (C15)', () => {
+test('with `reasoning.keep: next_reply`, a question that is sent again is sent with the same reasoning (C15)', () => {
   const asked = [
     ...TWO_ROUNDS,
     ...talk`
@@ -94,7 +97,7 @@ test('with `reasoning.keep: next_reply`, a repeated question gets the same reaso
   expect(run(asked)).toEqual(run([...asked]))
 })
 
-test('with `reasoning.keep: open_turn`, all reasoning before the current round is dropped, and all reasoning of that round stays', () => {
+test('with `reasoning.keep: open_turn`, only the reasoning of the current round is sent', () => {
   const items = [...TWO_ROUNDS, ...TWO_ROUNDS]
   const start = findRoundStarts(items).at(-1) ?? 0
   const kept = items.filter(({ type }, at) => type !== 'reasoning' || at >= start)

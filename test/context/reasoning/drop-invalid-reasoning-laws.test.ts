@@ -64,7 +64,7 @@ const recorded = fc
 
 const RUNS = { numRuns: 100 }
 
-test('dropping invalid reasoning does not modify its input, changes nothing in a second run, and writes a note for each change, for answers of any origin', () => {
+test('dropping invalid reasoning of any origin does not modify the input list, writes a note for each change, and changes nothing in a second run', () => {
   fc.assert(
     fc.property(recorded, fc.nat(), (items, pick) => {
       const origins = items.flatMap(({ origin }) => origin ?? [])

@@ -92,7 +92,7 @@ test('reasoning after a shortened output is dropped, and reasoning before it sta
   ).toEqual([4, 7])
 })
 
-test('reasoning that was written after the prefix had changed stays', () => {
+test('reasoning that was written after the instructions had changed stays', () => {
   const params = { ...PARAMS, instructions: 'Be brief.' }
   const asked = [...THIRD, ...talk`user: And now?`]
   const sent = reader({}, params).run(asked).items
@@ -134,7 +134,7 @@ test('the reasoning of one answer is dropped completely or not at all (C13, C98)
   ).toEqual([1, 4])
 })
 
-test('reasoning stays if the model checks no prefix, or if no prefix hash is recorded', () => {
+test('reasoning after a changed prefix stays if the model checks no prefix or no prefix hash is recorded', () => {
   const other = { ...PARAMS, instructions: 'Be brief.' }
   expect(reader({ checksPrefix: false }, other).run(THIRD).items).toBe(THIRD)
   const unknown = answer(
@@ -167,7 +167,7 @@ test('unencrypted reasoning stays, even after a changed prefix or for another up
 })
 
 test.each([{ wire: 'responses' }, { account: 'another' }])(
-  'all reasoning of an answer is dropped if the upstream that encrypted it is another (%o)',
+  'all reasoning of an answer is dropped if another upstream (%o) has encrypted some of it',
   (elsewhere) => {
     const mixed = answer(
       talk`user: Hi.`,
@@ -221,7 +221,7 @@ describe('reasoning that the upstream has rejected', () => {
     ).toEqual([1, 4])
   })
 
-  test('together with rejected reasoning, the signatures that its wire put on calls are removed', () => {
+  test('when reasoning is dropped because Gemini has rejected it, the signatures of the calls before it are removed, too', () => {
     const origin: Origin = { wire: 'gemini', account: 'g', model: 'm', prefixHash: null }
     const native = { gemini: { thoughtSignature: 'Ck', id: 'w1' }, chat: { $legacy: true } }
     const call: FunctionCall = {
@@ -244,7 +244,7 @@ describe('reasoning that the upstream has rejected', () => {
     expect(step.items[1]).toBe(items[1])
   })
 
-  test('rejected reasoning stays if the answer up to which it was rejected is no longer in the list', () => {
+  test('rejected reasoning is sent again if the answer that was written without it is no longer in the list', () => {
     expect(reader({ answersAfterRejection: refusedBefore }).run(SECOND).items).toBe(SECOND)
   })
 })

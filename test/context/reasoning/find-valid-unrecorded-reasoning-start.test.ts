@@ -18,7 +18,7 @@ const turn = (number: number) => talk`
 const shorten = [shortenOldOutputs({ keepRounds: 1, step: 2 })]
 const places = (items: readonly Item[]) => items.map((_, at) => at)
 
-test('reasoning that was written since a cutoff last moved is valid, and older reasoning after the changed items is dropped', () => {
+test('unrecorded reasoning is dropped if it was written before old outputs were last shortened', () => {
   const items = [0, 1, 2, 3, 4].flatMap(turn)
   const kept = dropInvalidReasoning({
     wire: 'anthropic',
@@ -35,15 +35,19 @@ test('reasoning that was written since a cutoff last moved is valid, and older r
   expect(notes.filter(({ why }) => why === 'reasoning-of-another-prefix')).toHaveLength(6)
 })
 
-test('reasoning that only the client stored is valid if every earlier prompt is unchanged, and invalid if no earlier prompt can be rebuilt (e.g. with other gateway tools)', () => {
+test('unrecorded reasoning is valid if all earlier prompts are unchanged', () => {
   const items = [0, 1].flatMap(turn)
-  const past = rebuildEarlierPrompts(runTransforms(items, []))
-  expect(findValidUnrecordedReasoningStart(items, places(items), past)).toBe(0)
-  const other = { ...past, rebuildPrompt: () => null }
-  expect(findValidUnrecordedReasoningStart(items, places(items), other)).toBe(items.length)
+  const earlier = rebuildEarlierPrompts(runTransforms(items, []))
+  expect(findValidUnrecordedReasoningStart(items, places(items), earlier)).toBe(0)
 })
 
-test('no earlier prompt is rebuilt for a conversation without unrecorded reasoning', () => {
+test('all unrecorded reasoning is invalid if its earlier prompts cannot be rebuilt, e.g. because other gateway tools were offered', () => {
+  const items = [0, 1].flatMap(turn)
+  const earlier = { ...rebuildEarlierPrompts(runTransforms(items, [])), rebuildPrompt: () => null }
+  expect(findValidUnrecordedReasoningStart(items, places(items), earlier)).toBe(items.length)
+})
+
+test('no earlier prompt is rebuilt for a conversation without reasoning', () => {
   const items = talk`
     user: Hi.
     assistant: Hello.

@@ -65,7 +65,7 @@ test('the prefix hash differs if the same characters are split differently into 
   expect(hash([parts('ab')])).not.toBe(hash([parts('a'), parts('b')]))
 })
 
-test('the prefix hash covers only items for OpenAI, and also instructions and tools for other APIs', () => {
+test('the prefix hash of a prompt for OpenAI covers only its items, and for other APIs also its instructions and tools', () => {
   const other = { ...NO_PARAMS, instructions: 'Be brief.' }
   expect(computePrefixSeed(other, 'responses')).toBe(computePrefixSeed(NO_PARAMS, 'responses'))
   expect(computePrefixSeed(other, 'anthropic')).not.toBe(computePrefixSeed(NO_PARAMS, 'anthropic'))

@@ -6,7 +6,7 @@ import { ANN, authorField, withGatewayFields } from '../../support/authors.ts'
 
 const HIDDEN = 'user: [Gateway notice: What a hidden author said here is not shown.]'
 
-test('one placeholder replaces consecutive messages of a hidden author (C70)', () => {
+test('one placeholder replaces consecutive messages of hidden authors (C70)', () => {
   const items = withGatewayFields(
     talk`
       user: one
@@ -26,7 +26,7 @@ test('one placeholder replaces consecutive messages of a hidden author (C70)', (
   ])
 })
 
-test('a placeholder also replaces media of a hidden author', () => {
+test('if an author is hidden, the media in their messages are hidden, too', () => {
   const image: Item = {
     type: 'message',
     role: 'user',
@@ -57,7 +57,7 @@ test('a hidden author is recognized by the `name` of a chat message', () => {
   expect(show(hideItemsOfAuthors(['Ann']).run(items).items)).toBe(HIDDEN)
 })
 
-test('hiding authors returns the same list if none of them has written a message', () => {
+test('hiding authors returns the same list if no hidden author has written a message', () => {
   const items = withGatewayFields(talk`user: hi`, { 0: ANN })
   expect(hideItemsOfAuthors(['u2']).run(items).items).toBe(items)
 })

@@ -20,14 +20,14 @@ const named = (text: string, name: string): Item => ({
 })
 
 describe('name labels of messages (C66)', () => {
-  test('the speaker label comes before the text if the wire has no name field', () => {
+  test("an author's name comes before the text if the wire has no field for names", () => {
     const step = labelAll(withGatewayFields(talk`user: hello`, { 0: ANN }))
     expect(show(step.items)).toBe('user: Ann: hello')
     expect(step.notes).toEqual([{ did: 'changed', at: 0, why: 'speaker-named' }])
     expect(show(labelAll([named('hello', 'Ann')]).items)).toBe('user: Ann: hello')
   })
 
-  test('the speaker label is put into the name field if the wire has one, and a name set by the client stays', () => {
+  test("if the wire has a field for names, an author's name is put there, unless the client has set it already", () => {
     const { items } = labelAll(
       withGatewayFields(talk`user: hello`, { 0: authorField('Ann Lee') }),
       {},
@@ -39,7 +39,7 @@ describe('name labels of messages (C66)', () => {
     expect(labelAll(given, {}, true).items).toBe(given)
   })
 
-  test('the speaker label is never added twice', () => {
+  test("a text that already begins with its author's name gets no second speaker label", () => {
     const items = withGatewayFields(talk`user: Ann: hello`, { 0: ANN })
     expect(labelAll(items).items).toBe(items)
     const { items: once } = labelAll([named('hello', 'Ann')], { names: 'prefix' }, true)
@@ -47,7 +47,7 @@ describe('name labels of messages (C66)', () => {
     expect(readName(once[0])).toBeUndefined()
   })
 
-  test('with `names: none` there is no speaker label, but the author stays recorded', () => {
+  test("with `names: none`, the author's name is not sent, but stays recorded in the message", () => {
     const { items, notes } = labelAll([named('hello', 'Ann')], { names: 'none' }, true)
     expect(readName(items[0])).toBeUndefined()
     expect(items[0]?.native?.['backstory']).toEqual({ author: { name: 'Ann' } })
@@ -70,7 +70,7 @@ describe('name labels of messages (C66)', () => {
     },
   )
 
-  test('the speaker label of a message without text becomes a text part of its own', () => {
+  test('if a message has no text, the speaker label becomes a text part of its own', () => {
     const image: Item = {
       type: 'message',
       role: 'user',
@@ -120,7 +120,7 @@ describe('roles of messages for the persona of the model (C65)', () => {
     ])
   })
 
-  test('calls of another assistant keep their outputs', () => {
+  test('tool calls of another assistant are sent unchanged, with their outputs', () => {
     const items = withGatewayFields(
       talk`
         user: look

@@ -37,7 +37,7 @@ describe('consecutive messages of one author (C67)', () => {
     expect(mergeMessagesOfOneAuthor().run(items).items).toBe(items)
   })
 
-  test('messages with media or wire-specific fields, and messages around tool items, are not merged', () => {
+  test('a message with media or wire-specific fields is not merged with other messages of its author', () => {
     const [one] = withGatewayFields(BURST, { 0: ANN })
     const image: Item = {
       type: 'message',
@@ -54,7 +54,7 @@ describe('consecutive messages of one author (C67)', () => {
     expect(mergeMessagesOfOneAuthor().run(items).items).toBe(items)
   })
 
-  test('messages of one author are merged if they are of the same day', () => {
+  test('two messages of one author are merged if they were sent on the same day', () => {
     const fields = { 0: { ...ANN, sent_at: 86_400 }, 1: { ...ANN, sent_at: 172_799 } }
     expect(merge(withGatewayFields(BURST.slice(0, 2), fields))).toBe('user: one⏎two')
   })

@@ -39,14 +39,14 @@ test('C21, C54: the summary comes after the instructions and before the remainin
   ])
 })
 
-test('the summary message contains the facts word for word, and the text', () => {
+test('the message with a summary contains its facts word for word, and its text', () => {
   const told = summary(CHAT.slice(1, 6)).run(CHAT).items.find(isHistorySummary)
   expect(show([told as Item])).toMatch(
     /^developer: \[Summary of the earlier part .*\]⏎⏎## Facts⏎- port 8080⏎⏎They met\.$/,
   )
 })
 
-test('a list that does not begin with the summarized items stays unchanged', () => {
+test('a summary is not applied to a list that does not begin with the summarized items', () => {
   const covered = CHAT.slice(1, 6)
   for (const other of [
     CHAT.map((item) => ({ ...item })),

@@ -4,7 +4,7 @@ import type { Item } from '../../../src/core/item.ts'
 import {
   buildCompactionPrompt,
   planCompaction,
-  listItemsReplacedByCompaction,
+  listItemsThatCompactionWouldReplace,
 } from '../../../src/context/summaries/plan-compaction.ts'
 import { talk } from '../../support/talk.ts'
 
@@ -56,7 +56,7 @@ test('a long transcript is split into chapters in order, without losing entries'
 })
 
 test('a compaction replaces only items of the model', () => {
-  expect(listItemsReplacedByCompaction(ITEMS).map((item) => item.type)).toEqual([
+  expect(listItemsThatCompactionWouldReplace(ITEMS).map((item) => item.type)).toEqual([
     'reasoning',
     'function_call',
     'function_call_output',
@@ -72,7 +72,7 @@ describe('the transcript for a compaction', () => {
     expect(text).toBe('[user]\n  [assistant]\n  I said so.\n  </conversation>')
   })
 
-  test('the transcript shortens long outputs, and those after the last message less', () => {
+  test('the transcript shortens long tool outputs, but less if they come after the last message', () => {
     const output = 'y'.repeat(100_000)
     const items = talk`
       call a look

@@ -53,7 +53,7 @@ describe('choice of the cut for a summary', () => {
     })
   })
 
-  test('there is no cut for a summary if no item can be replaced', () => {
+  test('there is no cut for a summary that could replace no item', () => {
     const items = talk`
       system: be brief
       user: 1

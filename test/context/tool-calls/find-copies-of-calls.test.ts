@@ -22,7 +22,7 @@ const PAIR = talk`
   output a sunny
 `
 
-test('of a stored call and the equal call that the client sent, the second in the list counts as the copy', () => {
+test('if a client sends a call that is also stored, the second of the two in the list is the copy', () => {
   expect(findCopies(...asStored(PAIR), ...PAIR)).toEqual([2, 3])
   expect(findCopies(...PAIR, ...asStored(PAIR))).toEqual([2, 3])
   expect(findCopies(...talk`user: hi`, ...PAIR, ...talk`assistant: hm`, ...asStored(PAIR))).toEqual(
@@ -30,7 +30,7 @@ test('of a stored call and the equal call that the client sent, the second in th
   )
 })
 
-test('calls with equal arguments in different JSON notation count as copies', () => {
+test("a client's call is a copy of the stored call even if its arguments are the same JSON in another notation", () => {
   const same = talk`
     call a weather { "days": 2, "city": "Rome" }
     output a sunny
@@ -50,11 +50,11 @@ test.each([
   ['another output', talk`call a weather {"city":"Rome","days":2}`, talk`output a rain`],
   ['another id', talk`call b weather {"city":"Rome","days":2}`, talk`output b sunny`],
   ['another kind', talk`custom a weather {"city":"Rome","days":2}`, talk`custom-output a sunny`],
-])('a call with %s is no copy of a stored call', (_, call, output) => {
+])("a client's call with %s is no copy of the stored call", (_, call, output) => {
   expect(findCopies(...asStored(PAIR), ...call, ...output)).toEqual([])
 })
 
-test('a call is no copy of an equal call if only one of their outputs has an image', () => {
+test("a client's call is no copy of the stored call if only one of their outputs has an image", () => {
   const [call] = PAIR
   const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA' } as const
   const output = [{ type: 'input_text', text: 'sunny' } as const, image]
@@ -69,12 +69,12 @@ test('two equal calls that both come from the client, or both from the store, ar
   expect(findCopies(...asStored(PAIR), ...asStored(PAIR))).toEqual([])
 })
 
-test('an equal call with the same item id is a copy, even if both come from the client', () => {
+test('of two equal calls with the same item id, one is a copy, even if both come from the client', () => {
   const named = PAIR.map((item, at) => ({ ...item, id: `fc_${at}` }))
   expect(findCopies(...named, ...named)).toEqual([2, 3])
 })
 
-test('an equal call in another round is no copy', () => {
+test("a client's call is no copy of an equal stored call in another round", () => {
   expect(findCopies(...asStored(PAIR), ...talk`user: and now?`, ...PAIR)).toEqual([])
 })
 
@@ -89,14 +89,14 @@ test('if two equal calls share one output, one of them is a copy', () => {
 })
 
 test.each(OPAQUE_PAIRS.map((pair) => pair('id_1')))(
-  'a second call of the type $0.type and its output are copies',
+  "a client's call of the type $0.type is a copy of the stored one with the same id and output, and so is its output",
   (call, output) => {
     const pair: readonly Item[] = [call, output].map((raw) => ({ type: 'opaque', raw }))
     expect(findCopies(...asStored(pair).slice(0, 1), ...pair.slice(1), ...pair)).toEqual([2, 3])
   },
 )
 
-test('arguments of calls that are nested too deeply are compared as text', () => {
+test('calls whose arguments are nested too deeply for JSON are copies if their arguments are the same text', () => {
   const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
   const pair = talk`
     call a weather ${deep}

@@ -39,7 +39,7 @@ test('a call without a name is dropped, with its output', () => {
   ])
 })
 
-test('of a batch of calls, only those that got no output are dropped', () => {
+test('if some calls of a batch got no output, only these calls are dropped', () => {
   const { kept, notes } = prune(talk`
     thinks: two places
     call a
@@ -285,7 +285,7 @@ test('pruning keeps calls with outputs of each kind of tool', () => {
   )
 })
 
-test('of a stored call and the equal call that the client sent, the first in the list is sent', () => {
+test('if a client sends a call that is also stored, only the first of the two in the list is sent', () => {
   const [question, thought, call, output, ...rest] = talk`
     user: how warm is it?
     sealed: let me see

@@ -29,7 +29,7 @@ test('a call that never got an output gets a stub output whose text says that no
   expect(step.notes).toEqual([{ did: 'added', why: 'output-stubbed' }])
 })
 
-test('a stub output is added after the complete batch, which stays unchanged', () => {
+test('a stub output is added after all calls and outputs of its batch', () => {
   expect(
     addStubs(talk`
       sealed: first
@@ -59,7 +59,7 @@ test('a stub output is added after the complete batch, which stays unchanged', (
   )
 })
 
-test('each call with a repeated id gets a stub output of its own', () => {
+test('each call without an output gets a stub output of its own, even if calls have the same id', () => {
   expect(
     addStubs(talk`
       call 0 one

@@ -18,7 +18,7 @@ const readText = (item: Item | undefined) =>
   item !== undefined && 'output' in item ? textOf(item.output) : ''
 const NUMBERED = Array.from({ length: 300 }, (_, at) => `line ${at}`).join('\n')
 
-test('capping cuts a long output to its beginning and end, even the latest output', () => {
+test('a long output is capped to its beginning and end, even if it is the latest one', () => {
   const items = [
     ...talk`
       user: go
@@ -42,7 +42,7 @@ test('the note in a cut output contains the number of missing characters', () =>
   expect(NUMBERED.startsWith(head ?? '-') && NUMBERED.endsWith(tail ?? '-')).toBe(true)
 })
 
-test('capping outputs returns the same list without long outputs, and changes no other items', () => {
+test('capping outputs changes neither short outputs nor long items of other types', () => {
   const items = [
     outputOf('x'.repeat(400)),
     ...talk`
@@ -56,7 +56,7 @@ test('capping outputs returns the same list without long outputs, and changes no
 })
 
 describe('the hint how to read the rest of a cut output', () => {
-  test('the hint for reading the rest contains the range of missing characters', () => {
+  test('the hint how to read the rest of a capped output contains the range of missing characters', () => {
     const items = [outputOf('other', 'call_b'), outputOf(NUMBERED), outputOf('', 'call_c')]
     const [, capped] = expandable.run(items).items
     const text = readText(capped)
@@ -69,7 +69,7 @@ describe('the hint how to read the rest of a cut output', () => {
     expect(`${head}${piece?.text}${tail}`).toBe(NUMBERED)
   })
 
-  test('the hint for reading the rest is omitted if the call id is too long', () => {
+  test('the hint how to read the rest of a capped output is omitted if the call id is too long', () => {
     const text = readText(run(outputOf(NUMBERED, 'i'.repeat(300)), expandable))
     expect(text).not.toContain('expand_output')
     expect(text.length).toBeLessThanOrEqual(400)
@@ -169,7 +169,7 @@ test('any output is cut once, within the limit, without splitting surrogate pair
   )
 })
 
-test('how an output is cut does not depend on other items', () => {
+test('a long output is capped to the same text in any list of items', () => {
   fc.assert(
     fc.property(outputs, fc.array(outputs, { maxLength: 3 }), (given, others) => {
       const items = [...others, given].map((each) => outputOf(each))

@@ -25,7 +25,7 @@ test('reading an output range returns the requested characters and their range',
   expect(readOutputRange(items, 'a', { maxChars })?.text).toBe('0123456789')
 })
 
-test('a requested range is limited to the allowed length and to the output', () => {
+test('a requested range of an output is shortened to the allowed length, and ends where the output ends', () => {
   expect(readOutputRange(items, 'a', { from: 3, maxChars: 4 })).toMatchObject({ from: 3, to: 7 })
   expect(readOutputRange(items, 'a', { from: 8, to: 99, maxChars })?.text).toBe('89')
   expect(readOutputRange(items, 'a', { from: -5, to: 2, maxChars })?.text).toBe('01')

@@ -101,7 +101,7 @@ describe('shortening of old JSON outputs', () => {
     expect(shorten(name)).toContain('characters of this tool output were left out here')
   })
 
-  test('a JSON output is shortened independently of its age, and only once (C14)', () => {
+  test('an old JSON output is shortened to the same text at any age (C14)', () => {
     const { run } = shortenOldOutputs({ keepRounds: 0, minChars: 1, headChars: 60, tailChars: 60 })
     const [few, many] = [run(rounds(2, json)), run(rounds(9, json))]
     expect(many.items.slice(0, 3)).toEqual(few.items.slice(0, 3))
@@ -116,7 +116,7 @@ test('shortening an output keeps a lone surrogate', () => {
   expect(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))).toBe(shorten(torn))
 })
 
-test('old outputs of custom tools are shortened, and no other items', () => {
+test('outputs of custom tools are shortened when they are old, but not those of shell tools', () => {
   const items = talk`
     user: ${LONG}
     custom a grep ${LONG}

@@ -104,7 +104,7 @@ const anyConversation = fc.record({
 const RUNS = { numRuns: 25 }
 
 describe('a token budget in a growing conversation', () => {
-  test('an item that was dropped or shortened for a token budget stays so when the conversation grows, and cuts are at the start of a round', () => {
+  test('an item that was dropped or shortened to fit a token budget stays so when the conversation grows', () => {
     fc.assert(
       fc.property(anyConversation, ({ overrides, most, items }) => {
         const starts = new Set([0, ...findRoundStarts(items)])
@@ -130,7 +130,7 @@ describe('a token budget in a growing conversation', () => {
     )
   })
 
-  test('a token budget moves its cut at most once for each sixteenth of the budget that is added', () => {
+  test('the cut of a token budget moves at most once for each sixteenth of the budget by which the conversation grows', () => {
     fc.assert(
       fc.property(anyConversation, ({ overrides, most, items }) => {
         const plans = computePlans(items, overrides, most)
@@ -153,7 +153,7 @@ describe('a token budget in a growing conversation', () => {
     )
   })
 
-  test('the shortened list fits the token budget if its latest round does', () => {
+  test('a conversation is shortened to fit the token budget if its latest round fits', () => {
     const weigh = (items: readonly Item[]) =>
       items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
     fc.assert(

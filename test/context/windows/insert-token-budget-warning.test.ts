@@ -51,7 +51,7 @@ describe('the warning near the token limit (C61)', () => {
     expect(notes).toEqual([{ did: 'added', why: 'budget-warned' }])
   })
 
-  test('there is no token warning before the configured share is reached, or without a token count of the provider', () => {
+  test("there is no token warning while the provider's token count is unknown or below the configured share", () => {
     const items = toolLoop(2)
     expect(addWarning(items).items).toBe(items)
     const uncounted = { ...options(0.3), countTokens: () => null }
@@ -70,12 +70,12 @@ describe('the warning near the token limit (C61)', () => {
     expect(addWarning(items).items.findIndex(isWarning)).toBe(toolLoop(4).length + 1)
   })
 
-  test('the token warning is no part of the next round', () => {
+  test('the token warning is not sent in the next round', () => {
     const items = [...toolLoop(5), ...talk`assistant: Done.`, ...talk`user: Thanks.`]
     expect(addWarning(items).items).toBe(items)
   })
 
-  test('the number of tool rounds since the token warning is counted', () => {
+  test("the model's answers since the token warning are counted, one for each tool round", () => {
     expect(
       [2, 3, 4, 6].map((steps) => countAnswersSinceWarning(toolLoop(steps), options(0.3))),
     ).toEqual([null, 0, 1, 3])

@@ -34,7 +34,7 @@ test('a window keeps the latest rounds, and writes a note for each dropped item 
   ])
 })
 
-test('a window keeps the instructions at the head, which do not count (C30)', () => {
+test('a window keeps the leading instructions without counting them (C30)', () => {
   const items = talk`
     system: be brief
     developer: be kind
@@ -60,7 +60,7 @@ test('a window keeps a compaction or summary that replaces earlier items', () =>
   expect(listKept(items, 2)).toEqual([2, 5, 6])
 })
 
-test('a window never cuts within a round, however long the latest one is (C32)', () => {
+test('a window keeps the latest round complete, even if it exceeds the limit (C32)', () => {
   const items = talk`
     user: 0
     assistant: 1

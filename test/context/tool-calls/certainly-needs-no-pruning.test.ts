@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hasValidItemOrder } from '../../../src/context/tool-calls/has-valid-item-order.ts'
+import { certainlyNeedsNoPruning } from '../../../src/context/tool-calls/certainly-needs-no-pruning.ts'
 import { messyConversation, tidyConversation } from '../../support/conversations.ts'
 import { expectValidForProviders } from '../../support/laws.ts'
 import { talk } from '../../support/talk.ts'
 
-test('providers accept every list with a valid item order', () => {
+test('providers accept every list that the quick check finds to need no pruning', () => {
   fc.assert(
     fc.property(fc.oneof(tidyConversation, messyConversation), (items) => {
-      if (hasValidItemOrder(items)) expectValidForProviders(items)
+      if (certainlyNeedsNoPruning(items)) expectValidForProviders(items)
     }),
     { numRuns: 1000 },
   )
@@ -25,9 +25,9 @@ test.each([
   { items: [...DONE, ...talk`sealed: x`, ...talk`assistant: So.`] },
   { items: [...DONE, ...DONE] },
 ])(
-  'a list of complete batches with their reasoning has a valid item order: $items',
+  'the quick check finds that a list of complete batches with their reasoning needs no pruning: $items',
   ({ items }) => {
-    expect(hasValidItemOrder(items)).toBe(true)
+    expect(certainlyNeedsNoPruning(items)).toBe(true)
   },
 )
 
@@ -38,6 +38,6 @@ test.each([
   { items: [...CALLED, ...talk`user: On.`, ...talk`output a`] },
   { items: [...DONE, ...talk`call a`, ...talk`output a`] },
   { items: [...CALLED, ...talk`call b`, ...talk`output a`, ...talk`call c`] },
-])('a list that pruning may change has no valid item order: $items', ({ items }) => {
-  expect(hasValidItemOrder(items)).toBe(false)
+])('the quick check leaves a list that may need pruning to pruning: $items', ({ items }) => {
+  expect(certainlyNeedsNoPruning(items)).toBe(false)
 })

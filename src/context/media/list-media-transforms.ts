@@ -1,4 +1,7 @@
-/** Lists the transforms that decide which media are sent: one adds images of answers, the other hides media. */
+/**
+ * Lists the transforms that decide which media are sent: one adds images of answers to questions, the other replaces
+ * media by notices.
+ */
 import type { Item } from '../../core/item.ts'
 import { MEDIA_KINDS, type MediaKind } from '../../core/media/content-part-media.ts'
 import { addAnswerImagesToNextQuestion } from './add-answer-images-to-next-question.ts'
@@ -12,7 +15,7 @@ interface MediaTransformOptions {
   readonly conversation?: readonly Item[] | undefined
 }
 
-export function listVisibilityTransforms({
+export function listMediaTransforms({
   rules,
   acceptedMediaKinds = ALL_KINDS,
   conversation,
@@ -25,7 +28,7 @@ export function listVisibilityTransforms({
   if (showsAll && !reuses && acceptedMediaKinds.size === ALL_KINDS.size) return []
   const reused = Math.min(images ?? MAX_REUSED_IMAGES, MAX_REUSED_IMAGES)
   return [
-    // Images of answers are added first, so that the limits count them.
+    // Images of answers are added first, so that the limits on media count them.
     ...(reuses ? [addAnswerImagesToNextQuestion({ maxImages: reused, conversation })] : []),
     replaceHiddenMedia({ rules, acceptedMediaKinds, conversation }),
   ]

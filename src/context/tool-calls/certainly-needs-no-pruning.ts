@@ -1,12 +1,12 @@
 /**
- * Checks quickly whether a list needs no pruning: outputs directly follow their calls, reasoning is followed by
- * a model item, and no call id repeats in a round. Most lists pass, which saves pairing calls with outputs. A list
+ * Checks quickly whether a list certainly needs no pruning: outputs directly follow their calls, reasoning is followed
+ * by a model item, and no call id repeats in a round. Most lists pass, which saves pairing calls with outputs. A list
  * that fails may still be valid; `pruneOrphans` then finds nothing to change.
  */
 import type { Item } from '../../core/item.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 
-export function hasValidItemOrder(items: readonly Item[]): boolean {
+export function certainlyNeedsNoPruning(items: readonly Item[]): boolean {
   /** The ids of calls whose output has not come yet. */
   const waiting = new Set<string>()
   const ids = new Set<string>()
