@@ -33,8 +33,8 @@ export interface ImageFigures {
 export const WITH_IMAGES: Readonly<Record<string, ConversationOptions>> = {
   'an agent with tools, as above': {},
   'questions and answers of 1,500 characters together': { isChat: true },
-  'of 6,000': { isChat: true, textLengthFactor: 4 },
-  'of 30,000': { isChat: true, textLengthFactor: 20 },
+  'questions and answers of 6,000 characters together': { isChat: true, textLengthFactor: 4 },
+  'questions and answers of 30,000 characters together': { isChat: true, textLengthFactor: 20 },
 }
 
 /** Of the first conversations of a kind. */

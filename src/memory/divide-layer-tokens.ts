@@ -1,11 +1,13 @@
 /**
- * Divides a token limit among memory layers (blocks of text beside the conversation). First each
- * layer gets its minimum; if the minimums exceed the limit, each gets a proportional share. The
- * remaining tokens are divided in proportion to the difference between maximum and minimum.
+ * Divides the token limit that a policy sets for all memory layers (blocks of text beside the
+ * conversation). Each layer gets its minimum. The tokens that remain are divided in proportion to
+ * each layer's maximum minus its minimum. For example, a limit of 1000 for two layers with 200 to
+ * 400 and 200 to 1000 tokens gives 320 and 680. A limit below the sum of the minimums is divided in
+ * proportion to the minimums.
  *
- * The result depends only on these numbers, so it is the same in every request. The sum never
- * exceeds the limit, and no layer gets more than its maximum. For example, a limit of 1000 for two
- * layers with 200 to 400 and 200 to 1000 tokens gives 320 and 680.
+ * The sum of the shares never exceeds the limit, and no layer gets more than its maximum. The
+ * shares depend only on the limit, the minimums and the maximums, so they are the same in every
+ * request with the same policy.
  */
 export interface TokenRange {
   readonly minTokens: number
@@ -24,8 +26,9 @@ export function divideLayerTokens(total: number, ranges: readonly TokenRange[]):
 }
 
 /**
- * Divides `total` by weight into integers: 10 by weights 10 and 20 gives 4 and 6. Tokens lost by
- * rounding go to the first entries. No entry gets more than its weight.
+ * Divides `total` tokens into integer shares in proportion to `weights`, e.g. 10 tokens by the
+ * weights 10 and 20 into 4 and 6. The tokens that remain after rounding down go to the first
+ * shares. No share exceeds its weight.
  */
 function divideByWeight(total: number, weights: readonly number[]): readonly number[] {
   const weightSum = sum(weights)

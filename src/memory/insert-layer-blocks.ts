@@ -1,11 +1,13 @@
 /**
- * Inserts the text of memory layers (blocks of text beside the conversation) into the prompt, each
- * as a developer message in a tag. Stable blocks come after the leading instructions, changes of
- * stable blocks before the question of their round, volatile blocks before the latest question.
+ * Inserts the texts of memory layers (blocks of text beside the conversation) into the prompt, each
+ * as a developer message in a tag. Stable blocks, which rarely change, come after the leading
+ * instructions. Changes of a stable block come before the question of the round in which they are
+ * first sent. Volatile blocks, which may change with every question, come before the latest
+ * question.
  *
- * With these positions, a block does not move between the requests of a round, the user's text
- * stays last, and the provider's cache keeps everything before the previous question. A provider
- * may move only stable blocks into its system prompt.
+ * With these positions, a block does not move between the requests of a round, the user's question
+ * comes after the memories, and the provider's cache keeps everything before the previous question.
+ * Only stable blocks may be moved into a system prompt when the request is encoded for a provider.
  *
  * The messages exist in this request only: they are not stored, cut or summarized. Rounds (a user
  * message and everything up to the next one) are counted in the complete conversation, even if the
@@ -27,14 +29,14 @@ import type { LayerStability, LayerChange } from './memory-layer-interface.ts'
 export interface RenderedBlock {
   readonly name: string
   readonly stability: LayerStability
-  /** The text of the block; `''` if there are only changes. */
+  /** The text of the block; `''` if only changes are sent. */
   readonly text: string
   readonly changes: readonly LayerChange[]
 }
 
 /**
- * Returns a transform that inserts the blocks. If the transform runs on a part of the conversation,
- * `conversation` is the complete list of items.
+ * Returns a transform that inserts the blocks into a prompt. If the prompt is only a part of the
+ * conversation, rounds are counted in `conversation`, the complete list of items.
  */
 export function insertLayerBlocks(
   blocks: readonly RenderedBlock[],
@@ -78,8 +80,8 @@ export function insertLayerBlocks(
 export const LAYER_TRANSFORM_NAME = 'place-layers'
 
 /**
- * Returns the name of the layer that made a message; `null` for all other items. Clients cannot set
- * this field, so the message is gateway-generated.
+ * Returns the name of the memory layer whose text a message contains; `null` for all other items.
+ * Only the gateway can set the field with this name, so a client cannot imitate such a message.
  */
 export function readItemLayer(item: Item): string | null {
   const name = readGatewayFields(item)?.['layer']
@@ -112,8 +114,9 @@ const CHANGED_SUFFIX = '_changed'
 
 interface PositionedMessage {
   /**
-   * Number of the round (from 1) before whose question the message is inserted. `BEFORE_HISTORY`:
-   * after the leading instructions. `LATEST_ROUND`: before the latest question.
+   * Number of the round, counted from 1, before whose question the message is inserted.
+   * `BEFORE_HISTORY` (0) stands for the position after the leading instructions, `LATEST_ROUND`
+   * (Infinity) for the position before the latest question.
    */
   readonly round: number
   readonly message: Message
@@ -156,11 +159,10 @@ function groupByIndex(
   const findIndex = (round: number): number | null => {
     if (round === BEFORE_HISTORY) return head
     const start = round === LATEST_ROUND ? latestRoundStart : findRoundStart(round)
-    // The prompt may lack this round, e.g. if the transform runs on the first part of the
-    // conversation only.
+    // The prompt may lack the round, e.g. if it contains only the first part of the conversation.
     if (start === undefined) return null
     let index = Math.max(head, start)
-    // Moves the position forward to the next one that does not separate a call from its output.
+    // A call and its output must stay together, so the message comes after both.
     while (index < items.length && insertionPoints[index] !== true) index += 1
     return index
   }
@@ -173,8 +175,9 @@ function groupByIndex(
 }
 
 /**
- * Returns the index of the first item whose position in the complete conversation is at least
- * `start`.
+ * Finds where a round begins in a prompt with only a part of the conversation. Returns the index of
+ * the first item whose position in the complete conversation is at least `start`; `undefined` if
+ * there is none.
  */
 function findFirstIndexFrom(
   start: number | undefined,

@@ -1,6 +1,7 @@
 /**
  * Loads the blocks of all enabled memory layers in parallel, each with its own timeout. A layer
- * that fails, is late or is too long is left out with a note; the answer does not fail.
+ * that fails or is late, or whose block cannot be shortened to its token limit, is left out with a
+ * note; the answer does not fail.
  */
 import type { Note } from '../core/note.ts'
 import type { LayerRules } from '../core/context-policy.ts'
@@ -20,14 +21,17 @@ import { renderLayerMessage, type RenderedBlock } from './insert-layer-blocks.ts
 export interface LoadedLayers {
   readonly blocks: readonly RenderedBlock[]
   readonly notes: readonly Note[]
-  /** The policy's rules with which the layers were loaded. */
+  /** The rules of the context policy with which the blocks were loaded. */
   readonly rules: LayerRules
 }
 
-/** The part of the context that is the same for all layers; each layer has its own token limit. */
+/**
+ * The layer context without the token limit, which is the only field that differs between the
+ * layers.
+ */
 export type SharedLayerContext = Omit<LayerContext, 'tokenLimit'>
 
-/** A layer with its share of the token limit. */
+/** An enabled memory layer with its share of the policy's token limit for all layers. */
 export interface BudgetedLayer {
   readonly layer: MemoryLayer
   readonly tokenLimit: number
@@ -55,8 +59,8 @@ export function isAnyLayerEnabled(layers: readonly MemoryLayer[], rules: LayerRu
 }
 
 /**
- * Returns the enabled layers with their token limits, in the order in which their blocks are
- * inserted.
+ * Returns the enabled layers, each with its share of the policy's token limit for all layers. They
+ * are in the order in which their blocks are inserted.
  */
 export function budgetEnabledLayers(
   layers: readonly MemoryLayer[],
@@ -76,7 +80,8 @@ async function loadLayerBlock(
 ): Promise<RenderedBlock | Note | null> {
   const { name } = layer
   try {
-    // The tag around the block counts toward the token limit, too.
+    // The tag around the block counts toward the layer's token limit, so the text gets only the
+    // rest.
     const textTokens =
       tokenLimit -
       estimateItemTokens(renderLayerMessage({ name, stability: layer.getStability(context) }, ''))
@@ -94,8 +99,9 @@ async function loadLayerBlock(
 const MAX_TIMEOUT_MS = 5000
 
 /**
- * Shortens the block if its complete message exceeds the layer's token limit. Checks again after
- * shortening, because `shortenTo` counts only the text without its tag.
+ * Makes the block fit the layer's token limit: returns it unchanged, shortened, or as a note that
+ * it is too long; `null` if it is empty. A shortened block is measured again, because `shortenTo`
+ * does not count the escape characters in the message.
  */
 function fitBlock(
   { text, changes = [], shortenTo }: LayerBlock,

@@ -19,28 +19,34 @@ export interface MemoryLayer {
   /** Name of the layer, and of the tag around its block, e.g. `facts`. */
   readonly name: string
   /**
-   * Blocks at the same position are inserted in ascending order of this number. Tokens that are
-   * lost when the token limit is divided go to the layers with the lowest numbers.
+   * Layers are sorted by this number. Blocks at the same position in the prompt are inserted in
+   * this order, lowest first. The tokens that remain after rounding, when the token limit is
+   * divided among the layers, go to the layers with the lowest numbers.
    */
   readonly order: number
   readonly isEnabled: (rules: LayerRules) => boolean
   /**
-   * `stable`: the block is sent before the history and must change rarely (versioned memories:
-   * every 20 rounds); changes in between are sent before the question of their round. `volatile`:
-   * the complete text is sent before the latest question and may change with every question.
+   * `stable`: the block is sent before the history and must rarely change, e.g. that of a versioned
+   * memory every 20 rounds; changes in between are sent before the question of their round.
+   * `volatile`: the complete block is sent before the latest question and may change with every
+   * question.
    */
   readonly getStability: (context: Pick<LayerContext, 'owner' | 'rules'>) => LayerStability
   /**
-   * The layer gets at most `maxTokens` tokens, and at least `minTokens` if the policy's limit
-   * allows the minimums of all layers.
+   * Share of the policy's token limit for all layers: at most `maxTokens`, and at least `minTokens`
+   * if the limit is enough for the minimums of all enabled layers.
    */
   readonly minTokens: number
   readonly maxTokens: number
-  /** Time after which the layer is left out, at most 5,000 ms. */
+  /**
+   * Time after which the request continues without the layer's block. More than 5,000 ms count as
+   * 5,000 ms.
+   */
   readonly timeoutMs: number
   /**
-   * Resolves to the layer's block, or to `null` if there is nothing to send. May throw. The text
-   * must not change without new data, because a change invalidates the provider's cache.
+   * Resolves to the layer's block, or to `null` if there is nothing to send. May throw. The same
+   * stored data and question must give the same text, because a change invalidates the provider's
+   * cache.
    */
   readonly loadBlock: (context: LayerContext, defer: RunInBackground) => Promise<LayerBlock | null>
   /** Updates the stored memory in the background after a completed answer. May throw. */
@@ -50,40 +56,47 @@ export interface MemoryLayer {
 export type LayerStability = 'stable' | 'volatile'
 
 /**
- * Registers work that continues after the answer. Some hosts, e.g. Workers, stop work that is not
- * registered.
+ * Registers work that may continue after the answer was sent. Some hosts, e.g. Cloudflare Workers,
+ * stop unregistered work at that time.
  */
 export type RunInBackground = (work: Promise<unknown>) => void
 
 export interface LayerContext {
   readonly owner: Caller
   /**
-   * Key under which the memories of this conversation are stored. `null` if the key is not known
-   * yet, or if nothing is stored.
+   * Key of the conversation, under which its memories are stored. `null` if the key is not known
+   * yet, or if the conversation is not stored.
    */
   readonly thread: string | null
   /**
-   * Id of the latest stored turn before this answer; `null` if there is none. If that turn has been
-   * deleted by the time a version is saved, the version is not kept.
+   * Id of the latest stored turn before this answer; `null` if there is none. If that turn is
+   * deleted before a new version of a memory is saved, this version is not stored.
    */
   readonly parent: string | null
   readonly isTemporary: boolean
   /**
-   * Time at which the request began. Data is not stored if its source was deleted after this time.
+   * Time at which the request began. A memory is not stored if the data from which it is derived
+   * was deleted after this time.
    */
   readonly jobStartedAtMs: number
-  /** The complete conversation before the answer, before the context policy shortens it. */
+  /**
+   * All items of the conversation before the answer. The context policy may send only a part of
+   * them.
+   */
   readonly items: readonly Item[]
   /**
-   * Number of the latest question, counted from 1 in the complete conversation, so that all
-   * replicas use the same number.
+   * Number of the latest question, counted from 1. It is counted in the complete conversation, so
+   * that all replicas use the same number.
    */
   readonly round: number
   /** The text of the latest question. */
   readonly question: string
   readonly model: string
   readonly rules: LayerRules
-  /** Limit of this layer in estimated tokens; the same in every request with this policy. */
+  /**
+   * Max number of estimated tokens of the block's text. It is the same in every request with this
+   * policy, so that the text does not change without new data.
+   */
   readonly tokenLimit: number
   readonly ports: LayerPorts
 }
@@ -97,15 +110,18 @@ export interface LayerPorts {
   readonly newTurnId: () => string
 }
 
-/** The text of one layer, without its tag. */
+/** The block of text that a memory layer adds to the prompt, without the tag around it. */
 export interface LayerBlock {
   /**
-   * The text of the block. For a versioned stable layer: the last snapshot of its memory. A
-   * snapshot is made every 20 rounds (1–20, 21–40, …), and earlier if the changes exceed their
-   * token limit. `''` if the memory was empty then.
+   * The text of the block. For a stable layer with versions, e.g. the working memory, this is a
+   * snapshot: the memory at the start of the current 20 rounds (1–20, 21–40, …), or a later state
+   * if the changes since then exceeded their token limit. `''` if the memory was empty then.
    */
   readonly text: string
-  /** For a stable layer: the later changes of its memory, which stay where they were first sent. */
+  /**
+   * For a stable layer: the changes of its memory after the snapshot in `text`. Each stays at the
+   * position where it was first sent.
+   */
   readonly changes?: readonly LayerChange[]
   /**
    * Returns the text in at most this many tokens (by `estimateTokens`), or `null` if so short a
@@ -115,7 +131,7 @@ export interface LayerBlock {
 }
 
 export interface LayerChange {
-  /** Number of a round, from 1. The change is sent before the question of this round. */
+  /** The change is sent before the question of this round (counted from 1). */
   readonly round: number
   readonly text: string
 }
@@ -123,8 +139,8 @@ export interface LayerChange {
 export interface LayerAnswer {
   readonly outcome: Outcome
   /**
-   * Sends a request to the model that answered, or to the model that the policy names. Throws if
-   * the answer is incomplete.
+   * Sends a request of the layer to the model that the policy names, or to the model that gave this
+   * answer. Throws if the response is incomplete.
    */
   readonly askModel: (request: LayerModelRequest) => Promise<string>
 }

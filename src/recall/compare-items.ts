@@ -1,13 +1,14 @@
 /**
- * Compares items that the gateway recorded with items that a client sends back. Ids, statuses and
- * origins are ignored, because most clients do not return them.
+ * Compares items that the gateway recorded with items that a client sends back, to recognize them.
+ * Differences of ids, statuses and origins do not count, because most clients do not return these
+ * fields.
  */
 import type { Item, Part } from '../core/item.ts'
 import { isObject, tryParseJson } from '../core/json/json.ts'
 
 /**
- * True if the client's item lacks nothing of the recorded item, so the client's item can be sent
- * upstream unchanged.
+ * True if the client's item has all content of the recorded item, so that the client's item can be
+ * sent upstream unchanged.
  */
 export function hasSameContent(recorded: Item, clientItem: Item): boolean {
   if (recorded === clientItem) return true
@@ -30,8 +31,8 @@ export function hasSameContent(recorded: Item, clientItem: Item): boolean {
 }
 
 /**
- * Returns an item's provider-specific fields except `backstory`, which only the gateway reads.
- * Returns `null` if the item has no other such field.
+ * Returns an item's provider-specific fields without `backstory`, which only the gateway uses.
+ * Returns `null` if no other field remains.
  */
 function readClientVisibleFields({ native }: Item): object | null {
   if (native === undefined) return null
@@ -41,7 +42,8 @@ function readClientVisibleFields({ native }: Item): object | null {
 
 /**
  * True if both items are calls of the same tool with the same arguments. Function arguments are
- * compared as JSON, because clients may reformat them. The caller has compared the call ids.
+ * compared as JSON, because clients may reformat them. Call ids are not compared here: both must be
+ * equal already.
  */
 export function isSameCall(recorded: Item, clientItem: Item): boolean {
   if (recorded.type === 'function_call' && clientItem.type === 'function_call')
@@ -56,9 +58,10 @@ export function isSameCall(recorded: Item, clientItem: Item): boolean {
 }
 
 /**
- * Lists the keys of a hosted tool's item, e.g. of a web search that the upstream ran: its id and
- * its content. Two items that share a key count as the same item, because a client may return an
- * item with changed fields or without its id.
+ * Lists the keys by which an item of a hosted tool (one that the upstream runs, e.g. web search) is
+ * recognized: its id and its content. A recorded and a client's item that share one key count as
+ * the same item, because a client may return the item with changed fields or without its id. Empty
+ * for other items.
  */
 export function listHostedItemKeys(item: Item): readonly string[] {
   if (item.type !== 'opaque') return []
@@ -68,8 +71,8 @@ export function listHostedItemKeys(item: Item): readonly string[] {
 }
 
 /**
- * Lists the keys of a reasoning item: its id and its encrypted content. Two reasoning items that
- * share a key count as the same item. Empty for other items.
+ * Lists the keys by which a reasoning item is recognized: its id and its encrypted content. A
+ * recorded and a client's item that share one key count as the same item. Empty for other items.
  */
 export function listReasoningKeys(item: Item): readonly string[] {
   if (item.type !== 'reasoning') return []
@@ -95,8 +98,8 @@ function removeMetadata(item: object): object {
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Removes empty `annotations` and `logprobs` from a text part. The Responses API always writes both
- * lists, Chat Completions only non-empty ones, and this difference must not count.
+ * Removes empty `annotations` and `logprobs` from a text part, so that both APIs' forms of it are
+ * equal: the Responses API always writes both lists, Chat Completions only if they are not empty.
  */
 function removeEmptyLists(part: Part): Part {
   if (part.type !== 'output_text' && part.type !== 'input_text') return part
@@ -131,8 +134,8 @@ function isEqual(first: unknown, second: unknown): boolean {
 }
 
 /**
- * Serializes a value as JSON with sorted field names. Two values give the same text if `isEqual`
- * returns true for them: `{b: 1, a: 2}` → `{"a":2,"b":1}`.
+ * Serializes a value as JSON with sorted field names, so that values which are equal for `isEqual`
+ * give the same text: `{b: 1, a: 2}` → `{"a":2,"b":1}`.
  */
 function serializeCanonically(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(serializeCanonically).join()}]`

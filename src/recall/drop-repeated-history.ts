@@ -3,8 +3,9 @@
  * (`previous_response_id`). For example, some clients repeat the previous answer before the outputs
  * of its tool calls.
  *
- * The client's item that matches closest to the end of the stored conversation counts as the last
- * repeated item. Every item after it is new, even if it has an id that occurred before.
+ * Only items before the request's first user message or instruction can be repetitions, and only of
+ * items after the last stored user message. The last repetition is the one that matches the latest
+ * stored item. Items after it are new, even if they have a call id that occurred before.
  */
 import { textOf, type Item } from '../core/item.ts'
 import { readToolCallIdentity, isToolCallOutput } from '../core/items/tool-call-pairs.ts'
@@ -17,7 +18,10 @@ import { filterItems } from '../context/edit-items.ts'
 import type { TransformResult } from '../context/transform-interface.ts'
 import { appendToGroup } from './map-and-list-helpers.ts'
 
-/** Returns `clientItems` without the items that repeat `history`, with a note for each of them. */
+/**
+ * Returns `clientItems` without the items that repeat the stored conversation `history`, with a
+ * note for each of them.
+ */
 export function dropRepeatedHistory(
   history: readonly Item[],
   clientItems: readonly Item[],
@@ -32,9 +36,9 @@ export function dropRepeatedHistory(
 }
 
 /**
- * Returns the indexes of the client's items that repeat stored items. The search starts with the
- * client's item that matches closest to the end of the stored items, and goes backward through both
- * lists. So the matches are in the stored order.
+ * Returns the indexes of the client's items (`repeated`) that repeat the last stored items
+ * (`tail`). The search starts with the client's item that matches the latest stored item, and goes
+ * backward through both lists. An item that matches only out of order counts as new.
  */
 function findRepeatedItems(tail: readonly Item[], repeated: readonly Item[]): ReadonlySet<number> {
   const repeatedIndexes = new Set<number>()
@@ -57,13 +61,13 @@ function findRepeatedItems(tail: readonly Item[], repeated: readonly Item[]): Re
 
 interface ItemKeys {
   /**
-   * Keys of an item, e.g. `call function call_1`. Two items that share a key count as the same
-   * item.
+   * Keys that identify the item, e.g. `call function call_1`. A stored and a client's item that
+   * share a key count as the same item.
    */
   readonly keys: readonly string[]
   /**
-   * Text of a message without whitespace and markers; `null` for other items and for messages
-   * without text.
+   * Text of a message without whitespace and markers, to find it in a message that a client joined
+   * from several. `null` for other items and for messages without text.
    */
   readonly text: string | null
 }
@@ -91,9 +95,9 @@ interface ItemRange {
 }
 
 /**
- * Indexes the last stored items, and returns a search in them. The search finds the last item
- * before an index that shares a key with the client's item, or the consecutive messages that the
- * client joined into one.
+ * Indexes the last stored items, so that they are not read again for each item of the client.
+ * `find` searches for a client's item before the index `searchEnd`: it returns the last stored item
+ * with one of its keys, or the last consecutive messages that the client joined into it.
  */
 function indexHistoryTail(tail: readonly Item[]) {
   const itemKeys = tail.map((item) =>
@@ -133,15 +137,16 @@ function indexHistoryTail(tail: readonly Item[]) {
 }
 
 /**
- * Limits the search for messages that a client joined into one, because its cost is quadratic.
- * Above the limit, a repeated message is treated as new.
+ * Max number of comparisons in the search for messages that a client joined into one. Without this
+ * limit, the cost would be quadratic. Beyond it, a message that repeats joined messages counts as
+ * new.
  */
 const MAX_COMPARISONS = 100_000
 const CHARS_PER_COMPARISON = 100
 
 /**
- * Returns the last of the ascending positions that is smaller than `end`, e.g. `([2, 5, 9], 9)` →
- * 5; -1 if there is none.
+ * Returns the highest of the ascending positions below `end`, e.g. `([2, 5, 9], 9)` → 5; -1 if
+ * there is none.
  */
 function findLastBefore(positions: readonly number[], end: number): number {
   return positions[findLowerBound(positions, end) - 1] ?? -1

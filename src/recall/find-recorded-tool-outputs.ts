@@ -1,7 +1,8 @@
 /**
  * Finds the recorded output of a recorded tool call. The gateway stores an output in the input of
- * the next turn. Call ids repeat in a conversation (some providers count them from 0 in each
- * answer), so an output is found by its call's turn and number, not only by the call id.
+ * the turn after the call. Call ids repeat in a conversation (some providers count them from 0 in
+ * each answer). So an output is found by the turn that made the call, and by the call's number
+ * among that turn's calls with the same id.
  */
 import type { Item } from '../core/item.ts'
 import {
@@ -21,9 +22,9 @@ export interface RecordedOutput {
 }
 
 /**
- * Returns the recorded output of a turn's call. `callKey` is e.g. `function call_0`; `callNumber` is the
- * call's number among the turn's calls with this key, from 0. Returns `null` if no output was
- * recorded.
+ * Returns the recorded output of a call that `turn` made; `null` if no output was recorded.
+ * `callKey` is the kind of the tool and the call id, e.g. `function call_0`; since ids repeat,
+ * `callNumber` counts the turn's calls with this key, from 0.
  */
 export type FindToolOutput = (
   turn: RecordedTurn,
@@ -32,15 +33,16 @@ export type FindToolOutput = (
 ) => RecordedOutput | null
 
 /**
- * Returns a lookup for the outputs of all calls that the matched turns made. `matchedTurns` are in
- * the order of the client's list. An output is found in the inputs of these turns and of their
- * ancestors.
+ * Returns a function that finds the recorded output of a call. `matchedTurns` are the stored turns
+ * of the client's answers, in the order of its list. Only outputs in the inputs of these turns and
+ * of their ancestors are found. If a call has several outputs, the first one in this order is
+ * taken.
  */
 export function indexRecordedOutputs(
   matchedTurns: readonly RecordedTurn[],
   ancestry: TurnAncestry,
 ): FindToolOutput {
-  // If no turn has a tool output in its input, the search below would find nothing.
+  // Without a tool output in the input of any turn, there is nothing to find.
   if (!ancestry.allTurns.some(({ input }) => input.some(isToolCallOutput))) return () => null
   const matchedTurnSet = new Set(matchedTurns)
   const outputsByTurn = matchOutputsToCallers(matchedTurns, ancestry)
@@ -65,8 +67,8 @@ export function indexRecordedOutputs(
 }
 
 /**
- * Returns a key that a tool call and its output share, e.g. `function call_1`. Returns `null` if
- * the item is not the requested `side` (`call` or `output`) of a tool call.
+ * Returns a key that a tool call and its output have in common, e.g. `function call_1`. Returns
+ * `null` if the item is not the requested side (`call` or `output`) of a tool call.
  */
 export function readToolCallKey(item: Item, side: ToolCallIdentity['side']): string | null {
   const callEnd = readToolCallIdentity(item)
@@ -82,9 +84,9 @@ interface MatchedOutput {
 }
 
 /**
- * Returns for each turn the tool outputs in its input, each with the nearest ancestor that made the
- * call. Walks the tree of turns depth-first with a stack of the calls on the current path, so that
- * each turn is visited once.
+ * Returns for each turn the tool outputs in its input, each with the turn that made the call: the
+ * nearest ancestor with a call of the same name. To visit each turn only once, the tree of turns is
+ * walked depth-first, with a stack of the calls between the root and the current turn.
  */
 function matchOutputsToCallers(
   matchedTurns: readonly RecordedTurn[],
@@ -117,7 +119,8 @@ function matchOutputsToCallers(
 
 /**
  * One step of the walk through the tree of turns. If `callsToLeave` is `null`, the walk enters the
- * turn; else it leaves the turn and removes these calls of it from the current path.
+ * turn. Otherwise it leaves the turn and removes the turn's calls from the stack, because turns in
+ * other branches did not follow them.
  */
 interface WalkStep {
   readonly turn: RecordedTurn
@@ -125,8 +128,9 @@ interface WalkStep {
 }
 
 /**
- * Lists the tool calls (or the outputs) among the items, each with a name that counts equal keys
- * from 0. For example, the second call with the id `call_0` gets the name `1 function call_0`.
+ * Lists the tool calls (or the outputs) among the items, each with a name that is unique among them
+ * although call ids repeat. For example, the second call with the id `call_0` gets the name `1
+ * function call_0`, and so does the second output.
  */
 function numberCallEnds(items: readonly Item[], side: ToolCallIdentity['side']) {
   const counts = new Map<string, number>()
@@ -140,8 +144,9 @@ function numberCallEnds(items: readonly Item[], side: ToolCallIdentity['side']) 
 }
 
 /**
- * Builds the tree of `turns` and their ancestors from the stored parent of each turn. If damaged
- * links form a circle, the circle has no root, so its turns are left out.
+ * Builds the tree of `turns` and their ancestors from the stored parent of each turn. If the
+ * parents form a circle, because the stored data is damaged, the circle has no root, so the walk
+ * does not reach its turns.
  */
 function buildTurnTree(turns: readonly RecordedTurn[], ancestry: TurnAncestry) {
   const roots: RecordedTurn[] = []

@@ -1,4 +1,4 @@
-/** Helpers for maps of lists, sorted lists, and lists with gaps. */
+/** Helpers for maps of lists, sorted lists, and lists in which some values are `null`. */
 
 /**
  * Appends a value to the list that a map has for a key; creates the list for the first value. For
@@ -11,8 +11,8 @@ export function appendToGroup<Key, Value>(groups: Map<Key, Value[]>, key: Key, v
 }
 
 /**
- * Returns the index of the first number that is at least `minimum`; the array's length if all are
- * smaller, e.g. `([2, 5, 9], 4)` → 1. The numbers must be ascending.
+ * Searches sorted numbers: returns the index of the first one that is at least `minimum`, e.g.
+ * `([2, 5, 9], 4)` → 1. Returns the array's length if all are smaller.
  */
 export function findLowerBound(ascending: readonly number[], minimum: number): number {
   let [low, high] = [0, ascending.length]

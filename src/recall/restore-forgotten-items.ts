@@ -1,7 +1,7 @@
 /**
  * Restores the items that a client omits when it sends a conversation again, e.g. reasoning and
  * tool calls. They come from the stored turns. If it is not certain which turn generated an answer,
- * the answer stays as the client sent it, without its markers.
+ * the answer stays as the client sent it, without its markers (hidden texts that name turns).
  *
  * If nothing changes, the client's list object is returned.
  */
@@ -28,7 +28,7 @@ import {
 import { buildTurnAncestry } from './turn-ancestry.ts'
 
 export interface RestoreOptions {
-  /** True if tool calls and outputs that the client omits are restored. */
+  /** True if the context policy restores tool calls and outputs that the client omits. */
   readonly replaysTools: boolean
 }
 
@@ -41,22 +41,22 @@ export interface RestoredHistory {
    */
   readonly notes: readonly Note[]
   /**
-   * The turn that generated the last answer in the client's list, i.e. the parent of the next turn;
-   * `null` if unknown.
+   * The stored turn that generated the last answer in the client's list, i.e. the parent of the
+   * next turn; `null` if it was not found.
    */
   readonly parent: RecordedTurn | null
   /** The first turn that answers the latest user message; `null` if none was found. */
   readonly firstTurnOfAnswer: RecordedTurn | null
-  /** Index in the client's list of the first item after the last model-made item. */
+  /** Index in the client's list of the first item after its last answer; 0 if it has no answer. */
   readonly newItemsStart: number
-  /** All stored turns that were found in the client's list, in its order. */
+  /** All stored turns that were matched with answers in the client's list, in its order. */
   readonly usedTurns: readonly RecordedTurn[]
 }
 
 /**
  * Returns the client's list with the items that it omits. `chat` is the result of
- * `splitIntoSegments(items)`. `omittedTurnIds` are ids of stored turns that were not loaded,
- * because there are too many.
+ * `splitIntoSegments(items)`, and `turns` are the stored turns that may belong to it.
+ * `omittedTurnIds` are ids of stored turns that were not loaded, because there are too many.
  */
 export function restoreForgottenItems(
   items: readonly Item[],
@@ -72,8 +72,8 @@ export function restoreForgottenItems(
   }
   const matches = matchTurnsToSegments(items, chat, ancestry)
   const matchedTurns = matches.turnsBySegment.flat()
-  // Leaves out continued answers that were extracted from a turn's input, because they are not
-  // stored as turns.
+  // A continued answer may have been extracted from a turn's input. It is left out here, because it
+  // is not a stored turn.
   const usedTurns = matchedTurns.filter((turn) => ancestry.findTurn(turn.id) === turn)
   const findOutput = indexRecordedOutputs(matchedTurns, ancestry)
   const pairIndexes = usedTurns.length === 0 ? null : findToolCallPairs(items)
@@ -130,14 +130,15 @@ export function restoreForgottenItems(
 const NO_TURN_IDS: ReadonlySet<string> = new Set()
 
 /**
- * Returns why a marker is removed: its turn was loaded (`marker-removed`), was not loaded because
- * there are too many (`beyond-memory`), or is not stored (`marker-unknown`).
+ * Returns the reason for the note on a removed marker: its turn was loaded (`marker-removed`), was
+ * not loaded because there are too many (`beyond-memory`), or is not stored (`marker-unknown`).
  */
 type ExplainMarker = (turnId: string) => 'marker-removed' | 'marker-unknown' | 'beyond-memory'
 
 /**
- * Finds the calls of an answer segment whose outputs the client sends. Also finds the outputs
- * between the segment and the next one (before `gapEnd`) whose calls the client omits.
+ * Finds which halves of tool calls the client sends. `answeredCalls` are the segment's calls whose
+ * outputs it sends, too. `unpairedOutputKeys` are the keys of the outputs before the next segment
+ * (before `gapEnd`) whose calls it omits.
  */
 function findClientOutputs(
   items: readonly Item[],
@@ -158,7 +159,7 @@ function findClientOutputs(
   }
 }
 
-/** Returns the client's items without markers. Drops a message that has only markers. */
+/** Removes the markers of a segment without turns. Drops messages that have only markers. */
 function removeSegmentMarkers(
   items: readonly Item[],
   segment: Segment,
@@ -180,8 +181,8 @@ function removeSegmentMarkers(
 
 /**
  * Adds notes about an answer segment's markers: one note for each reason why the turn of a marker
- * was not loaded. If all turns were loaded, the first message gets the note `marker-removed`,
- * unless it has another note.
+ * was not loaded. If all their turns were loaded, the first message gets the note `marker-removed`,
+ * unless it has another note already.
  */
 function addMarkerNotes(
   pieces: readonly RestoredPiece[],
@@ -205,7 +206,9 @@ function addMarkerNotes(
   )
 }
 
-/** Builds the restored list while it reads the client's list from start to end. */
+/**
+ * Returns functions that copy or replace the client's items, from the start of its list to the end.
+ */
 function createItemListBuilder(items: readonly Item[]) {
   const restoredItems: Item[] = []
   const notes: Note[] = []
@@ -227,13 +230,13 @@ function createItemListBuilder(items: readonly Item[]) {
   }
   return {
     addNote,
-    /** Copies the client's items up to, but not including, this index. */
+    /** Copies the client's next items up to, but not including, index `end` of its list. */
     copyUntil,
-    /** Adds pieces instead of the client's items up to, but not including, index `end`. */
+    /** Adds restored pieces instead of the client's next items before index `end` of its list. */
     replace,
     /**
-     * Inserts tool outputs that the client omits between the outputs that it sends from `start` to
-     * `end`.
+     * Inserts the tool outputs that the client omits among its own outputs from index `start` up
+     * to, but not including, `end`.
      */
     addMissingOutputs(missingOutputs: readonly RecordedOutput[], start: number, end: number): void {
       copyUntil(start)
@@ -252,8 +255,8 @@ function createItemListBuilder(items: readonly Item[]) {
 }
 
 /**
- * Groups the missing outputs by the index at which they are inserted. Each is inserted after the
- * output that was recorded before it, if the client has that one; else at `start`.
+ * Groups the outputs that the client omits by the index in its list at which they are inserted:
+ * after the nearest output that was recorded before them and that the client has, else at `start`.
  */
 function groupByInsertIndex(
   missingOutputs: readonly RecordedOutput[],
@@ -273,8 +276,9 @@ function groupByInsertIndex(
 }
 
 /**
- * Finds for each missing output the nearest output that was recorded before it and that the client
- * has. Returns the index after that one in the client's list.
+ * Finds where the outputs that the client omits (`sorted`) belong between those that it has: after
+ * the nearest output that was recorded before the omitted one and that the client has. Returns the
+ * index after that output in the client's list.
  */
 function findNeighborEnds(
   sorted: readonly RecordedOutput[],

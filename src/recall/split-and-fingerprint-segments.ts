@@ -4,8 +4,9 @@
  *
  * A fingerprint is a hash of a segment's text and calls and of all earlier segments, so the same
  * text in another branch has another fingerprint. Of a round's user messages, it covers only the
- * question, i.e. the last line of the first message: clients add documents before that line and
- * suggestions after that message for one request only. It does not cover instructions.
+ * question, i.e. the last line of the first message: clients add documents before that line, and
+ * suggestions after that message, and leave both out of the next request. It does not cover
+ * instructions.
  */
 import { isGatewayToolItem } from '../core/items/gateway-tool-items.ts'
 import { isTextOrRefusal, textOfPart, type Item, type Message, type Part } from '../core/item.ts'
@@ -29,15 +30,15 @@ export interface SegmentedHistory {
     readonly fingerprints: readonly string[]
   }
   /**
-   * Everything before the next answer that its fingerprint covers: the answer segment at the end of
-   * the list, if the answer continues one, and the earlier segments.
+   * Everything before the next answer that this answer's fingerprint will cover: all earlier answer
+   * segments, and a segment at the end of the list, because the next answer continues it.
    */
   readonly nextFingerprintInput: FingerprintInput
 }
 
 /**
- * Consecutive model-made items in the client's list: from index `start` up to, but not including,
- * index `end`.
+ * An answer segment, i.e. consecutive model-made items in the client's list: from index `start` up
+ * to, but not including, index `end`.
  */
 export interface Segment {
   readonly start: number
@@ -56,28 +57,33 @@ export interface Segment {
   readonly lastUserMessage: Item | null
   /** The first user message after the answer segment; `null` if there is none. */
   readonly nextUserMessage: Item | null
-  /** The tool outputs directly before the answer segment. */
+  /** The tool outputs between the previous answer segment and this one. */
   readonly toolOutputs: readonly Item[]
   /** The answer segment's text as `normalizeText` returns it: without whitespace and markers. */
   readonly normalizedText: string
   /**
-   * Ids of the turns that the markers in the answer segment name, in order; an id may occur twice.
+   * Ids of the turns that the markers in the answer segment name, in the order of the markers; an
+   * id may occur twice.
    */
   readonly markerTurnIds: readonly string[]
   readonly callIds: readonly string[]
   /**
-   * `null` for an answer segment without text and calls, because some clients do not send it back.
+   * `null` for an answer segment without text and calls. Some clients do not send such a segment
+   * back, so the fingerprints of later segments must not depend on it.
    */
   readonly fingerprint: string | null
 }
 
-/** Everything that the fingerprint of an answer segment covers. */
+/** The values from which the fingerprint of an answer segment is computed. */
 export interface FingerprintInput {
-  /** The fingerprint of the previous answer segment; `''` for the first segment. */
+  /**
+   * The fingerprint of the last answer segment before this one that has a fingerprint; `''` if
+   * there is none.
+   */
   readonly previousFingerprint: string
   /**
-   * The last line of the question in the first answer segment of a round; `''` in the other
-   * segments.
+   * The last line of the round's question for the first answer segment of a round; `''` for the
+   * round's other segments.
    */
   readonly questionLine: string
   readonly normalizedText: string
@@ -148,8 +154,8 @@ export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
     isTextSeen = false
     if (isRoundAnswered) roundQuestion = findLastLine(item)
     isRoundAnswered = false
-    // Clients may omit a segment without text. So the fingerprint of the next segment covers the
-    // question, too.
+    // Clients may omit an answer without text between two questions. In both cases, the fingerprint
+    // of the next answer covers only the first of these questions.
     newQuestion ??= roundQuestion
   }
   const next = openSegment ?? createSegment(items.length)
@@ -165,7 +171,10 @@ export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
   }
 }
 
-/** Computes the fingerprint that the next answer will have when the client sends it back. */
+/**
+ * Computes the fingerprint that the next answer will have when the client sends it back. The
+ * answer's turn is then found by it.
+ */
 export function fingerprintAnswer(
   { nextFingerprintInput }: Pick<SegmentedHistory, 'nextFingerprintInput'>,
   answerItems: readonly Item[],
@@ -178,8 +187,8 @@ export function fingerprintAnswer(
 }
 
 /**
- * Returns the last line of the latest question in the items: the `questionLine` that an answer
- * segment after them would have.
+ * Returns the last line of the latest question in the items, i.e. the `questionLine` of an answer
+ * segment after them.
  */
 export function findQuestionLine(items: readonly Item[]): string {
   let questionLine = ''
@@ -233,15 +242,18 @@ export function listMarkerTurnIds({ content }: Message): readonly string[] {
 }
 
 /**
- * Returns the call id of an item if it is this side (`call` or `output`) of a tool call; `null` for
- * other items.
+ * Returns the call id of an item if the item is the requested side (`call` or `output`) of a tool
+ * call; `null` for other items.
  */
 export function readCallId(item: Item, side: ToolCallIdentity['side']): string | null {
   const callEnd = readToolCallIdentity(item)
   return callEnd?.side === side && callEnd.callId !== '' ? callEnd.callId : null
 }
 
-/** Lists the ids of the tool calls that the client sees, so not those of gateway tools. */
+/**
+ * Lists the ids of the tool calls that the client sees and sends back, i.e. of all calls except
+ * those of gateway tools.
+ */
 function listCallIds(items: readonly Item[]): readonly string[] {
   return items.flatMap((item) => (isGatewayToolItem(item) ? [] : (readCallId(item, 'call') ?? [])))
 }

@@ -1,6 +1,6 @@
 /**
- * Indexes loaded turns by id, and finds the ancestors and descendants of a turn among them. The
- * parent of a turn is the turn whose answer it followed.
+ * Indexes the loaded turns by id, and finds the ancestors and descendants of a turn among them. The
+ * parent of a turn is the turn that comes directly before it in the stored conversation.
  */
 import type { RecordedTurn } from '../core/items/recorded-turn.ts'
 
@@ -13,22 +13,25 @@ export interface TurnAncestry {
   readonly listAncestors: (turn: RecordedTurn) => Iterable<RecordedTurn>
   /**
    * Lists the earlier turns of the same answer, latest first. A turn with an empty input continues
-   * its parent's answer.
+   * the answer of its parent.
    */
   readonly listAncestorsInAnswer: (turn: RecordedTurn) => Iterable<RecordedTurn>
   readonly isDescendant: (turn: RecordedTurn, ancestor: RecordedTurn) => boolean
-  /** Returns the first of the candidates among the turn's ancestors; `null` if there is none. */
+  /** Returns the candidate that is the turn's nearest ancestor; `null` if none is an ancestor. */
   readonly findNearestAncestor: (
     turn: RecordedTurn | null,
     candidates: readonly RecordedTurn[],
   ) => RecordedTurn | null
-  /** Returns the candidate that descends from the turn; `null` if none or several of them do. */
+  /**
+   * Returns the candidate that descends from the turn; `null` if none of the candidates does, or
+   * several do.
+   */
   readonly findOnlyDescendant: (
     turn: RecordedTurn | null,
     candidates: readonly RecordedTurn[],
   ) => RecordedTurn | null
   /**
-   * Lists the turns after `earlier` and before `later`, oldest first; empty if `later` does not
+   * Lists the turns between two turns of a conversation, oldest first; empty if `later` does not
    * descend from `earlier`.
    */
   readonly listTurnsBetween: (earlier: RecordedTurn, later: RecordedTurn) => readonly RecordedTurn[]
@@ -40,7 +43,8 @@ export function buildTurnAncestry(turns: readonly RecordedTurn[]): TurnAncestry 
   const findParent: TurnAncestry['findParent'] = ({ parent }) =>
     parent === null ? null : findTurn(parent)
   function* listAncestors(turn: RecordedTurn) {
-    // The limit ends the walk if damaged links between turns form a circle.
+    // The limit ends the walk if the links between turns form a circle, because the stored data is
+    // damaged.
     let remaining = turnById.size
     for (let next = findParent(turn); next !== null && remaining > 0; next = findParent(next)) {
       remaining -= 1

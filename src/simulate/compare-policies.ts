@@ -14,7 +14,7 @@ import type { ConversationScript } from './conversation-script.ts'
 
 export interface PolicyResult {
   readonly name: string
-  /** Sums over all simulated conversations. */
+  /** Measurements of all simulated conversations together. */
   readonly metrics: PolicyCostMetrics
   /**
    * Cost of the policy divided by the cost of `PolicyComparison.baseline`, e.g. 0.57; 1 if the
@@ -22,8 +22,8 @@ export interface PolicyResult {
    */
   readonly costRelativeToBaseline: number
   /**
-   * True if item counts alone show when the policy moves its cutoff. Only then, unexpected cache
-   * misses can be counted.
+   * True if it is known in which requests the policy moves its cutoff, because this depends only on
+   * numbers of items. Only then can unexpected cache misses be counted.
    */
   readonly hasKnownSteps: boolean
   readonly metricsByConversation: readonly PolicyCostMetrics[]
@@ -34,13 +34,15 @@ export interface PolicyComparison {
   readonly candidates: readonly PolicyCandidate[]
   /** The policy whose cost counts as 1; it need not be one of the candidates. */
   readonly baseline: PolicyCandidate
-  /** True if the model accepts reasoning only after the same prefix with which it was generated. */
+  /**
+   * True if the model rejects reasoning when the text before it has changed since it was generated.
+   */
   readonly bindsReasoning: boolean
 }
 
 /**
- * Simulates all conversations under each candidate. Calls `onSimulated` after each conversation,
- * e.g. to show progress.
+ * Simulates all conversations under each candidate policy. Calls `onSimulated` after each
+ * conversation, e.g. to show progress.
  */
 export function comparePolicies(
   { scripts, candidates, baseline, bindsReasoning }: PolicyComparison,

@@ -15,7 +15,8 @@ export interface SimulationNumbers {
 export interface PolicyNumbers extends CostNumbers {
   readonly policy: string
   /**
-   * Cost of the policy divided by the cost of `replay`, the baseline of all callers, e.g. 0.57.
+   * Cost of the policy divided by the cost of `replay` (the baseline in all uses of these numbers),
+   * e.g. 0.57.
    */
   readonly of_replay: number
   readonly by_conversation: readonly CostNumbers[]
@@ -31,10 +32,16 @@ export interface CostNumbers {
   readonly cached: number
   readonly cost: number
   readonly breaks: number
-  /** `null` if item counts alone do not show when the policy moves its cutoff. */
+  /**
+   * Number of requests in which the policy changed what it had sent before, although it did not
+   * move its cutoff. `null` if item counts alone do not show when the policy moves it.
+   */
   readonly breaks_outside_steps: number | null
   readonly reasoning_sent: number
-  /** Share of the existing reasoning items that were sent, from 0 to 1. */
+  /**
+   * Number of reasoning items that were sent, divided by the number that the conversation had at
+   * each request; from 0 to 1.
+   */
   readonly reasoning_kept: number
   readonly reasoning_invalid: number
   readonly largest: number

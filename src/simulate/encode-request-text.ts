@@ -1,7 +1,8 @@
 /**
  * Encodes a request as pieces of text that together are the body of a Responses request: the
  * leading fields, then one piece per item. The simulated provider compares these pieces with those
- * of the previous request to simulate its cache.
+ * of the previous request, because a provider's cache has only the text that both have in common at
+ * their start.
  *
  * Each item is encoded once, however many requests contain it.
  */
@@ -14,8 +15,8 @@ import { openaiResponses } from '../providers/openai-responses/openai-responses.
 import type { Account } from '../providers/provider-interface.ts'
 
 /**
- * Returns a function that encodes an item as JSON with a comma, e.g. `{"type":"message",…},`. It
- * returns `''` for an item that is not sent.
+ * Returns a function that encodes an item as JSON with a comma, e.g. `{"type":"message",…},`. The
+ * function returns `''` for an item that would not be sent to the provider.
  */
 export function createItemEncoder(): (item: Item) => string {
   return cachePerObject((item: Item) => {
@@ -24,13 +25,13 @@ export function createItemEncoder(): (item: Item) => string {
   })
 }
 
-/** Encodes the fields before the items, e.g. `{"model":"simulated"}`. */
+/** Encodes the fields of a request before its items, e.g. `{"model":"simulated"}`. */
 export function encodeLeadingFields(): string {
   const { input: _input, stream: _stream, store: _store, ...fields } = encodeRequestBody([])
   return JSON.stringify(fields)
 }
 
-/** Returns the body that would be sent to the Responses API. */
+/** Returns the body that the gateway would send to the Responses API for these items. */
 export function encodeRequestBody(items: readonly Item[]): JsonObject {
   const { body } = openaiResponses.encode(
     { items, params: SIMULATED_PARAMETERS, stream: false, source: SOURCE },

@@ -5,7 +5,8 @@
  * text begins with a unique name, so no two texts are equal.
  *
  * With images, each question has up to two, on average one; 10 % of them repeat an earlier image.
- * An image has as many characters as a text of 1000 tokens, because an image counts as 1000 tokens.
+ * An image has as many characters as a text of 1000 tokens, because the gateway estimates an image
+ * at 1000 tokens.
  */
 import type { Item, Part } from '../core/item.ts'
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
@@ -18,7 +19,7 @@ export interface ConversationOptions {
   readonly hasImages?: boolean
   /** True for a conversation of questions and answers only, without tools. */
   readonly isChat?: boolean
-  /** Factor for the length of questions and answers; 2 doubles it. */
+  /** Factor for the length of questions and answers, e.g. 2 for twice the usual length. */
   readonly textLengthFactor?: number
 }
 
@@ -95,8 +96,8 @@ function createMessage(
 }
 
 /**
- * Returns a function that draws the images of the next question. It has its own random sequence, so
- * that the texts are the same with and without images.
+ * Returns a function that draws the images of the next question. Images have a random sequence of
+ * their own, so that the texts are the same with and without images.
  */
 function createImageSource(seed: number): () => readonly Part[] {
   const random = createSeededRandom(seed + IMAGE_SEED_OFFSET)

@@ -1,6 +1,7 @@
 /**
- * Lists the policies that are compared: the gateway's presets, and two common ways to shorten a
- * conversation that move their cutoff in every round.
+ * Lists the policies that are compared: the gateway's presets, and two methods that are common
+ * elsewhere. These two move their cutoff (the border between shortened and complete content) in
+ * every round.
  */
 import { isUserMessage, findRoundStarts } from '../core/items/rounds-and-pinned-items.ts'
 import type { Item } from '../core/item.ts'
@@ -22,13 +23,15 @@ import { SIMULATED_ORIGIN } from './encode-request-text.ts'
 export interface PolicyCandidate {
   readonly name: string
   readonly transforms: readonly Transform[]
-  /** True if the policy drops reasoning whose prefix has changed. */
+  /**
+   * True if the policy drops reasoning when the text before it has changed since it was generated.
+   */
   readonly dropsInvalidReasoning: boolean
   /**
-   * Returns a key that changes when the policy moves its cutoff, e.g. `3 0 0 12`. While the key
-   * stays the same, the items of the previous request must be sent again unchanged. The key is
-   * computed from item counts alone; `null` if they are not enough, e.g. for a policy with a token
-   * window.
+   * Returns a key, e.g. `3 0 0 12`, that changes whenever the policy may change what was already
+   * sent: its cutoff moves, a compaction arrives, or an image is hidden. While the key is the same,
+   * each request must begin with the items of the previous one. `null` for policies with a
+   * `window`, whose cutoff these counts do not show.
    */
   readonly computeStepKey: ((items: readonly Item[]) => string) | null
 }
@@ -47,8 +50,8 @@ export const CANDIDATE_NAMES: readonly string[] = [
 ]
 
 /**
- * Lists all candidates, `replay` first. `bindsReasoning` is true if the model accepts reasoning
- * only after the same prefix with which it was generated.
+ * Lists all candidates, `replay` first. `bindsReasoning` is true if the model rejects reasoning
+ * when the text before it has changed since it was generated.
  */
 export function listPolicyCandidates(
   bindsReasoning: boolean,
@@ -59,7 +62,10 @@ export function listPolicyCandidates(
   return [createPreset(replay), ...others.map(createPreset), ...BASELINES]
 }
 
-/** Returns a candidate that uses the same transforms as the gateway. */
+/**
+ * Returns a candidate that sends what the gateway would send under this policy: it uses the same
+ * transforms.
+ */
 export function createPolicyCandidate(
   name: string,
   policy: ContextPolicy,
@@ -92,7 +98,8 @@ function buildStepKey(
   const { keepTurns, step } = outputs
   const countCutoffSteps = (keep: number | null, stride: number): number =>
     keep === null ? 0 : Math.max(0, Math.floor((turns - 1 - keep) / stride))
-  // A new compaction item or a newly hidden image changes what is sent, so each starts a new step.
+  // A new compaction item or another hidden image changes what was already sent, so each of them
+  // changes the key.
   const arrivals =
     items.filter((item) => item.type === 'opaque').length + countExcessMedia(media, items)
   const closedTurns = reasoning.keep === 'conversation' ? 0 : turns
@@ -100,7 +107,8 @@ function buildStepKey(
 }
 
 /**
- * Counts the media that exceed the policy's limits, because each new one may hide an earlier one.
+ * Returns a number that changes whenever a new image or file may hide an earlier one: the count of
+ * all media, or of those beyond `images` if this is the only limit.
  */
 function countExcessMedia(rules: MediaRules, items: readonly Item[]): number {
   const { window, imageMessages, bytes, repeated, images } = rules
@@ -111,14 +119,15 @@ function countExcessMedia(rules: MediaRules, items: readonly Item[]): number {
 }
 
 /**
- * Returns a candidate that sends all reasoning and moves its cutoff in every round. Its step key
- * never changes, so each of its cache misses counts as unexpected.
+ * Returns a candidate for a method that is common elsewhere: its cutoff moves in every round, and
+ * reasoning is sent even if the text before it has changed. Its step key never changes, so each of
+ * its cache misses counts as unexpected.
  */
 function createNaiveCandidate(name: string, transform: Transform): PolicyCandidate {
   return { name, transforms: [transform], dropsInvalidReasoning: false, computeStepKey: () => '' }
 }
 
-/** Returns a transform that sends only the instructions and the latest rounds. */
+/** Returns a transform that sends only the leading instructions and the latest `rounds` rounds. */
 function createSlidingWindow(rounds: number): Transform {
   return {
     name: 'sliding-window',

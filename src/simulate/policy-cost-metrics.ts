@@ -1,27 +1,33 @@
 /**
- * Measurements of a policy: sums over all requests of the simulated conversations. Sizes are in
- * characters.
+ * Measurements of a policy in all requests of the simulated conversations: sums, and the size of
+ * the largest request. Sizes are in characters.
  */
 export interface PolicyCostMetrics {
   readonly requests: number
   readonly sentChars: number
   /**
-   * Characters that the provider's cache has, because they equal the beginning of the previous
-   * request.
+   * Number of sent characters that the provider reads from its cache, because the previous request
+   * has the same characters at its start.
    */
   readonly cachedChars: number
   /** Number of requests that do not begin with the complete previous request. */
   readonly prefixBreaks: number
-  /** Number of prefix breaks at which the policy was not expected to move its cutoff. */
+  /**
+   * Number of those prefix breaks that occur although the policy was not expected to move its
+   * cutoff.
+   */
   readonly unexpectedBreaks: number
   /** Number of reasoning items that were sent, summed over all requests. */
   readonly sentReasoning: number
   /**
-   * Number of reasoning items that the conversation had at the time of each request, summed over
-   * all requests.
+   * Number of reasoning items in the conversation at the time of each request, sent or not, summed
+   * over all requests.
    */
   readonly existingReasoning: number
-  /** Number of reasoning items that were sent although the text before them has changed. */
+  /**
+   * Number of reasoning items that were sent although the model rejects them, because the text
+   * before them has changed. Summed over all requests.
+   */
   readonly invalidReasoning: number
   readonly largestRequestChars: number
 }
@@ -56,8 +62,8 @@ export function addCostMetrics(a: PolicyCostMetrics, b: PolicyCostMetrics): Poli
 export const CACHED_PRICE = 0.1
 
 /**
- * Returns the cost in characters at full price: 1000 sent characters, of which 500 are cached, cost
- * 550.
+ * Returns the cost of the sent characters, with a character at full price as the unit: 1000 sent
+ * characters, of which 500 are cached, cost 550.
  */
 export function computeTotalCost({ sentChars, cachedChars }: PolicyCostMetrics): number {
   return sentChars - cachedChars + cachedChars * CACHED_PRICE

@@ -1,7 +1,7 @@
 /**
  * Reads recorded conversations from JSON: a list of items, the body of a Responses or Chat
  * Completions request, a list of messages, a list of any of these, or one of these per line. Throws
- * an error with the position of invalid input, e.g. `chats.json[3]`.
+ * an error that names the position of invalid input, e.g. `chats.json[3]`.
  */
 import { isObject } from '../core/json/json.ts'
 import type { Item } from '../core/item.ts'
@@ -10,7 +10,7 @@ import { detectEncryptedContentWire } from '../core/reasoning/detect-encrypted-c
 import { parseMessages } from '../dialects/chat/parse/parse-messages.ts'
 import { parseItems } from '../dialects/responses/parse/parse-items.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
-import { splitIntoScript, type ConversationScript } from './conversation-script.ts'
+import { createScriptFromItems, type ConversationScript } from './conversation-script.ts'
 
 export function readRecording(text: string, name: string): readonly ConversationScript[] {
   const value = parseJson(text, name)
@@ -20,11 +20,14 @@ export function readRecording(text: string, name: string): readonly Conversation
 }
 
 /**
- * Returns a script of the items without their ids and origins. Throws an error if there are no
- * items.
+ * Creates the script of a recorded conversation. Ids and origins are removed from its items,
+ * because they belong to the real provider. Throws an error if there are no items.
  */
-export function createScript(name: string, items: readonly Item[]): ConversationScript {
-  const script = splitIntoScript(name, items.map(removeIdAndOrigin))
+export function createScriptWithoutIdsAndOrigins(
+  name: string,
+  items: readonly Item[],
+): ConversationScript {
+  const script = createScriptFromItems(name, items.map(removeIdAndOrigin))
   if (script.exchanges.length === 0) throw new Error(`${name} holds no items.`)
   return script
 }
@@ -37,8 +40,8 @@ function parseJson(text: string, name: string): unknown {
     try {
       if (lines.length > 1) return lines.map((line): unknown => JSON.parse(line))
     } catch {
-      // If a line is invalid, too, the error for the complete text is thrown below: it is more
-      // useful.
+      // If a line is invalid, too, the error for the complete text is thrown below, because it is
+      // more useful than that of one line.
     }
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`${name} is not JSON: ${reason}`, { cause })
@@ -46,8 +49,9 @@ function parseJson(text: string, name: string): unknown {
 }
 
 /**
- * True for a list or a request body. An item may have a field `input` or `messages`, too, but it
- * also has a type or a role.
+ * True for a list of items or a request body, so that a list of conversations is distinguished from
+ * a list of items. An item may have a field `input` or `messages`, too, but it also has a type or a
+ * role.
  */
 function isConversation(value: unknown): boolean {
   if (Array.isArray(value)) return true
@@ -57,7 +61,7 @@ function isConversation(value: unknown): boolean {
 
 function toScript(value: unknown, name: string): ConversationScript {
   try {
-    return createScript(name, readItems(value))
+    return createScriptWithoutIdsAndOrigins(name, readItems(value))
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     throw new Error(`${name}: ${error.message}`, { cause: error })
@@ -82,7 +86,10 @@ function readItems(value: unknown): readonly Item[] {
   ]
 }
 
-/** True for a chat message with tool calls or a tool output; items have neither field. */
+/**
+ * True for a chat message with tool calls or a tool output. Items of the Responses API have neither
+ * `tool_calls` nor the role `tool`.
+ */
 function isChatMessage(value: unknown): boolean {
   return isObject(value) && (value['role'] === 'tool' || Array.isArray(value['tool_calls']))
 }
@@ -92,9 +99,9 @@ function createMessage(role: 'system' | 'user', text: string): Item {
 }
 
 /**
- * Removes the id and the origin of an item. Reasoning that another provider encrypted or signed is
- * marked as encrypted by the simulated provider (a `(` is added before its content), because the
- * encoding would omit reasoning of another provider.
+ * Removes the id and the origin of an item. Reasoning that a real provider encrypted or signed gets
+ * encrypted content that begins with `(`, so that it no longer counts as that provider's. Otherwise
+ * the encoder would omit it, because a request contains only reasoning of its own provider.
  */
 function removeIdAndOrigin(item: Item): Item {
   const { id: _id, origin: _origin, ...rest } = item

@@ -1,6 +1,6 @@
 /**
- * Random generator (sfc32) that returns the same sequence for a seed in every run and on every
- * machine.
+ * Random generator (sfc32) that returns the same sequence of numbers for the same seed, in every
+ * run and on every machine.
  */
 export interface SeededRandom {
   /** Returns a number that is at least 0 and less than 1. */
@@ -12,7 +12,7 @@ export interface SeededRandom {
 
 export function createSeededRandom(seed: number): SeededRandom {
   const next = sfc32(seed)
-  // The first 16 numbers of neighboring seeds are similar, so they are skipped.
+  // The first 16 numbers of neighboring seeds, e.g. 1 and 2, are similar, so they are skipped.
   for (let round = 0; round < 16; round += 1) next()
   return {
     next,

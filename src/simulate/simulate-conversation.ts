@@ -2,9 +2,10 @@
  * Simulates a conversation under a policy with the same transforms as the gateway, and measures the
  * requests. The model's answers are those of the script, whatever is sent.
  *
- * Some reasoning is valid only after its original prefix. This is checked in two independent ways,
- * so that an error in one is found by the other: the transforms check the gateway's hash
- * (`startPrefixHash`), and the simulated provider checks the node in its tree of prefixes.
+ * Some models accept reasoning only if the text before it is the same as when it was generated.
+ * This is checked in two independent ways, so that an error in one of them is noticed: the
+ * transforms check the gateway's hash (`startPrefixHash`), and the simulated provider checks the
+ * node in its tree of prefixes.
  */
 import type { Item } from '../core/item.ts'
 import { runTransforms } from '../context/list-and-run-transforms.ts'
@@ -53,8 +54,8 @@ export function simulateConversation(
 }
 
 /**
- * Returns a function that hashes the items of a request. If the request continues the previous one,
- * only its new items are added to the hash.
+ * Returns a function that hashes the items of a request. If the request begins with the complete
+ * previous one (`continues`), only its new items are added to the hash, which saves time.
  */
 function createPrefixHasher(): (items: readonly Item[], continues: boolean) => string {
   const startHash = () =>

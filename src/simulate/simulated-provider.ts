@@ -1,7 +1,8 @@
 /**
- * Simulates a provider's cache and its check of reasoning. The cache has the prefix that a request
- * has in common with the previous one. Reasoning is valid only after the prefix with which it was
- * generated. The cache and the check compare texts, not the gateway's hashes.
+ * Simulates a provider's cache and its check of reasoning. A request reads from the cache the text
+ * that it has in common with the start of the previous request. Reasoning is valid only if the text
+ * before it is the same as when it was generated. Cache and check compare texts, not the gateway's
+ * hashes.
  */
 import type { Item } from '../core/item.ts'
 import type { PolicyCostMetrics } from './policy-cost-metrics.ts'
@@ -9,17 +10,26 @@ import { createItemEncoder, encodeLeadingFields } from './encode-request-text.ts
 
 export interface SimulatedProvider {
   readonly receiveRequest: (items: readonly Item[]) => RequestMeasurement
-  /** Adds the items of an answer after the latest request. */
+  /**
+   * Records the model's answer to the latest request, so that a later request can be checked for
+   * valid reasoning.
+   */
   readonly addAnswer: (items: readonly Item[]) => void
 }
 
-/** Measurements of one request; `prefixBreaks` is 0 or 1. */
+/**
+ * Measurements of one request. `prefixBreaks` is 1 if the request does not begin with the complete
+ * previous one, else 0.
+ */
 export type RequestMeasurement = Pick<
   PolicyCostMetrics,
   'sentChars' | 'cachedChars' | 'prefixBreaks' | 'sentReasoning' | 'invalidReasoning'
 >
 
-/** `bindsReasoning` is true if the provider accepts reasoning only after its original prefix. */
+/**
+ * `bindsReasoning` is true if the provider rejects reasoning when the text before it has changed
+ * since it was generated.
+ */
 export function createSimulatedProvider(bindsReasoning: boolean): SimulatedProvider {
   const encodeItem = createItemEncoder()
   const leading = { piece: encodeLeadingFields(), node: createPrefixNode() }
@@ -65,7 +75,10 @@ export function createSimulatedProvider(bindsReasoning: boolean): SimulatedProvi
   }
 }
 
-/** A piece of a request's text, and the node of the prefix tree after it. */
+/**
+ * A piece of a request's text, and the node of the prefix tree to which the text up to and
+ * including this piece leads.
+ */
 interface RequestPiece {
   readonly piece: string
   readonly node: PrefixNode
@@ -81,8 +94,9 @@ function countChars(pieces: readonly RequestPiece[]): number {
 }
 
 /**
- * Node of a tree that has all request prefixes of one conversation. A node stands for everything
- * before it, so two requests have the same prefix if they lead to the same node.
+ * Node of a tree of all requests of one conversation. A node stands for a prefix, i.e. all text
+ * from the start of a request up to this node. If two requests lead to the same node, they have the
+ * same text up to there.
  */
 interface PrefixNode {
   readonly next: Map<string, PrefixNode>
@@ -92,9 +106,12 @@ function createPrefixNode(): PrefixNode {
   return { next: new Map() }
 }
 
-/** Returns the node after a piece of text; adds it if no request had this prefix before. */
+/**
+ * Returns the node to which a piece of text leads from `node`. If no request had this text there
+ * before, the node is added.
+ */
 function getOrAddNextNode(node: PrefixNode, piece: string): PrefixNode {
-  // The text of an item is empty if the item is not sent; it does not change the prefix.
+  // An item that is not sent has an empty text, so it does not change the prefix.
   if (piece === '') return node
   const known = node.next.get(piece)
   if (known !== undefined) return known

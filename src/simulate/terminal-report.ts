@@ -59,7 +59,7 @@ function renderTable({ policies, conversations }: SimulationNumbers): readonly s
   )
 }
 
-/** Renders a bar per policy; the longest bar fills the available columns. */
+/** Renders one bar per policy; the longest bar fills the columns beside the names and costs. */
 function renderBars(policies: readonly PolicyNumbers[], width: number): readonly string[] {
   const longestName = Math.max(...policies.map(({ policy }) => policy.length))
   const maxCost = Math.max(1, ...policies.map(({ of_replay: cost }) => cost))

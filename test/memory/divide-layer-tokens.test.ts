@@ -35,7 +35,7 @@ describe('division of a token limit among memory layers (C39)', () => {
     expect(divideLayerTokens(total, claims)).toEqual(shares)
   })
 
-  test('the token limits of memory layers are integers, their sum stays within the common limit, and no layer gets more than its maximum', () => {
+  test('the shares of memory layers in a token limit are whole numbers whose sum never exceeds the limit', () => {
     fc.assert(
       fc.property(fc.nat(10_000), someClaims, (total, claims) => {
         const shares = divideLayerTokens(total, claims)

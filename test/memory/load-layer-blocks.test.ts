@@ -92,7 +92,7 @@ describe('loading of memory layers (C37)', () => {
 describe('token limits of single memory layers (C39)', () => {
   const LONG = 'word '.repeat(2000)
 
-  test('a memory block above its token limit is shortened; if it cannot be shortened, only this block is omitted', async () => {
+  test('a memory block above its token limit is shortened, or omitted if it cannot be shortened', async () => {
     const short = layer('short', {
       loadBlock: async () =>
         Promise.resolve({

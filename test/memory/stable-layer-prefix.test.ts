@@ -74,7 +74,7 @@ test('a request begins with the items of the previous request unless a memory ch
   )
 })
 
-test('the memory before the history is not replaced within 20 rounds if the changes of the memory are small', async () => {
+test('the memory before the history stays the same for 20 rounds if its changes are small', async () => {
   const small = [2, 3, 5, 8].map((round, at): StoredLayerVersion => {
     const body = { memory: { a: at } }
     return { number: at + 1, round, body, createdAtMs: 1, usedAtMs: 1 }

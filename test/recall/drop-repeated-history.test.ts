@@ -15,7 +15,7 @@ const history = talk`
   call a weather {"in":"Rome"}
 `
 
-test('an answer that the client repeats before the output of its call is dropped', () => {
+test("if the client sends the stored answer again before the output of that answer's tool call, the repeated answer is dropped", () => {
   const items = talk`
     assistant: Let me look.
     call a weather {"in": "Rome"}
@@ -30,7 +30,7 @@ test('an answer that the client repeats before the output of its call is dropped
   ])
 })
 
-test('dropRepeatedHistory returns the same list if no item repeats the stored history', () => {
+test("dropRepeatedHistory returns the client's list object if none of its items repeats the stored history", () => {
   for (const items of [
     talk`user: and?`,
     talk`output a 4 degrees`,
@@ -49,7 +49,7 @@ test('dropRepeatedHistory returns the same list if no item repeats the stored hi
   }
 })
 
-test('the output of a new call is kept even if its call id also occurs in the stored history', () => {
+test('the output of a new tool call is kept even if its call id also occurs in the stored history', () => {
   const before = talk`
     user: how warm is it?
     call call_0
@@ -65,7 +65,7 @@ test('the output of a new call is kept even if its call id also occurs in the st
   expect(show(dropRepeatedHistory(before, all).items)).toBe('output call_0 5 degrees')
 })
 
-test('if the client repeats several parallel calls, each of them is dropped', () => {
+test('if the client repeats several parallel calls of the stored history, each of them is dropped', () => {
   const before = [
     ...talk`user: hm`,
     ...talk`
@@ -82,7 +82,7 @@ test('if the client repeats several parallel calls, each of them is dropped', ()
   expect(show(dropRepeatedHistory(before, items).items)).toBe('output a 1\noutput b 2')
 })
 
-test('a message is dropped if the client joined several stored messages into it', () => {
+test('an assistant message of the client is dropped as a repetition if it is several stored messages joined together', () => {
   const before = talk`
     user: hm
     assistant: One.
@@ -104,7 +104,7 @@ test('a message is dropped if the client joined several stored messages into it'
   )
 })
 
-test('reasoning and items of hosted tools are dropped if stored items have the same ids', () => {
+test("the client's reasoning and items of hosted tools are dropped as repetitions if stored items have the same ids", () => {
   const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x' } as const
   const search = { type: 'opaque', raw: { type: 'web_search_call', id: 'ws_1' } } as const
   const before = [...talk`user: hm`, thought, search, ...talk`call a`]
@@ -119,7 +119,7 @@ test('reasoning and items of hosted tools are dropped if stored items have the s
   expect(show(dropRepeatedHistory(before, items).items)).toBe('output a 1')
 })
 
-test('if the client repeats a complete round, the round is dropped, and all items after it are kept', () => {
+test('if the client repeats the last stored round and adds a question, the round is dropped and the question kept', () => {
   fc.assert(
     fc.property(tidyConversation, (all) => {
       const start = all.findLastIndex((item) => item.type === 'message' && item.role === 'user')
@@ -139,7 +139,7 @@ test('if the client repeats a complete round, the round is dropped, and all item
   )
 })
 
-test('a message is dropped if the client joined only the last of several stored answers into it', () => {
+test('an assistant message of the client is dropped as a repetition if it consists of only the last of several stored messages', () => {
   const before = talk`
     user: hm
     assistant: One.

@@ -36,7 +36,7 @@ function found(attached: readonly RecordedTurn[], all: readonly RecordedTurn[]) 
   }
 }
 
-test('a recorded tool output is assigned to the nearest earlier turn that made a call with its id', () => {
+test("a recorded tool output is assigned to the nearest earlier turn that made a call with the output's call id", () => {
   const first = turn(0, null, [], talk`call a`)
   const second = turn(1, 0, talk`output a 0`, talk`call a`)
   const silent = turn(2, 1, talk`user: and?`, talk`thinks: hm`)
@@ -47,7 +47,7 @@ test('a recorded tool output is assigned to the nearest earlier turn that made a
   expect(outputOf(last, 'a')).toBe(null)
 })
 
-test('the second output with the same call id is assigned to the turn that made two calls with this id', () => {
+test('of two recorded outputs with the same call id, the second is assigned to the earlier turn that made two calls with this id', () => {
   const both = talk`
     call a
     call a
@@ -64,7 +64,7 @@ test('the second output with the same call id is assigned to the turn that made 
   expect(outputOf(first, 'a', 1)).toBe('1')
 })
 
-test("a recorded output is taken from turns of the client's list and their ancestors only; the first in list order counts", () => {
+test("a recorded output is found only in the inputs of matched turns and their ancestors; if there are several outputs, that of the turn that comes first in the client's list is taken", () => {
   const first = turn(0, null, [], talk`call a`)
   const sibling = turn(1, 0, talk`output a sibling`, talk`call b`)
   const own = turn(2, 0, talk`output a own`, [])
@@ -74,7 +74,7 @@ test("a recorded output is taken from turns of the client's list and their ances
   expect(found([sibling, own], [first, sibling, own, late])(first, 'a')).toBe('sibling')
 })
 
-test('the search for recorded outputs ends even if the parents of turns form a circle', () => {
+test('the search for recorded outputs ends even if the parents of stored turns form a circle', () => {
   const one = turn(0, 1, talk`output a`, talk`call a`)
   const two = turn(1, 0, talk`output a`, talk`call a`)
   expect(found([one, two], [one, two])(one, 'a')).toBe(null)
@@ -118,7 +118,7 @@ function countSteps(count: number, attach: (turn: RecordedTurn) => boolean): num
   return steps
 }
 
-test('the search for recorded outputs visits each turn of the tree once', () => {
+test('the work of the search for recorded outputs is proportional to the number of turns, even if the tree of turns has many branches', () => {
   const isLeaf = ({ id }: RecordedTurn) => Number(id) % 2 === 0
   for (const attach of [() => true, isLeaf]) {
     const steps = countSteps(400, attach)

@@ -154,7 +154,7 @@ test('an edited answer gets the recorded items of its own turn or none, whatever
   )
 })
 
-test('an edited answer gets no recorded items of other turns, even if all markers were moved and all questions are equal', () => {
+test('an edited answer gets recorded items of its own turns only, even if every marker was moved to another answer and all questions are equal', () => {
   fc.assert(
     fc.property(script, shift, edits, fc.boolean(), (one, by, edit, isUnnamed) => {
       const rounds = one.rounds.map((round) => ({ ...round, question: 'Go on.' }))
@@ -169,7 +169,7 @@ test('an edited answer gets no recorded items of other turns, even if all marker
   )
 })
 
-test('if many answers have equal texts, the items that are restored in an answer come from a turn with its text', () => {
+test('if many answers have equal texts, an answer gets recorded items only of turns whose text it contains', () => {
   fc.assert(
     fc.property(scripts, places, fc.boolean(), (scripts, places, isUnnamed) => {
       const stories = scripts.map((one, at) => buildStory(one, String(at), HABITS))
@@ -238,7 +238,7 @@ describe('markers of turns whose text the client does not have', () => {
     return restoreForgottenItems(items, splitIntoSegments(items), turns, { replaysTools: true })
   }
 
-  test("two markers of another chat do not restore a turn whose text the client lacks, even if the second turn's text is equal", () => {
+  test('if an answer has two markers of another chat, a turn whose text the answer lacks is not restored, even if the text of the other turn is equal', () => {
     const here = listRestoredItems('0', round(WARM, call(), say('OK.')))
     const other = listRestoredItems('1', round(WARM, call('Let me look.'), say('OK.')))
     for (const isUnnamed of [true, false]) {
@@ -247,13 +247,13 @@ describe('markers of turns whose text the client does not have', () => {
     }
   })
 
-  test('two markers of another chat do not restore the turn between the two turns that they name', () => {
+  test('if an answer has two markers of another chat, the turn between the two turns that they name is not restored', () => {
     const here = listRestoredItems('0', round(WARM, call(), say('OK.')))
     const other = listRestoredItems('1', round(WARM, call('OK.'), call('Let me look.'), say('OK.')))
     expectNoRestoredItems([here, other], [[2, 4]], true)
   })
 
-  test('two markers of another chat restore nothing if the text may belong to turns of this chat', () => {
+  test('if an answer has two markers of another chat, their turns are not restored if the text may belong to turns of this chat', () => {
     const here = listRestoredItems('0', round(WARM, call('OK.'), say('OK.')))
     const other = listRestoredItems('1', round(WARM, call('It is 4 degrees.'), say('OK.')))
     expectNoRestoredItems([here, other], [[2, 3]])
@@ -277,7 +277,7 @@ describe('markers of turns whose text the client does not have', () => {
     expectNoRestoredItems([story], [[], [], [], [1, 7]])
   })
 
-  test('a marker does not restore its turn if the marker of another turn of the same answer is in another round', () => {
+  test('a marker does not restore its turn if the markers of the other turns of the same answer are in another round', () => {
     const story = listRestoredItems(
       '0',
       round(WARM, call(), call('It is 4 degrees.'), say('OK.')),
@@ -288,7 +288,7 @@ describe('markers of turns whose text the client does not have', () => {
     expectNoRestoredItems([story], [[], [], [0, 1], [2]], true)
   })
 
-  test('a turn is not restored if one copy of its marker is at its text and another at its question', () => {
+  test("a turn is not restored if one copy of its marker is in an answer with the turn's text and another copy after the turn's question", () => {
     const story = listRestoredItems(
       '0',
       round(WARM, say('OK.')),

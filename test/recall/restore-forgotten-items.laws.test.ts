@@ -91,7 +91,7 @@ test('if all texts are unique, all recorded items are restored, whatever the cli
   )
 })
 
-test('markers restore the right items even if other branches and chats have equal texts', () => {
+test('a marker restores the recorded items of its own turn even if answers in other branches and chats have equal texts', () => {
   fc.assert(
     fc.property(scripts, marked, (scripts, habits) => {
       const world = worldOf(scripts, habits)
@@ -136,7 +136,7 @@ const plain: fc.Arbitrary<ClientHabits> = fc.record({
   joiner: fc.constantFrom('\n', '\n\n', null),
 })
 
-test('text that the user edited stays, and all items around it are restored', () => {
+test('if the user edits one message of an answer, the edit stays and all recorded items around it are restored', () => {
   const edits = fc.constantFrom<(text: string) => string>(
     () => 'Something else.',
     (text) => `Not ${text}`,
@@ -176,7 +176,7 @@ function edited(item: Item, edit: (text: string) => string): Item {
   return { ...item, content }
 }
 
-test('client text that was never recorded comes after the recorded reasoning that led to it', () => {
+test('text that only the client has comes after the recorded reasoning that led to it', () => {
   fc.assert(
     fc.property(ownScripts, plain, (scripts, habits) => {
       const { story, items, turns } = worldOf(scripts, habits)
@@ -201,7 +201,7 @@ test('client text that was never recorded comes after the recorded reasoning tha
   )
 })
 
-test('restoring does not throw for any list of items with any stored turns', () => {
+test('restoreForgottenItems does not throw for any list of items with any stored turns', () => {
   fc.assert(
     fc.property(
       conversation,

@@ -75,7 +75,7 @@ const found = talk`
 const [output] = talk`output a 4 degrees`
 
 describe('restoring a list that needs no changes', () => {
-  test("returns the client's list object if no stored turn is found", () => {
+  test("restoreForgottenItems returns the client's list object if no stored turn is found", () => {
     const items = [warm, ...visible(found), user('and?')]
     expect(recall(items, [])).toEqual({
       items,
@@ -89,7 +89,7 @@ describe('restoring a list that needs no changes', () => {
     expect(recall([], []).items).toEqual([])
   })
 
-  test("returns the client's list object if the client has all recorded items", () => {
+  test("restoreForgottenItems returns the client's list object if the client sends all recorded items", () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       [warm],
@@ -104,7 +104,7 @@ describe('restoring a list that needs no changes', () => {
   })
 })
 
-test('the phase and the provider-specific fields that the client omits from a message are restored', () => {
+test('if the client omits the phase or the provider-specific fields of a message, they are restored', () => {
   const signed: Item = { ...assistantMessage('Warm.'), native: { anthropic: { signature: 'x' } } }
   const phased: Item = { ...assistantMessage('Warm.'), phase: 'commentary' }
   for (const recorded of [signed, phased]) {
@@ -252,7 +252,7 @@ describe('choosing between two turns with the same fingerprint', () => {
   })
 })
 
-test('a marker adds a note if its turn is not restored because another stored turn has the same text', () => {
+test("if a marker's turn is not restored because another stored turn has the same text, a note says so", () => {
   const { turns, record: answered } = createRecorder()
   answered([warm], [...talk`thinks: one`, assistantMessage('Let me look.')])
   const looking = [
@@ -302,7 +302,7 @@ describe("restoring turns by the markers in the client's text", () => {
     expect(alone.notes).toEqual([{ did: 'dropped', at: 1, why: 'marker-unknown' }])
   })
 
-  test('markers of stored turns that were not loaded, because there are too many, add a note with this reason', () => {
+  test('the marker of a stored turn that was not loaded, because there are too many turns, adds the note `beyond-memory`', () => {
     const [old, foreign] = ['0'.repeat(20), 'Z'.repeat(20)]
     const items = [
       warm,
@@ -373,7 +373,7 @@ describe("restoring turns by the markers in the client's text", () => {
     expect(recalled.notes.map(({ why }) => why)).toContain('marker-doubted')
   })
 
-  test("the marker of a turn without text restores the turn's calls", () => {
+  test("the marker of a turn without text restores the turn's reasoning and its hosted search", () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], searched)
     const recalled = recall(
@@ -412,7 +412,7 @@ describe('text of an answer that the user edited', () => {
     }
   }
 
-  test("an answer's edited text replaces the recorded text", () => {
+  test('text that the user edited in an answer is sent instead of the recorded text', () => {
     const { items, shown, notes } = edit('First.\nSecond, or not.\nThird.')
     expect(shown[3]).toBe('assistant: Second, or not.')
     expect(items.filter((_, at) => at !== 3)).toEqual(long.filter((_, at) => at !== 3))
@@ -420,7 +420,7 @@ describe('text of an answer that the user edited', () => {
     expect(notes).toEqual(['changed 2 marker-removed', 'changed 4 text-edited'])
   })
 
-  test('a recorded message that the user removed is dropped with the reasoning that led to it', () => {
+  test('if the user removed a recorded message, the message and the reasoning that led to it are dropped', () => {
     const { shown, notes } = edit('First.\n\nThird.')
     expect(shown).toEqual([
       'thinks: one',
@@ -435,7 +435,7 @@ describe('text of an answer that the user edited', () => {
     ])
   })
 
-  test('text that the user added to an answer stays between, before or after the recorded messages', () => {
+  test('text that the user added to an answer stays at its position among the recorded messages', () => {
     expect(edit('First.\nAnd a half.\nSecond.\nThird.').shown).toEqual([
       'thinks: one',
       'assistant: First.',
@@ -455,7 +455,7 @@ describe('text of an answer that the user edited', () => {
     )
   })
 
-  test('if the client has only the beginning of an answer that the user stopped, only this beginning is sent', () => {
+  test('if the user stopped an answer and the client has only its beginning, only this beginning is sent', () => {
     const { shown, notes } = edit('First.\nSecond.\nThi')
     expect(shown.at(-1)).toBe('assistant: Thi')
     expect(notes).toContain('changed 6 text-edited')
@@ -467,7 +467,7 @@ describe('text of an answer that the user edited', () => {
     ])
   })
 
-  test('edited text replaces the recorded message with the same beginning, not a removed message before it', () => {
+  test('edited text replaces the recorded message with the same beginning, even if the user removed a message before it', () => {
     expect(edit('First.\nThird. And last.').shown).toEqual([
       'thinks: one',
       'assistant: First.',
@@ -489,7 +489,7 @@ describe('text of an answer that the user edited', () => {
     })
   })
 
-  test("an answer's edited text keeps its images and citations", () => {
+  test("images and citations in an answer's edited text are kept", () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], long)
     const edited: Item = {
@@ -515,7 +515,7 @@ describe('text of an answer that the user edited', () => {
     expect(recall(items, turns).items[4]).toBe(own[0])
   })
 
-  test("text that the user added to a turn without text comes before the turn's recorded items", () => {
+  test("text that the user added to a turn without recorded text comes before the turn's recorded items", () => {
     const { turns, record: answered } = createRecorder()
     const called = talk`
       thinks: where?
@@ -526,7 +526,7 @@ describe('text of an answer that the user edited', () => {
     expect(recall(items, turns).items).toEqual([warm, assistantMessage('Mine.'), ...called, output])
   })
 
-  test('if a turn has two equal messages, an edited one is recognized by the texts around it', () => {
+  test('if a turn has two equal messages, the edited one is recognized by the texts around it', () => {
     const { turns, record: answered } = createRecorder()
     const same = ['one', 'two', 'three', 'four'].flatMap((text) => [
       ...talk`thinks: ${text}`,
@@ -549,7 +549,7 @@ describe('whitespace that differs from the recorded text', () => {
     return { shown: show(items.slice(1, -1)), whys: notes.map(({ why }) => why) }
   }
 
-  test('changed whitespace that has a meaning, e.g. indentation, counts as an edit and stays', () => {
+  test("if the client's text has other whitespace with a meaning, e.g. indentation, it counts as edited, and the client's text is sent", () => {
     const edited = code.replace('print', '    print')
     expect(recallOf(edited)).toEqual({
       shown: show([...talk`thinks: hm`, assistantMessage(edited)]),
@@ -557,7 +557,7 @@ describe('whitespace that differs from the recorded text', () => {
     })
   })
 
-  test('changed whitespace without a meaning, e.g. blank lines, is replaced with the recorded text, with a note', () => {
+  test("if the client's text differs from the recorded text only in whitespace without a meaning, e.g. blank lines, the recorded text is sent", () => {
     const recorded = show([...talk`thinks: hm`, assistantMessage(code)])
     expect(recallOf(code.replace('\n\n', '\n\n\n'))).toEqual({
       shown: recorded,
@@ -569,7 +569,7 @@ describe('whitespace that differs from the recorded text', () => {
     })
   })
 
-  test('changed whitespace without a meaning is replaced with the recorded text even next to an edit or a damaged marker', () => {
+  test('a message with other blank lines is sent as recorded, even if the user edited the next message of the answer', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       [warm],
@@ -598,7 +598,7 @@ describe('text that the client has although it was cut off before it was recorde
     return show(recall([warm, first, ...more, user('and?')], known).items.slice(1, -1))
   }
 
-  test('text that was cut off before it was recorded comes after the recorded reasoning that led to it', () => {
+  test('text that the client has, but that was cut off before it was recorded, comes after the recorded reasoning that led to it', () => {
     expect(cutOff(talk`thinks: one`, 'It was')).toBe('thinks: one\nassistant: It was')
     const two = [...talk`thinks: one`, assistantMessage('First.'), ...talk`thinks: two`]
     expect(cutOff(two, 'First.\n\nSeco')).toBe(
@@ -609,13 +609,16 @@ describe('text that the client has although it was cut off before it was recorde
     )
   })
 
-  test('unrecorded text comes after the recorded reasoning that follows a search, and before a call that was not recorded', () => {
+  test('text that only the client has comes after the recorded reasoning that follows a hosted search', () => {
     const searched = talk`
       thinks: one
       hosted web_search_call
       thinks: two
     `
     expect(cutOff(searched, 'It was')).toBe(`${show(searched)}\nassistant: It was`)
+  })
+
+  test('text that only the client has comes before a tool call that only the client has', () => {
     const called = talk`
       call a
       output a 4
@@ -625,7 +628,7 @@ describe('text that the client has although it was cut off before it was recorde
     )
   })
 
-  test('unrecorded text after tool outputs comes after the recorded reasoning that led to it', () => {
+  test('text that only the client has after tool outputs comes after the recorded reasoning that led to it', () => {
     const { turns, record: answered } = createRecorder()
     const list = [warm, ...visible(looked), output ?? warm]
     answered([warm], looked)
@@ -635,7 +638,7 @@ describe('text that the client has although it was cut off before it was recorde
     expect(show(items.slice(-3, -1))).toBe('thinks: cold\nassistant: It was')
   })
 
-  test('unrecorded text comes after its recorded reasoning and before the turn that continues the answer', () => {
+  test('text that only the client has comes after the recorded reasoning that led to it and before the turn that continues the answer', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], talk`thinks: one`)
     const known = [{ ...one, fingerprint: null }]
@@ -662,21 +665,21 @@ describe('text after a hosted search that is the last recorded item', () => {
     return show(recall([warm, mark(turn, text), ...more, user('and?')], turns).items.slice(1, -1))
   }
 
-  test('if a search is the last recorded item, unrecorded text comes after it, with or without recorded text before the search', () => {
+  test('text that only the client has comes after a hosted search if the search is the last recorded item of the answer', () => {
     expect(recallOf(searched, 'It is 4')).toBe(`${show(searched)}\nassistant: It is 4`)
     expect(recallOf([assistantMessage('Let me look.'), ...searched], 'Let me look.\nIt is 4')).toBe(
       `assistant: Let me look.\n${show(searched)}\nassistant: It is 4`,
     )
   })
 
-  test('if items of a gateway tool are the last recorded items, unrecorded text comes after them', () => {
+  test('text that only the client has comes after items of a gateway tool if these are the last recorded items of the answer', () => {
     const [call] = talk`call h recall`
     if (call === undefined) throw new Error('no call')
     const house = [markGatewayToolCall(call), createGatewayToolOutput('h', 'fog')]
     expect(recallOf(house, 'It is 4')).toBe(`${show(house)}\nassistant: It is 4`)
   })
 
-  test('unrecorded text after a recorded search comes before the turn that continues the answer', () => {
+  test('text that only the client has comes after a recorded search and before the turn that continues the answer', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], searched, [])
     const begun = addMarker(one, 'It is 4')
@@ -690,7 +693,7 @@ describe('text after a hosted search that is the last recorded item', () => {
     ).toBe(`${show(searched)}\nassistant: It is 4\nthinks: cold\nassistant: degrees.`)
   })
 
-  test("unrecorded text stays before or after a recorded search, as in the client's list, if the client sends the search, too", () => {
+  test('text that only the client has keeps its position before or after a recorded search if the client sends the search, too', () => {
     const [, search] = searched
     if (search === undefined) throw new Error('no search')
     const { turns, record: answered } = createRecorder()
@@ -712,7 +715,7 @@ describe('an answer that the user had the model continue', () => {
     assistant: grees.
   `
 
-  test('an answer that the model continued is restored from both turns, although only the second has its fingerprint', () => {
+  test("an answer that the model continued is restored from both its turns, although only the second turn has the answer's fingerprint", () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], begun)
     const two = answered([warm, assistantMessage('It is 4 de')], rest)
@@ -722,7 +725,7 @@ describe('an answer that the user had the model continue', () => {
     expect(recalled.parent).toBe(two)
   })
 
-  test('an answer that the model continued is restored from both turns, even if the user edited the first part before', () => {
+  test('an answer that the model continued is restored from both its turns, even if the user edited the first part before', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], begun)
     const edited = `${formatMarkerLine(one.id)}\n\nIt is 5 de`
@@ -735,7 +738,7 @@ describe('an answer that the user had the model continue', () => {
   })
 })
 
-test('all items of a turn that continues an answer come after the continued text, even if this text was not stored', () => {
+test('all recorded items of a turn that continues an answer come after the continued text, even if this text was not stored', () => {
   const { turns, record: answered } = createRecorder()
   const rest = talk`
     thinks: where?
@@ -767,7 +770,7 @@ describe('a turn without text that continues an answer', () => {
   const restored = (items: readonly Item[], turns: readonly RecordedTurn[]) =>
     show(recall([warm, ...items, asking], turns).items.slice(1, -1))
 
-  test('a turn without text that continues an answer comes after the continued text, even if this text was not stored', () => {
+  test('the items of a turn without text that continues an answer come after the continued text, even if this text was not stored', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm, assistantMessage('It is 4')], thought, [])
     expect(turn.input).toEqual([])
@@ -777,7 +780,7 @@ describe('a turn without text that continues an answer', () => {
     expect(restored([assistantMessage('It is 4'), assistantMessage(alone)], turns)).toBe(shown)
   })
 
-  test('a turn without text that continues an answer comes between the text before its marker and the text after it', () => {
+  test('the items of a turn without text that continues an answer come between the text before its marker and the text after it', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], searched, [])
     const begun = addMarker(one, 'It is 4')
@@ -790,7 +793,7 @@ describe('a turn without text that continues an answer', () => {
     expect(restored([assistantMessage(twice)], turns)).toBe(shown)
   })
 
-  test('a turn without text that continues an answer comes at its marker, even after a part of the text that was not recorded', () => {
+  test('the items of a turn without text that continues an answer come at its marker, even if the text before was not recorded completely', () => {
     const { turns, record: answered } = createRecorder()
     const look = assistantMessage('Let me look.')
     const one = answered([warm], [look, ...searched])
@@ -843,7 +846,7 @@ describe('a continuation whose input was stored with the complete conversation',
     }
   })
 
-  test("a continued answer without text is restored if the client's list has its marker, but not without the marker", () => {
+  test("a continued answer without text is restored only if the client's list has its marker", () => {
     const silent = begun.slice(0, 1)
     const called = talk`
       thinks: look
@@ -866,7 +869,7 @@ describe('a continuation whose input was stored with the complete conversation',
     expect(bare.items).toEqual([warm, ...called, output])
   })
 
-  test('if a turn continues an answer without new text, the continued turn is restored first, although both have the same fingerprint', () => {
+  test('if a turn continues an answer without adding text, the continued turn is restored first, although both turns have the same fingerprint', () => {
     const { turns, one, two } = recordContinuation(begun, talk`thinks: more`)
     const alike = [one, { ...two, fingerprint: one.fingerprint }]
     expect(turns).toHaveLength(2)
@@ -876,7 +879,7 @@ describe('a continuation whose input was stored with the complete conversation',
     expect(recalled.usedTurns).toEqual(alike)
   })
 
-  test("a continued answer is restored with the user's edit, as it was when the model continued it", () => {
+  test('a continued answer is restored with the edit that the user made before the model continued it', () => {
     const [thought] = begun
     const edited = assistantMessage('It is 5 de')
     const { two } = recordContinuation(
@@ -887,7 +890,7 @@ describe('a continuation whose input was stored with the complete conversation',
     expect(show(items.slice(1, -1))).toBe('thinks: hm\nassistant: It is 5 de\nassistant: grees.')
   })
 
-  test('a turn that continues an answer with a call is found by this call, although text and marker are those of the continued turn', () => {
+  test("a turn that continues an answer with a tool call is found by this call, although the answer's text and marker are those of the continued turn", () => {
     const called = talk`
       thinks: look
       call a weather
@@ -968,7 +971,7 @@ describe('matching an edited answer with its turns', () => {
     )
   })
 
-  test('an edited answer is restored from the turn whose tool outputs have equal texts, although another output has the same call id', () => {
+  test('an edited answer is restored from the turn whose tool outputs have the texts of those before the answer, although another output has the same call id', () => {
     const { turns, record: answered } = createRecorder()
     const [other] = talk`output a 9 degrees`
     const list = [warm, ...visible(looked), output ?? warm]
@@ -995,7 +998,7 @@ describe('a turn that continues an answer which was not stored', () => {
   const items = [user('and?'), assistantMessage('It is\n\nso.'), user('ok')]
   const whole = [user('and?'), assistantMessage('It is'), ...more, user('ok')]
 
-  test("if a turn continues an answer that was not stored, its items are restored before the end of the client's text", () => {
+  test("if a turn continues an answer that was not stored, the turn's items are restored after the continued text", () => {
     const { turns, record: answered } = createRecorder()
     answered([user('and?'), assistantMessage('It is')], more)
     expect(recall(items, turns).items).toEqual(whole)
@@ -1021,7 +1024,7 @@ describe('a turn that continues an answer which was not stored', () => {
   })
 })
 
-test('a turn is restored if markers name the turns before and after it in the same answer', () => {
+test('a turn without a marker is restored if markers name the turns before and after it in the same answer', () => {
   const { turns, record: answered } = createRecorder()
   const one = answered([warm], looked)
   const two = talk`
@@ -1060,7 +1063,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     call b weather {"in":"Bonn"}
   `
 
-  test("the recorded call is sent if the client's call has equal JSON arguments, else the client's call is sent", () => {
+  test("the client's call is sent instead of the recorded call only if its JSON arguments differ", () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], twice)
     const items = [
@@ -1081,7 +1084,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     ])
   })
 
-  test('a call that was not recorded comes after the recorded calls', () => {
+  test('a tool call that only the client has comes after the recorded calls of the answer', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered([warm], looked)
     const items = [
@@ -1143,7 +1146,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     )
   })
 
-  test('a tool output that the client omits is restored even if it belongs to the second of two calls', () => {
+  test('a tool output that the client omits is restored even if it belongs to the second of two calls of an answer', () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], twice)
     const outputs = talk`
@@ -1159,7 +1162,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     )
   })
 
-  test('a tool output that the client omits is restored from the input of a turn without text', () => {
+  test('a tool output that the client omits is restored even if only the input of a turn that is not restored contains it', () => {
     const { turns, record: answered } = createRecorder()
     const one = answered([warm], looked)
     const two = talk`
@@ -1174,7 +1177,7 @@ describe('tool calls that are recorded, sent by the client, or both', () => {
     expect(recall(items, turns).items).toEqual([warm, ...looked, output, ...last, ...found])
   })
 
-  test('if several recorded calls have the same id, each gets its own output', () => {
+  test('if several recorded calls have the same id, each of them is restored with its own output', () => {
     const { turns, record: answered } = createRecorder()
     const list: Item[] = [warm]
     const texts: string[] = []
@@ -1228,7 +1231,7 @@ describe('restoring items of hosted tools', () => {
     ])
   })
 
-  test('an item that must never be replayed stays if the client sends it', () => {
+  test('an item of a hosted tool that is never restored stays if the client itself sends it', () => {
     const { turns, record: answered } = createRecorder()
     const raw = { type: 'image_generation_call', id: 'ig_1' }
     const drawn: Item = { type: 'opaque', raw: { ...raw, result: 'base64' } }
@@ -1281,7 +1284,7 @@ describe('reasoning that the client sends itself', () => {
     ])
   })
 
-  test("the client's reasoning stays if no turn was found, or if the turn has no recorded reasoning", () => {
+  test("the client's reasoning stays if no recorded reasoning was found for its answer", () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], [assistantMessage('One.')])
     const items = [warm, thought('rs_9', 'other'), assistantMessage('One.'), user('and?'), ...once]
@@ -1289,7 +1292,7 @@ describe('reasoning that the client sends itself', () => {
   })
 })
 
-test('the turn before an empty assistant message is still the parent of the next turn', () => {
+test("an empty assistant message after an answer is skipped, so the answer's turn stays the parent of the next turn", () => {
   const { turns, record: answered } = createRecorder()
   const turn = answered([warm], found)
   const items = [warm, ...visible(found), user('and?'), assistantMessage(''), user('hello?')]
@@ -1367,7 +1370,7 @@ describe('amount of work for one long answer', () => {
   )
 })
 
-test('restoring reads items in proportion to the number of answers, and completes with two thousand answers', () => {
+test('the work of restoring is proportional to the number of answers, up to two thousand', () => {
   const recalledOf = (items: readonly Item[]) => {
     const plan = splitIntoSegments(items)
     const named = plan.segments.map(({ start, end, fingerprint }, at): RecordedTurn => ({
@@ -1427,7 +1430,7 @@ describe('an answer that broke off before its last text was recorded', () => {
     expect(items).toEqual([warm, where, look, cold, assistantMessage('It is 4'), thanks])
   })
 
-  test('the recorded reasoning of an answer that broke off is restored even if the client has no text after it', () => {
+  test('the recorded reasoning of an answer that broke off is restored even if the client has no text after this reasoning', () => {
     const { turns, record: answered } = createRecorder()
     const turn = answered(
       history,
@@ -1442,7 +1445,7 @@ describe('an answer that broke off before its last text was recorded', () => {
 describe('an answer without text whose marker the client has', () => {
   const silent = talk`thinks: colder`
 
-  test("the marker of a turn without text restores the turn after the turn's question, but not before it", () => {
+  test("the marker of a turn without text restores the turn only if it comes after the turn's question", () => {
     const gateway = createRecorder()
     const cold = user('how cold is it?')
     const history = [warm, assistantMessage(''), cold]
@@ -1467,7 +1470,7 @@ describe('an answer without text whose marker the client has', () => {
     expect(show(moved.items)).toBe(show([warm, again, assistantMessage(''), third]))
   })
 
-  test("a marker that was moved into an earlier answer without text restores its turn at that turn's own text only", () => {
+  test("a marker that was moved into an earlier answer without text restores its turn only at the turn's own text", () => {
     const gateway = createRecorder()
     const history = [warm, assistantMessage(''), user('how cold is it?')]
     const turn = gateway.record(history, found)
@@ -1523,13 +1526,13 @@ describe('an answer without text whose marker the client has', () => {
       expect(show(items)).toBe(show([...before, ...silent, next]))
     })
 
-    test("the marker of a turn without text restores nothing after an output with other text than in the turn's input", () => {
+    test("the marker of a turn without text restores nothing if the output before it has another text than the one in the turn's input", () => {
       const failed = { ...output, output: 'It timed out.' } as Item
       expect(show(recallWithOutput(failed, output as Item))).toBe(show([...before, next]))
     })
   })
 
-  test('the marker of a turn without text restores the turn, but not in an earlier answer without text', () => {
+  test('the marker of a turn without text restores nothing if it was moved into an earlier answer without text', () => {
     const gateway = createRecorder()
     const cold = user('how cold is it?')
     const history = [warm, assistantMessage(''), cold]
@@ -1575,7 +1578,7 @@ describe('an answer without text whose marker the client has', () => {
   })
 })
 
-test('the turn of an edited answer is found by its question, even if another turn has the text that the user kept, too', () => {
+test('the turn of an edited answer is found by its question, even if another turn also has the text that the user did not edit', () => {
   const gateway = createRecorder()
   const cold = user('how cold is it?')
   const [wonders, wondersMore, wondersOn] = talk`
@@ -1604,7 +1607,7 @@ test('the turn of an edited answer is found by its question, even if another tur
   )
 })
 
-test('a marker adds a note that its turn is not restored if the marker is not trusted', () => {
+test('a marker that is not trusted restores nothing and adds the note `marker-doubted`', () => {
   const gateway = createRecorder()
   const [one, two, three] = talk`
     thinks: where?

@@ -18,7 +18,7 @@ function prints(items: readonly Item[]) {
 }
 
 describe('splitting a list into segments of consecutive model-made items', () => {
-  test('consecutive model-made items form one segment; all other items separate segments', () => {
+  test('consecutive model-made items of a list form one segment, which ends at the next item of another kind', () => {
     const { segments } = splitIntoSegments(talk`
       system: be brief
       user: how warm is it?
@@ -59,7 +59,7 @@ describe('splitting a list into segments of consecutive model-made items', () =>
     expect(plan.segments.map(({ start, end }) => [start, end])).toEqual([[3, 6]])
   })
 
-  test('each segment lists the turns that its markers name, and the keys for the store list those of all segments', () => {
+  test('each segment lists the ids of the turns that its markers name, and the lookup keys list those of all segments once', () => {
     const { segments, lookupKeys } = splitIntoSegments([
       user('one'),
       assistantMessage(`${formatMarkerLine(A)}\n\nyes\n\n${formatMarkerLine(B)}`),
@@ -78,7 +78,7 @@ describe('splitting a list into segments of consecutive model-made items', () =>
     })
   })
 
-  test('a segment without text and calls has no fingerprint, and the fingerprints of other segments do not depend on it', () => {
+  test('a segment without text and calls does not change the fingerprints of later segments', () => {
     const before = [user('one'), assistantMessage('yes'), user('two')]
     const after = [user('three'), assistantMessage('no')]
     const silent = assistantMessage(formatMarkerLine(A))
@@ -116,7 +116,7 @@ describe('the fingerprint of a segment of model-made items', () => {
     for (const way of ways) expect(prints([...asked, ...way])).toEqual([name])
   })
 
-  test("a segment's fingerprint ignores markers and the boxes in which clients show tools and reasoning", () => {
+  test("a segment's fingerprint ignores markers and the boxes in which clients show reasoning and tools", () => {
     const name = prints([...asked, assistantMessage('It is 4 degrees.')])
     const ways = [
       `${formatMarkerLine(A)}\n\nIt is 4 degrees.`,
@@ -141,7 +141,7 @@ describe('the fingerprint of a segment of model-made items', () => {
     expect(new Set(all).size).toBe(all.length)
   })
 
-  test("of a round's user messages, a fingerprint covers the last line of the first one only", () => {
+  test("of the user messages in a round, a segment's fingerprint covers only the last line of the first message", () => {
     const loop = talk`
       call a
       output a
@@ -197,7 +197,7 @@ describe('the fingerprint of a segment of model-made items', () => {
   })
 })
 
-test('splitting a list into segments reads items in proportion to its length, and completes with two thousand segments', () => {
+test('the work of splitting a list into segments is proportional to its length, up to two thousand segments', () => {
   const text = `${'a long answer with many words '.repeat(30)}\n\n${formatMarkerLine(A)}`
   const rounds = (count: number) =>
     Array.from({ length: count }, (_, at) => [

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { splitIntoScript } from '../../src/simulate/conversation-script.ts'
+import { createScriptFromItems } from '../../src/simulate/conversation-script.ts'
 import { show, talk } from '../support/talk.ts'
 
-test("a conversation is split into exchanges: new input and the model's answer to it", () => {
-  const { exchanges } = splitIntoScript(
+test("a conversation is divided into exchanges, each with the new items of a request and the model's answer", () => {
+  const { exchanges } = createScriptFromItems(
     'x',
     talk`
       system: be brief
@@ -21,8 +21,8 @@ test("a conversation is split into exchanges: new input and the model's answer t
   ])
 })
 
-test('a conversation that begins with an answer has an exchange without input', () => {
-  const { exchanges } = splitIntoScript('x', talk`assistant: hello`)
+test('if a conversation begins with an answer, its first exchange has no new items', () => {
+  const { exchanges } = createScriptFromItems('x', talk`assistant: hello`)
   expect(exchanges.map(({ newItems, answer }) => [show(newItems), show(answer)])).toEqual([
     ['', 'assistant: hello'],
   ])

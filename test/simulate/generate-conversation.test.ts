@@ -39,7 +39,7 @@ function charsOf(type: Item['type'], role?: string): readonly number[] {
 }
 
 describe('conversations that are generated for the simulation', () => {
-  test('a generated conversation is the same for the same seed and different for another seed', () => {
+  test('the same seed generates the same conversation, and another seed another one', () => {
     expect(generateConversation(7)).toEqual(generateConversation(7))
     expect(textIn(itemsOf(generateConversation(7))[1] as Item)).not.toBe(
       textIn(itemsOf(generateConversation(8))[1] as Item),
@@ -78,7 +78,7 @@ describe('conversations that are generated for the simulation', () => {
     }
   })
 
-  test('the items of a generated conversation have the configured lengths', () => {
+  test('the items of a generated conversation have the configured numbers of characters', () => {
     expect(new Set(charsOf('message', 'system'))).toEqual(new Set([6000]))
     expect(new Set(charsOf('message', 'user'))).toEqual(new Set([300]))
     expect(new Set(charsOf('message', 'assistant'))).toEqual(new Set([1200]))
@@ -97,7 +97,7 @@ describe('conversations that are generated for the simulation', () => {
     expect(lengths.at(-1)).toBe(60_000)
   })
 
-  test('generating a conversation with images does not change its texts, and adds one image per question on average', () => {
+  test('a generated conversation has the same texts with images as without, and one image per question on average', () => {
     const shown = SEEDS.flatMap((seed) => {
       const items = itemsOf(generateConversation(seed, { hasImages: true }))
       const bare = itemsOf(generateConversation(seed))

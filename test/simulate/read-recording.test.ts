@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { readRecording, createScript } from '../../src/simulate/read-recording.ts'
+import {
+  readRecording,
+  createScriptWithoutIdsAndOrigins,
+} from '../../src/simulate/read-recording.ts'
 import type { ConversationScript } from '../../src/simulate/conversation-script.ts'
 import { show, talk } from '../support/talk.ts'
 
@@ -80,7 +83,7 @@ describe('items of a recording in the simulation', () => {
   test('recorded items are simulated without their ids and origins', () => {
     const origin = { wire: 'anthropic', account: 'a', model: 'm', prefixHash: 'x' }
     const items = talk`user: hello`.map((item) => ({ ...item, id: 'msg_1', origin }))
-    const [exchange] = createScript('x', items).exchanges
+    const [exchange] = createScriptWithoutIdsAndOrigins('x', items).exchanges
     expect(exchange?.newItems).toEqual(talk`user: hello`)
   })
 
@@ -91,7 +94,7 @@ describe('items of a recording in the simulation', () => {
       { type: 'reasoning', summary: [], encrypted_content: 'anthropic:abc' },
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] },
     ] as const
-    const [exchange] = createScript('x', [signed, ours, plain]).exchanges
+    const [exchange] = createScriptWithoutIdsAndOrigins('x', [signed, ours, plain]).exchanges
     expect(exchange?.answer).toEqual([
       { ...signed, encrypted_content: `(${JSON.stringify(native)}` },
       { ...ours, encrypted_content: '(anthropic:abc' },

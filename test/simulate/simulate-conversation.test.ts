@@ -14,7 +14,7 @@ import {
   createItemEncoder,
   encodeLeadingFields,
 } from '../../src/simulate/encode-request-text.ts'
-import { splitIntoScript } from '../../src/simulate/conversation-script.ts'
+import { createScriptFromItems } from '../../src/simulate/conversation-script.ts'
 
 const user = (text: string): Item => ({
   type: 'message',
@@ -57,7 +57,7 @@ const WITHOUT_FIRST: Transform = {
 
 const [a, b, c] = [user('aaaa'), thought('bbbb'), assistant('cccc')]
 const [d, e, f] = [user('dddd'), thought('eeee'), assistant('ffff')]
-const script = splitIntoScript('x', [a, b, c, d, e, f])
+const script = createScriptFromItems('x', [a, b, c, d, e, f])
 
 describe('text of a simulated request', () => {
   test('the text of a simulated request is byte for byte the body that would be sent', () => {
@@ -103,7 +103,7 @@ describe('measurements of a simulated conversation', () => {
     })
   })
 
-  test("a changed prefix counts as an unexpected cache miss unless the policy's step key changes", () => {
+  test("in the simulation, a changed prefix counts as an unexpected cache miss if the policy's step key stays the same", () => {
     expect(simulateConversation(script, under(WITHOUT_FIRST), true).unexpectedBreaks).toBe(1)
     const withStep = under(WITHOUT_FIRST, (said) => `${said.length > 3}`)
     expect(simulateConversation(script, withStep, true)).toMatchObject({
@@ -125,8 +125,8 @@ describe('measurements of a simulated conversation', () => {
     expect(simulateConversation(script, under(WITHOUT_FIRST), false).invalidReasoning).toBe(0)
   })
 
-  test('in the simulation, reasoning counts as invalid if it was changed, or if earlier reasoning is missing', () => {
-    const two = splitIntoScript('x', [a, b, thought('more'), c, d])
+  test('in the simulation, reasoning counts as invalid if its own content was changed, or if earlier reasoning is missing', () => {
+    const two = createScriptFromItems('x', [a, b, thought('more'), c, d])
     const torn: Transform = {
       name: 'torn',
       run: (items) => filterItems(items, (at) => at !== 1, 'x'),
@@ -162,7 +162,7 @@ describe('measurements of a simulated conversation', () => {
     expect(simulateConversation(script, behind, true).invalidReasoning).toBe(1)
   })
 
-  test("the gateway's transforms drop invalid reasoning in the simulation", () => {
+  test("in the simulation, the gateway's transforms drop reasoning whose prefix has changed", () => {
     const replay = createPolicyCandidate('replay', PRESETS.replay, true)
     const edited: PolicyCandidate = { ...replay, transforms: [WITHOUT_FIRST, ...replay.transforms] }
     expect(simulateConversation(script, replay, true)).toMatchObject({

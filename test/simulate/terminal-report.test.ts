@@ -63,12 +63,15 @@ a<b     █████████████ 0.50
 `)
   })
 
-  test.each([20, 60, 80, 200])('report bars fit into %i columns (at least 40)', (width) => {
-    const lines = renderTerminalReport(FIGURES, 'Two.', width).split('\n')
-    const bars = lines.filter((line) => line.includes('█'))
-    expect(bars).toHaveLength(2)
-    for (const line of bars) expect(line.length).toBeLessThanOrEqual(Math.max(width, 40))
-  })
+  test.each([20, 60, 80, 200])(
+    "in a terminal of %i columns, but at least 40, no bar of the simulation's report is too long",
+    (width) => {
+      const lines = renderTerminalReport(FIGURES, 'Two.', width).split('\n')
+      const bars = lines.filter((line) => line.includes('█'))
+      expect(bars).toHaveLength(2)
+      for (const line of bars) expect(line.length).toBeLessThanOrEqual(Math.max(width, 40))
+    },
+  )
 })
 
 describe('SVG chart of the costs of policies', () => {
@@ -93,7 +96,7 @@ describe('SVG chart of the costs of policies', () => {
     )
   })
 
-  test('the SVG chart of policy costs supports dark mode and loads no external resources', () => {
+  test('the SVG chart of policy costs has colors for dark mode and loads no external resources', () => {
     expect(svg).toContain('prefers-color-scheme: dark')
     expect(svg.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|url\(|@import|href/)
   })

@@ -16,7 +16,7 @@ import {
   SIMULATE_USAGE,
   type ConversationSource,
 } from './simulate-arguments.ts'
-import { readRecording, createScript } from '../../simulate/read-recording.ts'
+import { readRecording, createScriptWithoutIdsAndOrigins } from '../../simulate/read-recording.ts'
 import { renderTerminalReport } from '../../simulate/terminal-report.ts'
 import type { ConversationScript } from '../../simulate/conversation-script.ts'
 import { openEngine } from '../../store/database/open-engine.ts'
@@ -125,7 +125,7 @@ async function loadStoredScript(
         `There is no ${kind} "${id}" of ${owner.tenant}${user === null ? '' : `, user ${user}`} in the database.`,
       )
     }
-    return createScript(id, chain.flatMap(excludeDeletedItems))
+    return createScriptWithoutIdsAndOrigins(id, chain.flatMap(excludeDeletedItems))
   } finally {
     await engine.close()
   }

@@ -1,10 +1,11 @@
 /**
- * Checks whether the conversation already contains a fact, so that it need not be sent: at least 85
- * % of the fact's search terms occur in one recent item (C57).
+ * Checks whether the conversation already contains a fact, so that the fact need not be sent (C57).
+ * It does if at least 85 % of the fact's search terms, among them the longest one, occur in one
+ * item of the last 40,000 characters up to the latest question.
  *
- * Items after the latest question are ignored, because the result must not change between the
- * requests of one round: another result would change the prompt before the question. Only facts
- * that the model saved after the question count as part of the conversation.
+ * Items after the latest question do not count. Otherwise, a tool output could remove a fact from
+ * the prompt in the middle of a round, and the provider's cache would be lost. Only a fact that the
+ * model saves after the question counts, so that it is not added to the prompt in the same round.
  */
 import { textOf, type Item } from '../../core/item.ts'
 import { tryParseJsonObject } from '../../core/json/json.ts'
@@ -24,8 +25,8 @@ export function createFactInConversationCheck(items: readonly Item[]): (text: st
     const terms = extractSearchTerms(fact)
     const longest = terms.reduce((best, term) => (term.length > best.length ? term : best), '')
     return texts.some((text) => {
-      // Looks for the longest term first, because this is cheaper than splitting a long text into
-      // terms.
+      // Most texts lack the longest term. Looking for it first avoids splitting such texts into
+      // terms, which takes longer.
       if (!text.toLowerCase().includes(longest)) return false
       const textTerms = getTerms(text)
       return terms.filter((term) => textTerms.has(term)).length >= MIN_SHARED_TERMS * terms.length
@@ -52,8 +53,8 @@ function listRecentTexts(items: readonly Item[]): readonly string[] {
 }
 
 /**
- * Only the last 40,000 characters are searched, because the context policy may drop older text from
- * the prompt.
+ * Number of characters up to the latest question in which a fact is looked for. The context policy
+ * may drop older text from the prompt, so a fact that only older text contains must be sent.
  */
 const MAX_RECENT_CHARS = 40_000
 

@@ -1,7 +1,8 @@
 /**
- * Ranks facts that share search terms with a question. The score combines relevance (rare terms
- * count more), importance and the time of the last use. A fact that resembles a better one is
- * ranked lower.
+ * Ranks the facts that share search terms with a question, best first. The score combines relevance
+ * (rare shared terms count more than frequent ones), importance and the time of the last use. A
+ * fact that resembles one with a higher score is ranked lower, so that the list does not repeat
+ * itself.
  */
 import { measureTermOverlap, extractSearchTerms } from '../../core/text/search-terms.ts'
 import {
@@ -24,7 +25,10 @@ export function rankFacts(found: FoundFacts, ranking: FactRankingOptions): reado
   return selectDiverse(relevant, ranking.maxFacts)
 }
 
-/** Facts with a lower relevance are left out. A single frequent term gives less than this. */
+/**
+ * Facts with a lower relevance are left out, e.g. a fact that shares with a question of several
+ * terms only one that most facts contain.
+ */
 const MIN_RELEVANCE = 0.12
 
 const WEIGHTS = { relevance: 0.6, importance: 0.2, recency: 0.2 }
@@ -52,8 +56,10 @@ function scoreFact(
 }
 
 /**
- * Computes the BM25 relevance of a fact, from 0 to about 1: the score of the shared terms, divided
- * by the score of a fact with all terms of the question. Repeated terms in a fact do not count.
+ * Computes how well a fact fits the question, from 0 to about 1.3 (BM25). The weights of the
+ * question's terms that the fact contains are added up and divided by the sum of the weights of all
+ * terms of the question. Rare terms weigh more than frequent ones. A fact with more than 12 terms
+ * scores lower. A term that the fact repeats counts once.
  */
 function computeRelevance(
   terms: readonly string[],
@@ -75,15 +81,18 @@ function computeRelevance(
 }
 
 /**
- * Returns a high weight for a rare term, e.g. 3.0 for a term in 1 of 30 facts and 0.4 for a term in
- * 20 of 30. Returns 1 for a term that no fact contains, so such a term lowers the relevance of all
- * facts.
+ * Returns the weight of a term of the question: the fewer facts contain the term, the higher it is,
+ * e.g. 3.0 if 1 of 30 facts contains it and 0.4 if 20 of 30 do. The weight of a term that no fact
+ * contains is 1, so such a term lowers the relevance of all facts.
  */
 function computeRarity(count: number, totalFacts: number): number {
   return count === 0 ? 1 : Math.log(1 + (totalFacts - count + 0.5) / (count + 0.5))
 }
 
-/** Minimum number of facts that is assumed, because the frequency of a term says little among fewer. */
+/**
+ * If there are fewer facts, they count as 10. Otherwise, a term in 1 of 2 facts would already count
+ * as frequent.
+ */
 const MIN_TOTAL_FACTS = 10
 
 const BM25_SATURATION = 1.2
@@ -91,8 +100,8 @@ const BM25_LENGTH_WEIGHT = 0.4
 const AVERAGE_TERMS = 12
 
 /**
- * Returns 0.2 for Latin words of 1 to 3 letters, because most of them are function words, e.g.
- * "the". Returns 1 for all other terms, numbers included.
+ * Returns a factor for a term's weight: 0.2 for Latin words of 1 to 3 letters, because most of them
+ * are function words, e.g. "the". Returns 1 for all other terms, e.g. numbers.
  */
 function weighTerm(term: string): number {
   return SHORT_LATIN_WORD.test(term) ? 0.2 : 1
@@ -100,7 +109,10 @@ function weighTerm(term: string): number {
 
 const SHORT_LATIN_WORD = /^\p{Script=Latin}{1,3}$/u
 
-/** Returns the recency score, 0 to 1: it halves every 60 days without use; core facts always have 1. */
+/**
+ * Returns the recency score of a fact, from 0 to 1: 1 when it was just used, 0.5 after 60 days
+ * without use, 0.25 after 120. A fact with an importance of at least 0.9 always has 1.
+ */
 export function scoreRecency(
   { importance, usedAtMs }: Pick<StoredFact, 'importance' | 'usedAtMs'>,
   nowMs: number,
@@ -112,8 +124,8 @@ export function scoreRecency(
 const HALF_LIFE_MS = 60 * 24 * 60 * 60 * 1000
 
 /**
- * Selects the best remaining fact again and again. Each selected fact lowers the score of the facts
- * that resemble it.
+ * Selects up to `maxFacts` facts, each time the remaining one with the highest score. A fact that
+ * resembles a selected one loses up to 0.5 of its score, so that the list does not repeat itself.
  */
 function selectDiverse(relevant: readonly ScoredFact[], maxFacts: number): readonly StoredFact[] {
   const remaining = relevant

@@ -1,6 +1,7 @@
 /**
- * Renders facts as text, one per line, oldest first. Users and models write facts, so the heading
- * marks them as notes, and `<` at the start of a tag is replaced with `‹`.
+ * Renders facts as text, one per line, oldest first. Users and models write facts, so a fact must
+ * not be mistaken for an instruction: the heading calls the facts notes, `<` at the start of a tag
+ * is replaced with `‹`, and text that imitates a notice of the gateway is escaped.
  */
 import { escapeFakeNotices } from '../../core/text/gateway-notice.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
@@ -12,7 +13,7 @@ export interface FactListOptions {
   readonly maxFacts: number
 }
 
-/** Returns the heading and the facts; `''` if there are no facts, or none fits the token limit. */
+/** Returns the heading and the facts that fit the limits in `options`; `''` if none fits. */
 export function renderFacts(facts: readonly StoredFact[], options: FactListOptions): string {
   const selected = selectFittingFacts(facts, options)
   if (selected.length === 0) return ''
@@ -20,7 +21,11 @@ export function renderFacts(facts: readonly StoredFact[], options: FactListOptio
   return [options.heading, ...lines].join('\n')
 }
 
-/** Selects the facts that fit the token limit, in order of rank. Skips a fact that is too long. */
+/**
+ * Selects from the first `maxFacts` facts, best first, those that together fit `maxTokens`. A fact
+ * that is longer than the remaining tokens is skipped, because a shorter one after it may still
+ * fit.
+ */
 export function selectFittingFacts(
   facts: readonly StoredFact[],
   { heading, maxTokens, maxFacts }: FactListOptions,
@@ -35,8 +40,8 @@ export function selectFittingFacts(
 }
 
 /**
- * Length of the short id with which the model refers to a fact: the last 8 characters of the fact's
- * id.
+ * Length of the short id with which the model refers to a fact, e.g. to forget it: the last 8
+ * characters of the fact's id.
  */
 export const FACT_HANDLE_CHARS = 8
 

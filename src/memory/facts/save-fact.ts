@@ -1,7 +1,7 @@
 /**
- * Saves a fact. If a stored fact has nearly the same search terms, the new text replaces the stored
- * one under the same id. If all terms are equal, the stored text stays and only its time of use
- * changes, so that the rendered prompt stays the same.
+ * Saves a fact without storing it twice. If a stored fact of the same scope has at least 85 % of
+ * its search terms in common with the new one, the new text replaces the stored text under the same
+ * id. If all terms are equal, the stored text stays, so that the rendered prompt stays the same.
  */
 import { measureTermOverlap, extractSearchTerms } from '../../core/text/search-terms.ts'
 import {
@@ -16,7 +16,8 @@ import type { DerivedDataSource } from '../../store/deletion/expiry-and-deletion
 import type { LayerPorts } from '../memory-layer-interface.ts'
 
 /**
- * A fact to save. In a field, `null` keeps the stored value of a similar fact, or uses the default.
+ * A fact to save. `null` as the area, the importance or the end date keeps the value of a similar
+ * stored fact, or stands for the default if there is none.
  */
 export interface FactInput {
   readonly text: string
@@ -53,17 +54,21 @@ export async function saveFact(
       return renewed
     }
     const fact = createFact(input, owner, ports)
-    // The store returns false if another request saved the same fact at the same moment; the next
-    // attempt finds that fact.
+    // The store returns false if it refuses the fact. If another request saved the same fact at the
+    // same moment, the next attempt finds that fact.
     if (await ports.facts.saveFact(fact, origin)) return fact
   }
-  // The store refuses facts of a conversation that was deleted in the meantime.
-  throw new Error('What it belongs to has been forgotten.')
+  // All attempts were refused, but no similar fact was found: the conversation was deleted in the
+  // meantime.
+  throw new Error('The conversation that the fact belongs to was deleted.')
 }
 
 const MAX_ATTEMPTS = 3
 
-/** Two texts count as the same fact if this share of their search terms is the same. */
+/**
+ * Two texts count as the same fact if they share at least this part of all their search terms, e.g.
+ * 9 of 10.
+ */
 const MIN_SIMILARITY = 0.85
 
 async function findSimilarFact(
@@ -111,8 +116,9 @@ function createFact(
 const DEFAULT_IMPORTANCE = 0.5
 
 /**
- * Returns the stored fact with the new values. If it has expired and the input has no end date, it
- * becomes permanent.
+ * Returns the stored fact with the values of the input; where the input has `null`, the stored
+ * value stays. If the stored fact has expired and the input has no end date, the fact becomes
+ * permanent.
  */
 function mergeFact(input: FactInput, stored: StoredFact, now: number): StoredFact {
   const isSame =
@@ -132,8 +138,8 @@ function mergeFact(input: FactInput, stored: StoredFact, now: number): StoredFac
 }
 
 /**
- * Returns the user's scope if it is requested and the user is known; else the conversation's scope,
- * which is `null` without a stored conversation.
+ * Returns the scope in which a fact is stored: the user's if it is requested and the user is known;
+ * else the conversation's, which is `null` if the conversation is not stored.
  */
 export function resolveFactScope(
   { user }: Caller,

@@ -2,7 +2,7 @@
  * Saves the facts that a model wrote with a summary, so that other conversations can use them. In
  * the summarized conversation they are not sent, because the summary contains them.
  *
- * A failure is logged and does not affect the answer.
+ * If saving fails, the error is logged, and the answer is not affected.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Caller } from '../../core/client/caller.ts'
@@ -23,11 +23,14 @@ export interface SummaryFacts {
   readonly jobStartedAtMs: number
   /** Id of the response (stored answer) after which the summary was made; `null` if there is none. */
   readonly afterResponseId: string | null
-  /** The number of items that the summary replaces. */
+  /** Number of items at the start of the conversation that the summary replaces. */
   readonly itemCount: number
 }
 
-/** Resolves to the number of facts that were saved or renewed. Never rejects. */
+/**
+ * Saves at most 8 of the facts. Resolves to the number of facts that were added or that replaced or
+ * renewed a similar stored fact. Never rejects.
+ */
 export async function saveSummaryFacts(
   {
     owner,
@@ -58,8 +61,8 @@ export async function saveSummaryFacts(
 }
 
 /**
- * A summary repeats the facts of the previous summary and adds the new ones at the end, so only its
- * last 8 facts are saved.
+ * Each summary of a conversation repeats the facts of the previous summary and adds new ones at the
+ * end. So only the last 8 facts are saved.
  */
 const MAX_FACTS = 8
 

@@ -1,12 +1,12 @@
 /**
- * Validates a working memory (a JSON object that the model maintains) against its JSON Schema. The
- * validator is loaded only if there is a schema.
+ * Validates a working memory (a JSON object that the model maintains) against the JSON Schema of
+ * the policy. The validator is imported only when it is needed.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 
 /**
- * Returns a description of the errors for the model that wrote the memory; `null` if the memory is
- * valid.
+ * Checks a working memory. Returns a description of the errors, with which the model can correct
+ * the memory; `null` if the memory is valid.
  */
 export type WorkingMemoryCheck = (memory: JsonObject) => string | null
 
@@ -16,7 +16,8 @@ export async function createWorkingMemoryCheck(schema: JsonObject): Promise<Work
   return (memory) => {
     const { valid, errors } = validator.validate(memory)
     if (valid) return null
-    // Errors of these JSON Schema keywords only repeat that a nested value is invalid.
+    // An error of one of these JSON Schema keywords only repeats that a nested value is invalid.
+    // The nested value has an error of its own.
     const faults = errors
       .filter(({ keyword }) => !PARENT_KEYWORDS.has(keyword))
       .map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`)

@@ -1,13 +1,14 @@
 /**
  * Applies and creates JSON Merge Patches (RFC 7396): objects merge at every depth, other values
- * replace, `null` deletes. For example, `{"a":1,"b":2}` with the patch `{"b":null}` gives
- * `{"a":1}`. Field names that could change an object's prototype, e.g. `__proto__`, are dropped at
- * every depth.
+ * replace the previous value, `null` deletes a field. For example, `{"a":1,"b":2}` with the patch
+ * `{"b":null}` gives `{"a":1}`. Field names that could change an object's prototype, e.g.
+ * `__proto__`, are dropped at every depth.
  */
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 
 /**
- * Returns the patched object; `null` if the patch or the result is nested deeper than 32 levels.
+ * Returns the object with the changes of the patch; `null` if the patch or the result is nested
+ * deeper than 32 levels.
  */
 export function applyMergePatch(object: JsonObject, patch: JsonObject): JsonObject | null {
   if (!isNestedWithin(patch, MAX_NESTING_DEPTH)) return null
@@ -18,16 +19,16 @@ export function applyMergePatch(object: JsonObject, patch: JsonObject): JsonObje
 export const MAX_NESTING_DEPTH = 32
 
 /**
- * Returns a copy without field names that could change a prototype, e.g. `__proto__`; `null` if the
- * object is nested deeper than 32 levels.
+ * Returns a copy of an object without field names that could change a prototype, e.g. `__proto__`,
+ * so that the object can be stored. Returns `null` if it is nested deeper than 32 levels.
  */
 export function copySafeFields(object: JsonObject): JsonObject | null {
   return isNestedWithin(object, MAX_NESTING_DEPTH) ? (copySafely(object) as JsonObject) : null
 }
 
 /**
- * Returns the patch that turns `before` into `after`: from `{"a":1,"b":2}` to `{"a":1}` it is
- * `{"b":null}`.
+ * Returns the merge patch that turns `before` into `after`, e.g. `{"b":null}` to turn
+ * `{"a":1,"b":2}` into `{"a":1}`.
  */
 export function createMergePatch(before: JsonObject, after: JsonObject): JsonObject {
   const removedNames = Object.keys(before).filter((name) => !Object.hasOwn(after, name))
@@ -66,8 +67,8 @@ function copySafely(value: Json): Json {
 }
 
 /**
- * True if the value has at most `depth` levels. Stops at the limit, so that deep values cannot
- * overflow the stack.
+ * True if the value has at most `depth` levels of objects and arrays. The check stops there, so
+ * that a deeper value cannot overflow the stack.
  */
 function isNestedWithin(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true

@@ -1,9 +1,10 @@
 /**
- * Loads and renders a memory that is stored as a log of versions, e.g. the working memory. The
- * memory of one conversation is stable (sent before the history), because all its requests count
- * rounds alike. The memory of a user is volatile (sent after the history), because each
- * conversation counts its own rounds. If the user is not known, each conversation has its own
- * memory.
+ * Loads and renders a memory that is stored as a log of versions, e.g. the working memory.
+ *
+ * The memory of one conversation is stable: it is sent before the history, and its changes before
+ * the questions of their rounds. The memory of a user is volatile: it is sent completely before the
+ * latest question, because each conversation counts its own rounds, so changes have no common
+ * positions. If the user is not known, each conversation has its own memory.
  */
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -14,11 +15,14 @@ import type {
 import { splitSnapshotAndChanges, type MemoryChange } from './split-snapshot-and-changes.ts'
 import type { LayerStability, LayerBlock, LayerContext } from '../memory-layer-interface.ts'
 
-/** Reads a layer's memory from the stored JSON, and renders it. */
+/** Functions for one layer that read its memory from the stored JSON and render it as text. */
 export interface MemoryRenderer<Memory> {
   readonly layer: string
   readonly readMemory: (body: JsonObject) => Memory
-  /** Renders the memory in at most this many tokens; `''` if there is nothing to send. */
+  /**
+   * Renders the memory as a text of at most `tokens` estimated tokens; parts that do not fit are
+   * omitted. Returns `''` if there is nothing to send.
+   */
   readonly renderMemory: (memory: Memory, tokens: number) => string
   /**
    * Renders the difference between two versions of the memory as a text that can be understood
@@ -34,8 +38,9 @@ export function resolveVersionedStability(context: ScopedContext): LayerStabilit
 }
 
 /**
- * Returns the key under which a layer's versions are stored; `null` if there is neither a user nor
- * a stored conversation.
+ * Returns the key under which a layer's versions are stored: the user's if the policy's scope is
+ * `user` and the user is known, else the conversation's. Returns `null` if the conversation is not
+ * stored.
  */
 export function resolveVersionLocation(
   layer: string,
@@ -86,8 +91,8 @@ function renderStableBlock<Memory>(
 }
 
 /**
- * Max tokens of the changes, or half of the layer's limit if that is less. If the changes exceed
- * this limit, a new snapshot of the memory replaces them.
+ * Max number of tokens for all changes after the last snapshot of a memory, or half of the layer's
+ * limit if that is less. Beyond it, a new snapshot replaces the changes.
  */
 const MAX_CHANGE_TOKENS = 256
 
@@ -97,7 +102,10 @@ const MAX_CHANGE_TOKENS = 256
  */
 const TAG_TOKENS = 40
 
-/** Updates the time of use of the versions, at most once a day, so that they do not expire. */
+/**
+ * Updates the time of the last use of a memory's versions, so that they do not expire. Writes at
+ * most once a day.
+ */
 export async function touchVersions(
   location: LayerKey,
   versions: readonly StoredLayerVersion[],

@@ -1,7 +1,7 @@
 /**
  * Defines the observations layer: a list of points that are worth remembering about the user and
- * the work. When a conversation has grown by 2,000 tokens, a background request asks a model for
- * such points. If the request fails, nothing is stored.
+ * the work. When a conversation has grown by 2,000 tokens since the last time, a background request
+ * asks a model for such points. If the request fails, nothing is stored.
  */
 import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { Item } from '../../core/item.ts'
@@ -36,7 +36,10 @@ export const observationLayer: MemoryLayer = {
   update: observe,
 }
 
-/** Number of tokens by which a conversation must grow before the next background request. */
+/**
+ * A background request is made when the conversation has grown by this many tokens since the
+ * previous one.
+ */
 const MIN_NEW_TOKENS = 2000
 const MAX_POINTS = 50
 const MAX_NEW_POINTS = 8
@@ -48,8 +51,9 @@ interface ObservationMemory {
   /** The observed points, oldest first. */
   readonly points: readonly string[]
   /**
-   * For each conversation, the number of its tokens that the model has already observed. The entry
-   * of the conversation that was observed last comes last; above 32 entries, the first are dropped.
+   * For each conversation, by its key, the number of tokens that were already observed, so that
+   * later requests contain only new items. The conversation that was observed last comes last;
+   * above 32 entries, the first are dropped.
    */
   readonly tokensByConversation: ReadonlyMap<string, number>
 }
@@ -65,7 +69,7 @@ const RENDERER: MemoryRenderer<ObservationMemory> = {
   },
 }
 
-/** Renders as many points as fit into the tokens, latest first. */
+/** Renders as many points as fit into `tokens`, latest first. Older points are left out. */
 export function renderObservations(points: readonly string[], tokens: number): string {
   const texts: string[] = []
   let remainingTokens = tokens
@@ -114,7 +118,8 @@ async function observe(context: LayerContext, { outcome, askModel }: LayerAnswer
     await saveNextVersion(
       { ...context, location },
       (latest) => {
-        // If another request has saved a version in the meantime, the points are dropped.
+        // If another request has saved a version in the meantime, the points are dropped, because
+        // they may repeat those of that version.
         if ((latest?.number ?? 0) !== versionNumber) return null
         return {
           points: [...state.points, ...points].slice(-MAX_POINTS),
@@ -130,8 +135,8 @@ async function observe(context: LayerContext, { outcome, askModel }: LayerAnswer
 }
 
 /**
- * Returns a key for the conversation. Without a stored conversation, it is a hash of the first user
- * message.
+ * Returns the key under which the observed tokens of a conversation are counted. If the
+ * conversation is not stored, the key is a hash of its first user message.
  */
 function identifyConversation({ thread, items }: LayerContext): string {
   if (thread !== null) return thread
@@ -151,8 +156,9 @@ function updateSeenTokens(
 }
 
 /**
- * Returns the number of tokens of the conversation, and the items that the model has not observed
- * yet. Returns no items if they have fewer than 2,000 tokens.
+ * Returns the number of tokens of the conversation, and the items after the first `observedTokens`
+ * tokens, i.e. those that were not observed yet. The list is empty if these items have fewer than
+ * 2,000 tokens.
  */
 function findNewItems(
   items: readonly Item[],
@@ -168,7 +174,10 @@ function findNewItems(
   return { newItems: isGrown ? items.slice(startIndex).filter(isObservable) : [], tokens }
 }
 
-/** True for messages of user and model, calls and outputs. False for instructions and reasoning. */
+/**
+ * True for items that are shown to the observing model: messages of the user and the model, calls
+ * and outputs. False for instructions and reasoning.
+ */
 function isObservable(item: Item): boolean {
   if (item.type === 'message') return item.role === 'user' || isItemOfAnswer(item)
   return item.type !== 'reasoning'
@@ -189,8 +198,8 @@ const INSTRUCTIONS = `You keep a list of observations about the user of an assis
 Write down what will still matter later: who the user is, what they want and prefer, decisions, names, dates and facts. At most five points, each one line that begins with "- " and stands by itself. Write nothing that is not in the conversation, and nothing that is known already. If there is nothing of the kind, write NONE. Write in the language of the conversation.`
 
 /**
- * Reads the points from a model's answer: lines that begin with `-`, `*` or `•`. Ignores all other
- * text and points that are already known.
+ * Reads up to 8 new points from a model's answer: the lines that begin with `-`, `*` or `•`.
+ * Ignores all other text, points that are already known, and the point "NONE".
  */
 export function parseObservations(text: string, knownPoints: readonly string[]): readonly string[] {
   const seenPoints = new Set(knownPoints)
@@ -204,8 +213,9 @@ export function parseObservations(text: string, knownPoints: readonly string[]):
 }
 
 /**
- * Registers a background task and returns a function that ends it. Returns `null` if a task with
- * this name or 16 tasks are already running.
+ * Registers a background request, so that a second one for the same memory does not run at the same
+ * time. Returns a function that ends the registration. Returns `null` if a request with this name
+ * or 16 requests are already running.
  */
 function startTask(layers: object, name: string): (() => void) | null {
   const runningTasks = RUNNING_TASKS.get(layers) ?? new Set()

@@ -1,6 +1,6 @@
 /**
- * Saves a new version of a layer's memory. If two requests write at once, the second repeats its
- * change on the version of the first, so that no change is lost.
+ * Saves a new version of a layer's memory. If two requests save a version at the same time, the
+ * second one repeats its change on the version of the first, so that no change is lost.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type {
@@ -19,9 +19,9 @@ export interface MemoryVersionMetadata extends DerivedDataSource {
 }
 
 /**
- * Resolves to the saved value; `null` if `change` returns `null`, which means that nothing changes.
- * `change` is called again with the latest version if another request has saved one in the
- * meantime.
+ * Saves the memory that `change` returns for the latest version, and resolves to it. If another
+ * request saves a version in the meantime, `change` is called again with that version. If `change`
+ * returns `null`, nothing is saved, and the result is `null`.
  */
 export async function saveNextVersion(
   { location, round, parent, isTemporary, ...derivedFrom }: MemoryVersionMetadata,
@@ -32,9 +32,10 @@ export async function saveNextVersion(
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const latest = (await ports.layers.loadVersions(location)).at(-1) ?? null
     const number = (latest?.number ?? 0) + 1
-    // The number is still free, so no other request took it: the store refused the version because
-    // its conversation was deleted.
-    if (number === triedNumber) throw new Error('What it belongs to has been forgotten.')
+    // No other request has saved a version with this number, but the store refused it, because the
+    // conversation was deleted.
+    if (number === triedNumber)
+      throw new Error('The conversation that the memory belongs to was deleted.')
     triedNumber = number
     const body = change(latest)
     if (body === null) return null
@@ -43,8 +44,8 @@ export async function saveNextVersion(
       id: `lay_${ports.newTurnId()}`,
       key: location,
       number,
-      // Another branch of the conversation may have fewer rounds, but the rounds of versions must
-      // never decrease.
+      // The conversation may have another branch with more rounds that saved the latest version,
+      // but round numbers must never decrease from version to version.
       round: Math.max(round, latest?.round ?? 0),
       body,
       createdAtMs: now,
@@ -55,7 +56,7 @@ export async function saveNextVersion(
     }
     if (await ports.layers.saveVersion(version)) return body
   }
-  throw new Error('Others were always faster.')
+  throw new Error('Other requests saved a new version of the memory at each attempt.')
 }
 
 const MAX_ATTEMPTS = 16

@@ -2,14 +2,14 @@
  * Splits the versions of a memory into a snapshot, which is sent before the history, and later
  * changes, which are sent between the rounds of the history.
  *
- * The snapshot is the memory at the start of an epoch (20 rounds) and stays the same during the
- * epoch. Each change is sent before the first question after it, and stays there. So no sent text
- * changes within an epoch, and the provider's cache stays valid. If the changes exceed their token
- * limit, a new snapshot replaces them earlier. Snapshot and changes derive only from the stored
- * versions, so all replicas compute the same text.
+ * The snapshot is the memory at the start of an epoch (rounds 1–20, 21–40, …). Each later change is
+ * sent before the first question after it. Both stay the same during the epoch, so the provider's
+ * cache stays valid. Only if the changes exceed their token limit, a new snapshot replaces them
+ * before the epoch ends. Snapshot and changes are derived only from the stored versions, so all
+ * replicas compute the same text.
  *
  * A version is first sent in the round after the one that wrote it. In the round that wrote it, the
- * model sees the tool call.
+ * model sees its own tool call.
  */
 export interface MemoryVersion<Memory> {
   /** Number of the round that wrote the version, counted from 1. */
@@ -18,13 +18,16 @@ export interface MemoryVersion<Memory> {
 }
 
 export interface SnapshotAndChanges<Memory> {
-  /** The memory that is sent before the history; `null` if it was empty. */
+  /**
+   * The memory that is sent before the history; `null` if the memory had no version yet when the
+   * epoch (20 rounds) began.
+   */
   readonly snapshot: Memory | null
   readonly changes: readonly MemoryChange<Memory>[]
 }
 
 export interface MemoryChange<Memory> {
-  /** Number of the round before whose question the change is sent. */
+  /** Number of the round, counted from 1, before whose question the change is sent. */
   readonly round: number
   readonly before: Memory | null
   readonly after: Memory
@@ -33,8 +36,9 @@ export interface MemoryChange<Memory> {
 export const SNAPSHOT_EPOCH_ROUNDS = 20
 
 /**
- * Returns the snapshot and the changes to send in a round. `versions` are oldest first;
- * `countTokens` returns the tokens of a rendered change.
+ * Returns the snapshot and the changes that are sent in `round`; versions of this round are not
+ * sent yet. `versions` are oldest first. `countTokens` returns the tokens of a rendered change.
+ * Changes with more than `maxTokens` together are replaced by a new snapshot.
  */
 export function splitSnapshotAndChanges<Memory>(
   versions: readonly MemoryVersion<Memory>[],
@@ -65,9 +69,9 @@ export function splitSnapshotAndChanges<Memory>(
 }
 
 /**
- * Returns the last version of each round. A version from another branch may have a lower round
- * number than the version before it; it then counts for the higher round, because rounds never
- * decrease.
+ * Returns the last version of each round. A version that another branch of the conversation saved
+ * may have a lower round number than the version before it. It then counts for the higher round,
+ * because round numbers must never decrease.
  */
 function listLastOfRounds<Memory>(
   versions: readonly MemoryVersion<Memory>[],

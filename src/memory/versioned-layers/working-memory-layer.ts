@@ -1,6 +1,6 @@
 /**
  * Defines the working memory layer: a JSON object that the model updates with a gateway tool. The
- * prompt contains it as JSON, and later changes as a JSON Merge Patch.
+ * prompt contains the object as JSON, and later changes as a JSON Merge Patch.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
@@ -17,8 +17,8 @@ import {
 export const WORKING_MEMORY = 'working_memory'
 
 /**
- * Maximum length of the serialized JSON. With the default token limit of the layers, a memory of
- * this size is sent completely.
+ * Max number of characters of the memory as JSON. With the default token limit of the layers, a
+ * memory of this size is still sent completely.
  */
 export const MAX_WORKING_MEMORY_CHARS = 4000
 
@@ -55,8 +55,8 @@ const RENDERER: MemoryRenderer<JsonObject> = {
 }
 
 /**
- * Renders the memory as JSON. If it is too long, fields that do not fit are omitted, and a notice is
- * added.
+ * Renders the memory as JSON of at most `tokens` estimated tokens. Top-level fields that do not fit
+ * are omitted, and a notice says so. Returns `''` for an empty memory, or if no field fits.
  */
 export function renderWorkingMemory(memory: JsonObject, tokens: number): string {
   if (Object.keys(memory).length === 0) return ''

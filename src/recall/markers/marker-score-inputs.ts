@@ -1,7 +1,7 @@
 /**
- * Collects the inputs for scoring markers (hidden texts in answers that name stored turns): the
- * text and the question of each answer segment (consecutive model-made items in the client's list),
- * and the turns that certainly belong to a segment.
+ * Collects the data with which markers (hidden texts in answers that name stored turns) are scored:
+ * the text and the question of each answer segment (consecutive model-made items in the client's
+ * list), and the turns that certainly belong to a segment.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { haveSameQuestion } from '../matching/classify-turn-input.ts'
@@ -27,14 +27,14 @@ export interface MarkedSegments {
    */
   readonly assignedTurnsBySegment: readonly (readonly RecordedTurn[])[]
   /**
-   * One list per answer segment: the turns that the markers in its text name, each once, except
-   * turns that belong to another segment by fingerprint or assignment. Empty if the segment already
-   * has a turn, or several turns fit it equally well.
+   * One list per answer segment: the turns that the markers in its text name, each once, without
+   * turns that are already matched or that have the fingerprint of another segment. Empty if the
+   * segment already has a turn, or if several turns fit it equally well.
    */
   readonly markedTurnsBySegment: readonly (readonly RecordedTurn[])[]
   /**
-   * True if at least one marker is known to be in a wrong segment, e.g. because the user moved
-   * text.
+   * True if a marker is already known to be in a wrong answer segment, because its turn belongs to
+   * another segment. The other markers must then meet stricter rules.
    */
   readonly hasMovedMarker: boolean
 }
@@ -45,27 +45,38 @@ export interface MarkerScoreInputs extends MarkedSegments, TextMatcher, SegmentL
    * name.
    */
   readonly assignedOrMarkedTurns: readonly ReadonlySet<RecordedTurn>[]
-  /** All turns that are already matched with an answer segment. */
+  /** All turns that are already matched with any answer segment. */
   readonly allAssignedTurns: ReadonlySet<RecordedTurn>
-  /** Turns whose marker is in an answer segment that lacks a part of their text. */
+  /**
+   * Turns with a marker in an answer segment that does not contain their complete text, e.g.
+   * because the user edited it. Also turns without text.
+   */
   readonly turnsWithMissingText: ReadonlySet<RecordedTurn>
   /**
    * One number per answer segment: how many characters of its text do not come from the turns that
-   * its markers name. 0 if the segment already has a turn.
+   * its markers name, and so may come from other turns. 0 if the segment already has a turn.
    */
   readonly unexplainedChars: readonly number[]
   /**
-   * Indexes of the answer segments with `unexplainedChars` above 0: other turns may belong to them.
+   * Indexes of the answer segments with `unexplainedChars` above 0. Turns whose marker is in
+   * another segment may belong to them.
    */
   readonly unexplainedSegments: readonly number[]
   /**
-   * One entry per answer segment: the last certain turn before it. A turn is certain if it is
-   * already matched, or if the segment with its marker has exactly its text.
+   * One entry per answer segment: the last certain turn in an earlier segment; `null` if there is
+   * none. A turn is certain if it is already matched, or if the segment with its marker has exactly
+   * its text.
    */
   readonly certainTurnBefore: readonly (CertainTurn | null)[]
-  /** One entry per answer segment: the first certain turn after it. */
+  /**
+   * One entry per answer segment: the first certain turn in a later segment; `null` if there is
+   * none.
+   */
   readonly certainTurnAfter: readonly (CertainTurn | null)[]
-  /** Number of turns that may still be compared with all answer segments. */
+  /**
+   * Number of turns with edited or moved text that may still be compared with all answer segments.
+   * It begins at 200, because each of these comparisons reads many texts.
+   */
   remainingComparisons: number
 }
 
@@ -85,8 +96,8 @@ export function createMarkerScoreInputs(input: MarkedSegments): MarkerScoreInput
     const chars = textMatcher.getSegmentText(index).length - text.length
     return assignedTurnsBySegment[index]?.length === 0 ? Math.max(0, chars) : 0
   })
-  // True for a segment if turns that its markers name have together exactly its text and answer the
-  // same question.
+  // Clients may join the texts of several turns of one answer. True for a segment if the turns that
+  // its markers name have exactly its text when joined, and answer the same question.
   const isJoinedText = containedTurns.map(
     (turns, index) =>
       containedTexts[index] === textMatcher.getSegmentText(index) &&
@@ -124,14 +135,16 @@ export function createMarkerScoreInputs(input: MarkedSegments): MarkerScoreInput
 }
 
 /**
- * Max number of turns with other text than their segment that are compared with all answer
- * segments. The limit is necessary because such a comparison reads the text of each segment.
+ * Max number of turns that are compared with all answer segments because the segment with their
+ * marker does not have exactly their text. The limit is necessary because such a comparison reads
+ * the text of each segment.
  */
 export const MAX_TURNS_COMPARED_WITH_ALL_SEGMENTS = 200
 
 /**
- * Returns how well a turn fits an answer segment, 0 to 7: 4 points if the segment answers the
- * turn's question, plus the text score (0 to 3).
+ * Returns how well a turn fits an answer segment, from 0 to 7: 4 points if the segment answers the
+ * turn's question, plus the text score (0 to 3). For example, a turn whose question comes before
+ * the segment and whose complete text is a part of the segment's text gets 4 + 2.
  */
 export function rankTurnInSegment(
   inputs: MarkerScoreInputs,
@@ -143,8 +156,9 @@ export function rankTurnInSegment(
 }
 
 /**
- * True if the turn's question comes before the answer segment. For a turn that continues an answer,
- * the question of that answer's earlier turns counts if these turns may belong to the segment, too.
+ * True if the turn's question comes before the answer segment. If the turn continues an answer, the
+ * question of that answer's earlier turns counts, too, if these turns are matched with the segment
+ * or named by its markers.
  */
 export function isQuestionOfAnswerBefore(
   { isQuestionOfTurnBefore, ancestry, assignedOrMarkedTurns }: MarkerScoreInputs,
@@ -160,7 +174,7 @@ export function isQuestionOfAnswerBefore(
 }
 
 /**
- * Points for an equal question. They exceed the highest text score (3), so that the question
- * outweighs the text.
+ * Points for a turn whose question comes before the answer segment. They exceed the highest text
+ * score (3), because users edit answers more often than questions.
  */
 export const SAME_QUESTION_POINTS = 4

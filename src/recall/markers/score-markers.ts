@@ -1,8 +1,8 @@
 /**
- * Scores each marker (hidden text that names a stored turn) in a client's list: how well its turn
- * fits the answer segment (consecutive model-made items) with the marker, and how well it fits
- * other segments. An equal question counts more than an equal text, because users edit answers more
- * often than questions.
+ * Scores each marker (hidden text that names a stored turn) in a client's list, to find markers
+ * that were moved: how well its turn fits the answer segment (consecutive model-made items) with
+ * the marker, and how well it fits other segments. An equal question counts more than an equal
+ * text, because users edit answers more often than questions.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import {
@@ -13,14 +13,15 @@ import {
   type MarkerScoreInputs,
   type MarkedSegments,
 } from './marker-score-inputs.ts'
-import { isTurnTextAbsent, isMarkerContradicted } from './is-marker-contradicted.ts'
+import { isTurnTextAbsent, isMarkerDoubtful } from './is-marker-doubtful.ts'
 import { EXACT_MATCH, CONTAINED_MATCH, type TextMatchScore } from './text-match-score.ts'
 import { appendToGroup } from '../map-and-list-helpers.ts'
 
 export interface MarkerScore {
   readonly turn: RecordedTurn
   /**
-   * Index of the answer segment that the turn fits best, of the segments that contain its marker.
+   * Index of the answer segment with the marker. If several segments contain it, that of the
+   * segment which the turn fits best.
    */
   readonly segmentIndex: number
   readonly hasSameQuestion: boolean
@@ -31,32 +32,38 @@ export interface MarkerScore {
    */
   readonly rank: number
   /**
-   * The turn's highest rank (0 to 7) in an answer segment with text, but without a marker of a
-   * loaded turn and without an assigned turn; -1 if no such segment was compared.
+   * The turn's highest rank (0 to 7) in other answer segments that may belong to it: segments that
+   * have text, but no matched turn and no marker of an unmatched turn. -1 if no such segment was
+   * compared.
    */
   readonly bestUnmarkedRank: number
   /**
-   * The turn's highest rank (0 to 7) in any other answer segment that was compared; -1 if none was.
+   * The turn's highest rank (0 to 7) in any answer segment other than `segmentIndex`; -1 if none
+   * was compared.
    */
   readonly bestOtherRank: number
   /**
-   * True if the turn fits another answer segment better, or if two segments with its marker fit
-   * equally well.
+   * True if the marker seems to be in a wrong answer segment: the turn fits another segment better,
+   * or it fits two segments with its marker equally well.
    */
   readonly isDisplaced: boolean
   /**
-   * True if the turn does not fit the answer segment at all, or if another turn fits the segment
-   * better.
+   * True if the marker must not be trusted: the answer segment does not have exactly the turn's
+   * text, and either cannot have an edit of it, or fits another turn better. Also true if this was
+   * not checked, because 200 turns were checked before.
    */
   readonly isRejected: boolean
-  /** True if the turn has text, but no part of the answer segment's text can be an edit of it. */
+  /**
+   * True if the turn has text, but the answer segment cannot have it, not even edited. Also true if
+   * this was not checked.
+   */
   readonly isTextAbsent: boolean
 }
 
 /**
- * Returns a score for each turn that a marker names. `hasMovedMarker` is true if a marker is known
- * to be in a wrong answer segment: the input has this flag, two segments contain the same marker,
- * or a turn fits another segment better.
+ * Returns a score for each turn in `markedTurnsBySegment`. `hasMovedMarker` is true if any marker
+ * is in a wrong answer segment: `input.hasMovedMarker` is true, two segments contain the same
+ * marker, or a turn fits another segment better.
  */
 export function scoreMarkers(input: MarkedSegments): {
   readonly scores: readonly MarkerScore[]
@@ -75,7 +82,10 @@ export function scoreMarkers(input: MarkedSegments): {
   }
 }
 
-/** Scores one marker. `markedIndexes` are the indexes of the answer segments that contain it. */
+/**
+ * Scores the marker of a turn. `markedIndexes` are the indexes of the answer segments that contain
+ * the marker.
+ */
 function scoreMarker(
   inputs: MarkerScoreInputs,
   turn: RecordedTurn,
@@ -108,8 +118,9 @@ function scoreMarker(
       other !== segmentIndex &&
       (ranks[position] === rank || (isTextMissing && scoreText(turn, other) >= CONTAINED_MATCH)),
   )
-  // To limit the work, only 200 turns whose segment has other text are compared with all segments.
-  // Markers of further such turns are rejected without a check.
+  // A turn whose text is not exactly that of its segment is also looked for in other segments. To
+  // limit the work, this is done for 200 such turns; markers of any further ones are rejected
+  // without a check.
   const isUnchecked = otherSegments === null
   const isTextAbsent = isUnchecked || isTurnTextAbsent(inputs, turn, segmentIndex)
   return {
@@ -124,16 +135,17 @@ function scoreMarker(
       fitsSeveralSegments || (isTextMissing && hasTextElsewhere) || unexplainedRank > rank,
     isRejected:
       isUnchecked ||
-      (textScore < EXACT_MATCH &&
-        (isTextAbsent || isMarkerContradicted(inputs, turn, segmentIndex))),
+      (textScore < EXACT_MATCH && (isTextAbsent || isMarkerDoubtful(inputs, turn, segmentIndex))),
     isTextAbsent,
   }
 }
 
 /**
- * Lists the indexes of other answer segments that the turn may belong to. If the segment does not
- * have exactly the turn's text, only segments between those of the turn's known ancestor and known
- * descendant count; returns `null` if 200 such turns were already compared.
+ * Lists the other answer segments (by index) that the turn may belong to, to find out whether its
+ * marker was moved. If the segment `index` has exactly the turn's text, only segments with the same
+ * text or with the turn's question count. Otherwise, only segments with text of unknown turns
+ * count, between the turn's known ancestor and its known descendant. Returns `null` if 200 such
+ * turns were already compared.
  */
 function findOtherSegments(
   inputs: MarkerScoreInputs,

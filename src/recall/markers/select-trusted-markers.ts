@@ -3,14 +3,14 @@
  * fingerprint identifies the turn. Users move, copy and paste text together with its markers, so a
  * marker is trusted only if these rules hold:
  *
- * - The turn's question and text fit the answer segment (consecutive model-made items) with the
- *   marker better than any other segment whose text comes from no known turn; at least as well is
- *   enough if the texts are equal.
- * - If the text was edited, no other turn fits the segment better.
- * - If one marker was moved, each other turn must fit its segment better than any other segment.
+ * - By question and text, its turn fits the answer segment (consecutive model-made items) with the
+ *   marker better than any segment whose text comes from no known turn. If the segment has exactly
+ *   the turn's text, it is enough if no such segment fits better.
+ * - If the segment does not have exactly the turn's text, no other turn fits the segment better.
+ * - If any marker of the list was moved, the turn fits the segment better than all other segments.
  *
- * As an exception, the marker of a turn with empty or edited text is also trusted if the turn's
- * parent or child is trusted in the same segment.
+ * As an exception, the marker of a turn with empty or edited text is also trusted if the marker of
+ * the turn's parent or child is trusted in the same segment.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
@@ -22,8 +22,8 @@ import { EXACT_MATCH, CONTAINED_MATCH } from './text-match-score.ts'
 
 export interface TrustedMarkers {
   /**
-   * One list per answer segment: the turns whose markers in it are trusted. Each turn occurs at
-   * most once.
+   * One list per answer segment: the turns whose markers are trusted in this segment. Each turn is
+   * in at most one list.
    */
   readonly turnsBySegment: readonly (readonly RecordedTurn[])[]
   /** Turns that only untrusted markers name, e.g. markers that the user moved. */
@@ -40,8 +40,9 @@ export function selectTrustedMarkers(input: MarkedSegments): TrustedMarkers {
   const misplacedTurns = findMisplacedTurns(segmentByTurn, ancestry, segments)
   const isAnyMoved = hasMovedMarker || misplacedTurns.size > 0
   const trustedSegments = mapTurnsToSegments(scores.filter((score) => isBest(score, isAnyMoved)))
-  // If some turns are out of order, an equal question proves nothing. The segment must then have
-  // the turn's complete text; for a turn that is out of order itself, exactly that text.
+  // If some turns contradict the order of the segments, markers were moved, and an equal question
+  // proves nothing. A segment must then contain the turn's complete text; if the turn itself is out
+  // of order, exactly this text.
   for (const { turn, textScore } of scores) {
     const isUntrusted = misplacedTurns.has(turn)
       ? textScore < EXACT_MATCH
@@ -65,9 +66,9 @@ function mapTurnsToSegments(
 }
 
 /**
- * True if the turn fits the answer segment with its marker better than any segment without markers;
- * at least as well is enough if the texts are equal. If a marker was moved, the turn must fit
- * better than in any other segment.
+ * True if the answer segment with the marker is the best one for the turn. The turn must fit it
+ * better than any segment without markers; if it has exactly the turn's text, fitting equally well
+ * is enough. If any marker was moved, the turn must fit it better than all other segments.
  */
 function isBest(score: MarkerScore, isAnyMoved: boolean): boolean {
   const { rank, textScore, bestUnmarkedRank, bestOtherRank } = score
@@ -77,8 +78,9 @@ function isBest(score: MarkerScore, isAnyMoved: boolean): boolean {
 }
 
 /**
- * Trusts more markers: the marker of a turn with empty or edited text is trusted, too, if the
- * turn's parent or child is trusted in the same answer segment.
+ * Trusts more markers, because a user may have edited a whole answer of several turns: the marker
+ * of a turn with empty or edited text is also trusted if that of the turn's parent or child is
+ * trusted in the same answer segment.
  */
 function addRelatedTurns(
   { ancestry }: MarkedSegments,
@@ -96,8 +98,9 @@ function addRelatedTurns(
     const parent = ancestry.findParent(turn)
     const parentScore = parent === null ? undefined : scoreByTurn.get(parent)
     if (parentScore?.segmentIndex !== segmentIndex || turn.input.some(isUserMessage)) return null
-    // The stored parent of a turn with an empty input may be wrong, because the turn may continue
-    // an answer that was not stored. So the parent counts only if it has the segment's question.
+    // A turn with an empty input continues an answer. If that answer was not stored, the stored
+    // parent is a wrong turn. So the parent is used only if the question before the segment is the
+    // parent's question.
     return turn.input.length === 0 && !parentScore.hasSameQuestion ? null : parentScore
   }
   for (const score of scores.toReversed()) {
@@ -111,8 +114,8 @@ function addRelatedTurns(
 }
 
 /**
- * Returns the turns that contradict the order of the answer segments, e.g. a turn that comes before
- * its own ancestor, and that ancestor.
+ * Returns the turns whose order in the client's list contradicts their stored order, because their
+ * markers were moved. For example, if a turn comes before its own ancestor, both are returned.
  */
 function findMisplacedTurns(
   segmentByTurn: ReadonlyMap<RecordedTurn, number>,

@@ -1,6 +1,6 @@
 /**
  * Scores how well the text of a stored turn fits the text of an answer segment (consecutive
- * model-made items in the client's list). Whitespace and markers do not count
+ * model-made items in the client's list). Both texts are compared without whitespace and markers
  * (`recall/text/normalize-text.ts`).
  */
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
@@ -11,8 +11,9 @@ import type { Segment } from '../split-and-fingerprint-segments.ts'
 import { removeThinkBlocks } from '../text/remove-think-blocks.ts'
 
 /**
- * The part of a turn's text that is in an answer segment. 0: nothing; 1: a part, or both texts are
- * empty; 2: all of it, and the segment has more text; 3: both texts are equal.
+ * Score for the part of a turn's text that is in an answer segment. 3: both texts are equal; 2: the
+ * segment has the complete text and more; 1: the segment has the text's longest line or only its
+ * beginning, or both texts are empty; 0: less than that.
  */
 export type TextMatchScore = 0 | 1 | 2 | 3
 
@@ -40,7 +41,7 @@ export function createTextMatcher(segments: readonly Segment[]): TextMatcher {
     scoreText(turn, segmentIndex) {
       const text = getTurnText(turn)
       const segmentText = getSegmentText(segmentIndex)
-      // Two empty texts are equal, but that is weak evidence.
+      // Two empty texts are equal, but this hardly proves that they belong together.
       if (segmentText === text) return text === '' ? 1 : EXACT_MATCH
       if (text === '' || segmentText === '') return 0
       if (segmentText.includes(text)) return CONTAINED_MATCH
@@ -53,8 +54,9 @@ export function createTextMatcher(segments: readonly Segment[]): TextMatcher {
 }
 
 /**
- * Returns the longest line of a turn's text: if the user edited other lines, this line still
- * identifies the turn. Returns `''` if the line has fewer than 12 characters, e.g. "Yes.".
+ * Returns the longest line of a turn's text, by which the turn is recognized if the user edited
+ * other lines. Returns `''` if the line has fewer than 12 characters, because other turns may have
+ * a line such as "Yes.", too.
  */
 function findLongestLine({ output }: RecordedTurn): string {
   let longest = ''

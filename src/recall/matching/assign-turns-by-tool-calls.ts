@@ -1,7 +1,7 @@
 /**
  * Assigns stored turns to answer segments (consecutive model-made items in the client's list) by
- * their tool calls. Not only a call's id must be equal, but also its name and arguments, because
- * some providers count ids from 0 in each answer (`call_0`).
+ * their tool calls. Some providers count call ids from 0 in each answer (`call_0`), so the name and
+ * the arguments of the call must be equal, too.
  */
 import type { Item } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -19,8 +19,8 @@ import {
 } from './match-state.ts'
 
 /**
- * Assigns turns to the answer segments that have no turn yet. The last segment comes first, because
- * a turn names its parent, but not its children.
+ * Assigns turns to the answer segments that have no turn yet. The last segment comes first: if
+ * several turns made the same call, an ancestor of a later segment's turn is preferred.
  */
 export function assignTurnsByToolCalls(state: MatchState): void {
   const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
@@ -66,8 +66,9 @@ function groupTurnsByCallKey(turns: readonly RecordedTurn[]): ReadonlyMap<string
 }
 
 /**
- * True if the turn probably made this call. If the call's id is predictable, e.g. `call_0`, an
- * equal id proves little: if the answer segment has text, it must then contain the turn's text.
+ * True if the turn probably made this call: it has a call with the same id, name and arguments. If
+ * the id is predictable, e.g. `call_0`, this proves little. If the answer segment has text, it must
+ * then contain the turn's text, too.
  */
 function isLikelyCaller(turn: RecordedTurn, call: Item, segment: Segment): boolean {
   const key = readToolCallKey(call, 'call')
@@ -82,8 +83,8 @@ function isLikelyCaller(turn: RecordedTurn, call: Item, segment: Segment): boole
 }
 
 /**
- * True if a call's id has no long random part, e.g. `call_0`, `functions.weather:3`, or the name of
- * the function.
+ * True if other calls may have the same id by coincidence, because the id has no long random part,
+ * e.g. `call_0`, `functions.weather:3`, or the name of the function.
  */
 function hasPredictableId(call: Item): boolean {
   const id = readToolCallIdentity(call)?.callId ?? ''

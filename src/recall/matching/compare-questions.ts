@@ -11,19 +11,20 @@ import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
 
 /**
- * True if the first user message that was new in a turn is among `userMessages`; also true if the
- * turn has none. `turnInput` is the turn's input.
+ * True if a turn with the input `turnInput` may answer one of `userMessages`: the first user
+ * message that was new in the turn is among them. Also true if no user message was new.
  */
 export function mayAnswerOneOf(turnInput: readonly Item[], userMessages: readonly Item[]): boolean {
   const first = listNewUserMessages(turnInput)[0]
-  // Without a new user message, e.g. after tool outputs, the turn still answers an earlier one.
+  // Without a new user message, e.g. after tool outputs, the turn answers an earlier question,
+  // which cannot be checked here.
   return first === undefined || userMessages.some((message) => isSameMessage(first, message))
 }
 
 /**
- * True if `lastUserMessage` (the last one before an answer segment of the client's list) is among
- * the user messages that were new in a turn; also true if the turn has none. `turnInput` is the
- * turn's input.
+ * True if a turn with the input `turnInput` may answer `lastUserMessage`, the last user message
+ * before an answer segment: this message is among the user messages that were new in the turn. Also
+ * true if no user message was new.
  */
 export function mayAnswerLastQuestion(turnInput: readonly Item[], lastUserMessage: Item): boolean {
   const turnMessages = listNewUserMessages(turnInput)
@@ -34,19 +35,18 @@ export function mayAnswerLastQuestion(turnInput: readonly Item[], lastUserMessag
 }
 
 /**
- * True if the turn's input contains both the user message before the answer segment and the one
- * after it. Then the turn answers both, so it belongs after the second message and not to this
- * segment.
+ * True if the turn belongs after the next question and not to this answer segment, because its
+ * input contains both the user message before the segment and the one after it.
  */
 export function answersNextQuestion(
   turnInput: readonly Item[],
   { userMessages, lastUserMessage, nextUserMessage }: Segment,
 ): boolean {
   const turnMessages = listNewUserMessages(turnInput)
-  // Most turns have one user message, so they cannot contain two.
+  // Most inputs have only one new user message, so they cannot contain both.
   if (turnMessages.length < 2 || lastUserMessage === null || nextUserMessage === null) return false
   // The user may send the same message several times. If as many user messages come before the
-  // segment as are in the turn's input, the turn answers none after it.
+  // segment as are in the turn's input, none of those in the input needs to come after it.
   if (userMessages.indexOf(lastUserMessage) + 1 >= turnMessages.length) return false
   const index = turnMessages.findIndex((message) => isSameMessage(message, lastUserMessage))
   return (
@@ -66,8 +66,8 @@ function isSameMessage(recorded: Item, sent: Item): boolean {
 }
 
 /**
- * True if all text parts are equal without normalizing. Checked first, because normalizing is slow
- * and rarely necessary.
+ * True if the texts of both messages are equal part by part, whitespace included. This is checked
+ * first, because normalized texts are slow to compute and rarely needed.
  */
 function hasIdenticalText(recorded: readonly Part[], sent: readonly Part[]): boolean {
   return (

@@ -1,7 +1,7 @@
 /**
  * Finds the earlier turns of an answer that the user had the model continue. A turn that continues
- * an answer has no new input, and sometimes no new text, so several turns can have the same
- * fingerprint.
+ * an answer has no new input, and sometimes no text of its own, so several turns of an answer can
+ * have the same fingerprint.
  */
 import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -12,11 +12,10 @@ import type { TurnAncestry } from '../turn-ancestry.ts'
 import type { MatchState } from './match-state.ts'
 
 /**
- * Returns the stored turns that the first of `segmentTurns` continues, oldest first. The turn that
- * was really continued may not be stored, so the stored parent is not proof enough: the segment
- * (consecutive model-made items in the client's list) must have a turn's text or trusted marker.
- * `assignedTurns` are the turns of any segment; `untrustedTurns` are those whose markers are not
- * trusted.
+ * Returns the turns that the first of `segmentTurns` continues, oldest first. The stored parent
+ * alone does not prove which turn was continued, because the continued answer may not be stored. So
+ * the answer segment (consecutive model-made items in the client's list) must also have the text or
+ * a trusted marker of these turns. Turns that are already assigned to a segment are not returned.
  */
 export function findContinuedTurns(
   segmentTurns: readonly RecordedTurn[],
@@ -37,7 +36,8 @@ export function findContinuedTurns(
     const parent = turn.input.length === 0 ? ancestry.findParent(turn) : null
     const previousTurn = markedTurn ?? continuedAnswer ?? parent
     if (previousTurn === null || assignedTurns.has(previousTurn)) break
-    // The search ends here if damaged links between turns form a circle.
+    // The search ends here if the links between turns form a circle, because the stored data is
+    // damaged.
     if (continuedTurns.includes(previousTurn)) break
     continuedTurns.unshift(previousTurn)
   }
@@ -62,9 +62,10 @@ export function findContinuedTurns(
 }
 
 /**
- * Returns the model-made items at the end of a turn's input as if they were a stored turn. An input
- * that was stored with its complete history ends with the continued answer, but lacks the id of the
- * answer's turn. Returns `null` if the gateway did not record any of these items.
+ * Returns the answer that a turn continues, as if it were a stored turn: the model-made items at
+ * the end of the turn's input. An input has such items if it was stored with the complete
+ * conversation. The id is that of the continuing turn, because the answer's own is unknown. Returns
+ * `null` if the gateway did not record any of the items.
  */
 function extractContinuedAnswer(turn: RecordedTurn): RecordedTurn | null {
   const { input } = turn
@@ -80,7 +81,10 @@ function extractContinuedAnswer(turn: RecordedTurn): RecordedTurn | null {
   }
 }
 
-/** True if the continued answer ends with all items that the turn generated. */
+/**
+ * True if the continued answer ends with all items that the second turn generated. That turn is
+ * then the continued one.
+ */
 function endsWithAnswer(continuedAnswer: RecordedTurn, { output }: RecordedTurn): boolean {
   if (output.length === 0 || output.length > continuedAnswer.output.length) return false
   const lastItems = continuedAnswer.output.slice(-output.length)
@@ -88,8 +92,9 @@ function endsWithAnswer(continuedAnswer: RecordedTurn, { output }: RecordedTurn)
 }
 
 /**
- * Returns the first or the last turn of an answer: the one that all other `turns` continue, or the
- * one that continues all others. Returns `null` if the turns do not form one answer.
+ * Returns the first or the last of several turns of one answer: the turn that all others continue,
+ * or the one that continues all others. Returns `null` if there is no such turn, because the turns
+ * do not form one answer.
  */
 export function findEndOfAnswer(
   turns: readonly RecordedTurn[],

@@ -2,7 +2,8 @@
  * Finds the answer segments (consecutive model-made items in the client's list) that come after the
  * question of a stored turn. Users repeat and edit questions, so tool outputs decide first: if the
  * client still has the outputs in the turn's input, the turn belongs to the segment after them.
- * Call ids repeat, too, so outputs with equal text are preferred.
+ * Call ids repeat, too, so outputs with the recorded text are preferred to those with only the same
+ * id.
  */
 import { isToolOutput, textOf, type Item } from '../../core/item.ts'
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
@@ -16,14 +17,14 @@ export interface SegmentLocator {
   /** Returns the last line of the user message that the turn answers; `''` if it is unknown. */
   readonly findQuestionLineOfTurn: (turn: RecordedTurn) => string
   /**
-   * True if the answer segment has the turn's question and comes directly after one of the turn's
-   * tool outputs. If the client has none of these outputs after this question, the segment must
-   * come after no tool output.
+   * True if the answer segment comes after the turn's question and after one of the tool outputs in
+   * the turn's input. If the client has none of these outputs after this question, no output may
+   * come between the previous segment and this one.
    */
   readonly isQuestionOfTurnBefore: (turn: RecordedTurn, segmentIndex: number) => boolean
   /**
-   * True if a tool output with a call id of the turn's input comes directly before the answer
-   * segment.
+   * True if the client has an output with a call id from the turn's input between the previous
+   * answer segment and this one.
    */
   readonly hasOutputOfTurnBefore: (turn: RecordedTurn, segmentIndex: number) => boolean
 }
@@ -50,9 +51,9 @@ export function createSegmentLocator(
     return question
   }
   const outputPositions = indexOutputPositions(segments)
-  // Returns the indexes of the segments that come after the turn's tool outputs and have the turn's
-  // question. Outputs are found by call id. If some of them also have an equal text, only those
-  // count.
+  // Returns the indexes of the segments that come after the turn's question and after one of its
+  // tool outputs. An output is recognized by its call id. If the client has outputs that also have
+  // the recorded text, only segments after those are returned.
   const findSegmentsAfterOutputs = cachePerObject((turn: RecordedTurn): ReadonlySet<number> => {
     const question = findQuestion(turn)
     const matches = listNewOutputs(turn).flatMap((output) =>
@@ -86,8 +87,8 @@ export function createSegmentLocator(
 }
 
 /**
- * For each call id, the outputs that the client has for it. Each is stored under the index of the
- * answer segment directly after it.
+ * Positions of the client's tool outputs by call id. Each output is stored under the index of the
+ * first answer segment after it.
  */
 type OutputPositions = ReadonlyMap<string, ReadonlyMap<number, Item>>
 
@@ -104,8 +105,8 @@ function indexOutputPositions(segments: readonly Segment[]): OutputPositions {
 }
 
 /**
- * True if the turn's input has tool outputs, and the client has each with the same call id and text
- * directly before the answer segment.
+ * True if the turn's input has tool outputs, and the client has each of them, with the same call id
+ * and text, between the previous answer segment and this one.
  */
 export function hasIdenticalToolOutputs(turn: RecordedTurn, { toolOutputs }: Segment): boolean {
   const newOutputs = listNewOutputs(turn)
@@ -121,8 +122,8 @@ function serializeOutput(output: Item): string {
 }
 
 /**
- * Lists the tool outputs that were new in the turn's input. Some stored inputs begin with the
- * complete earlier conversation, which is skipped.
+ * Lists the tool outputs that were new in the turn's input. If the input was stored with the
+ * complete conversation, the outputs before its last answer are not new.
  */
 function listNewOutputs({ input }: RecordedTurn): readonly Item[] {
   const end = input.findLastIndex((item) => !isItemOfAnswer(item)) + 1

@@ -1,6 +1,7 @@
 /**
- * Defines the intermediate results while stored turns are matched with answer segments (consecutive
- * model-made items) of a client's list, and assigns a turn to at most one segment.
+ * Holds the intermediate results of matching stored turns with the answer segments (consecutive
+ * model-made items) of a client's list. `assignTurn` prevents that a turn is assigned to two
+ * segments.
  */
 import type { Item } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -8,11 +9,14 @@ import type { Segment } from '../split-and-fingerprint-segments.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 
 export interface TurnMatches {
-  /** One list per answer segment: its stored turns in order; empty if none was found. */
+  /**
+   * One list per answer segment: the stored turns that were matched with it; empty if none was
+   * found.
+   */
   readonly turnsBySegment: readonly (readonly RecordedTurn[])[]
   /**
-   * Indexes of the answer segments that several stored turns fit equally well. No turn is assigned
-   * to them.
+   * Indexes of the answer segments that several stored turns fit equally well. Nothing is restored
+   * in them, because the items of a wrong turn would be worse than none.
    */
   readonly ambiguousSegments: ReadonlySet<number>
   /** Turns that only untrusted markers name, e.g. markers that the user moved. */
@@ -29,12 +33,14 @@ export interface MatchState extends TurnMatches {
   readonly assignedTurns: Set<RecordedTurn>
   readonly ambiguousSegments: Set<number>
   readonly untrustedTurns: Set<RecordedTurn>
-  /** Ids of the turns that any marker in the client's list names. */
+  /** Ids of all turns that are named by markers anywhere in the client's list. */
   readonly markerTurnIds: ReadonlySet<string>
   readonly segmentByFingerprint: ReadonlyMap<string | null, number>
 }
 
-/** Assigns a turn to an answer segment, unless it is already assigned to a segment. */
+/**
+ * Assigns a turn to an answer segment. Does nothing if the turn is already assigned to any segment.
+ */
 export function assignTurn(state: MatchState, segmentIndex: number, turn: RecordedTurn): void {
   if (state.assignedTurns.has(turn)) return
   state.turnsBySegment[segmentIndex]?.push(turn)
@@ -52,7 +58,10 @@ export function getOnlyTurn(turns: readonly RecordedTurn[]): RecordedTurn | null
   return turns.length === 1 ? (turns[0] ?? null) : null
 }
 
-/** True if the turn's fingerprint is that of another answer segment of the client's list. */
+/**
+ * True if the turn belongs to an answer segment other than `segmentIndex`, because it has that
+ * segment's fingerprint.
+ */
 export function hasFingerprintOfOtherSegment(
   { segmentByFingerprint }: MatchState,
   turn: RecordedTurn,

@@ -1,16 +1,16 @@
 /**
  * Matches the answer segments (consecutive model-made items) of a client's list with stored turns.
  * A turn is assigned to at most one segment. If several turns fit a segment and nothing decides
- * between them, the segment gets none: restoring items of another answer would be worse than
- * restoring none.
+ * between them, the segment gets none, because restoring items of another answer would be worse
+ * than restoring none.
  *
  * A segment and its turn have one of these in common, the most trusted first:
  *
  * - a fingerprint, which covers the segment and everything before it;
- * - a marker that contradicts neither a fingerprint nor the text
+ * - a marker that is trusted because the turn's question and text fit the segment
  *   (`recall/markers/select-trusted-markers.ts`);
- * - the id of a tool call, if only one turn can have made the call (some providers count ids from 0
- *   in each answer).
+ * - a tool call, if only one turn can have made it (some providers count call ids from 0 in each
+ *   answer).
  *
  * If several turns fit equally well, an ancestor of a later segment's turn is preferred, then a
  * descendant of an earlier segment's turn.
@@ -60,8 +60,8 @@ export function matchTurnsToSegments(
     assignByMarkers(state)
     assignTurnsByToolCalls(state)
     assignEmptyTurns(state)
-    // Called a second time because a turn that was assigned in between may be the parent of one of
-    // several candidates.
+    // Called a second time, because turns that were assigned by markers or calls may be ancestors
+    // of one of several turns with the same fingerprint.
     assignDescendants(state)
     for (const index of segments.keys()) addContinuedTurns(state, index)
   }
@@ -70,7 +70,8 @@ export function matchTurnsToSegments(
 
 /**
  * Assigns to each answer segment the stored turn that has its fingerprint. The last segment comes
- * first, because a turn names its parent, but not its children.
+ * first: if several turns have the same fingerprint, an ancestor of a later segment's turn is
+ * preferred.
  */
 function assignByFingerprint(state: MatchState): void {
   const { segments, ancestry, candidatesBySegment } = state
@@ -88,7 +89,8 @@ function assignByFingerprint(state: MatchState): void {
       ancestry.findNearestAncestor(laterTurn, candidates) ??
       getOnlyTurn(markedTurns) ??
       getOnlyTurn(candidates.filter(({ id }) => state.markerTurnIds.has(id))) ??
-      // Without a marker, only the first turn of the answer is certain to be in the segment.
+      // Turns that continue an answer without text of their own have its fingerprint, too. If no
+      // marker names them, only the first turn of the answer is certain to be in the segment.
       (markedTurns.length > 0
         ? findEndOfAnswer(markedTurns, 'last', ancestry)
         : findEndOfAnswer(candidates, 'first', ancestry))
@@ -103,8 +105,8 @@ function assignByFingerprint(state: MatchState): void {
 }
 
 /**
- * Assigns a turn to an answer segment that several turns fit, if only one of them descends from the
- * turn of an earlier segment.
+ * Decides between several turns with the fingerprint of an answer segment: if only one of them
+ * descends from the turn of an earlier segment, it is assigned.
  */
 function assignDescendants(state: MatchState): void {
   const { ancestry, turnsBySegment, assignedTurns, ambiguousSegments, candidatesBySegment } = state
@@ -122,10 +124,10 @@ function assignDescendants(state: MatchState): void {
 }
 
 /**
- * Drops turns that have the answer segment's fingerprint by coincidence: a client may join the
- * texts of several turns into the text of one turn of another chat. If the turns that the segment's
- * markers name have together exactly its text and all its calls, turns of other chats are dropped.
- * Turns of the same chat stay, because there the user may have moved the markers.
+ * A turn of another chat may have the segment's fingerprint by coincidence, because a client may
+ * join the texts of several turns. Such turns are dropped if the turns that the segment's markers
+ * name together have exactly its text and all its calls. Turns of the same chat are kept, because
+ * the markers may have been moved there.
  */
 function dropCoincidentalMatches(
   state: MatchState,
@@ -153,7 +155,7 @@ function dropCoincidentalMatches(
   )
 }
 
-/** Assigns the turns whose markers in the client's text are trusted. */
+/** Assigns turns by trusted markers to the answer segments that have no turn yet. */
 function assignByMarkers(state: MatchState): void {
   const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
   let hasMovedMarker = false
@@ -182,9 +184,10 @@ function assignByMarkers(state: MatchState): void {
 }
 
 /**
- * Assigns turns that have neither text nor calls and follow tool outputs. Only a marker names such
- * a turn. The marker is trusted if the outputs are those of the turn's input, and the turn's parent
- * is in the previous answer segment.
+ * Assigns turns that have neither text nor calls and follow tool outputs. Only its marker can
+ * identify such a turn. The marker is trusted if the outputs before the segment have the ids and
+ * texts of those in the turn's input, and the turn's parent is the last turn of the previous answer
+ * segment.
  */
 function assignEmptyTurns(state: MatchState): void {
   const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
@@ -210,9 +213,9 @@ function assignEmptyTurns(state: MatchState): void {
 }
 
 /**
- * Adds more turns to an answer segment that has some: the turns between two of them, and the turns
- * that the first of them continues. Skips turns with a new question, and turns whose text the
- * segment lacks.
+ * Completes the turns of an answer segment that has some: adds the stored turns between two of
+ * them, and the earlier turns that the first of them continues. Turns with a new question, and
+ * turns whose text the segment lacks, are not added.
  */
 function addContinuedTurns(state: MatchState, index: number): void {
   const { segments, ancestry, turnsBySegment, assignedTurns, untrustedTurns } = state

@@ -11,8 +11,8 @@ import { isEmptyAssistantMessage } from '../split-and-fingerprint-segments.ts'
 export interface ClientSegmentText {
   readonly messages: readonly Message[]
   /**
-   * One entry per message: the index of the last turn without text whose marker comes before the
-   * message; -1 if there is none.
+   * One entry per message: the last turn without text whose marker comes before the message, as an
+   * index among the answer segment's turns; -1 if there is none.
    */
   readonly textlessTurnBefore: readonly number[]
 }
@@ -44,7 +44,10 @@ export function extractClientText(
 
 interface MessagePiece {
   readonly content: readonly Part[]
-  /** Index of the turn whose marker comes directly before this content; -1 if none does. */
+  /**
+   * Index (among the answer segment's turns) of the turn without text whose marker comes directly
+   * before this content; -1 if there is none.
+   */
   readonly turnIndex: number
 }
 

@@ -1,8 +1,9 @@
 /**
- * Finds the stored turn after which the client has text that the gateway did not record. Such a
- * turn ends with items that the client does not see: reasoning, a hosted search or a gateway tool.
- * The gateway stopped before it recorded the text, or it did not store the answer that continues
- * the turn.
+ * Finds the stored turn after which the client has text that the gateway did not record, so that
+ * the turn's items are restored before this text. Such a turn ends with items that the client does
+ * not see: reasoning, a hosted search or a gateway tool. The text is missing because the gateway
+ * stopped before it recorded the text, or because the answer that continues the turn was not
+ * stored.
  */
 import type { Item } from '../../core/item.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
@@ -11,9 +12,10 @@ import { readToolCallKey } from '../find-recorded-tool-outputs.ts'
 import { onlyContinuesAnswer } from '../matching/classify-turn-input.ts'
 
 /**
- * Returns the turn after which the client's last text comes, if that text is not recorded. Returns
- * `null` if the text belongs to a recorded message or comes before all recorded items. `turns` and
- * `clientItems` are those of one answer segment (consecutive model-made items).
+ * Returns the turn after whose items the client's unrecorded text belongs, if there is any. Returns
+ * `null` if the client sees the last recorded items, or sends an item of a hosted tool after its
+ * last text. `turns` and `clientItems` are those of one answer segment (consecutive model-made
+ * items).
  */
 export function findTurnBeforeUnrecordedText(
   turns: readonly RecordedTurn[],
@@ -21,15 +23,15 @@ export function findTurnBeforeUnrecordedText(
 ): RecordedTurn | null {
   const turn = turns.findLast(({ output }) => output.some(isMessage) || endsInvisibly(output))
   if (turn === undefined || !endsInvisibly(turn.output)) return null
-  // If the client itself sends the item of a hosted tool, e.g. a search, the order of its items
-  // shows whether the text comes after that item.
+  // If the client itself sends the item of a hosted tool, e.g. a search, the order of the client's
+  // items shows whether the text comes after that item.
   const lastItem = clientItems.findLast((item) => isMessage(item) || isHostedItem(item))
   return lastItem === undefined || isMessage(lastItem) ? turn : null
 }
 
 /**
  * True if the turn continues an answer, has no text, and ends with an item that the client does not
- * see. Then only the turn's marker shows its position in the client's text.
+ * see. Only the turn's marker then shows where in the client's text its items belong.
  */
 export function isTextlessContinuation(turn: RecordedTurn): boolean {
   const { output } = turn
@@ -50,7 +52,7 @@ function isMessage({ type }: Item): boolean {
 
 /**
  * True for an item of a tool that the upstream runs, e.g. a web search. False for calls of tools
- * that the client runs, because the client sees them.
+ * that the client runs, because the client always sees those.
  */
 function isHostedItem(item: Item): boolean {
   return item.type === 'opaque' && readToolCallKey(item, 'call') === null

@@ -38,10 +38,14 @@ import { createReasoningFinder, trackUnmatchedClientItems } from './track-unmatc
 import { trackUnmatchedClientText } from './track-unmatched-client-text.ts'
 
 export interface RestoredSegment {
-  /** The restored items; `null` if the client's items are complete and stay unchanged. */
+  /**
+   * The items to send instead of the client's items; `null` if the client's items are complete and
+   * stay unchanged.
+   */
   readonly pieces: readonly RestoredPiece[] | null
   /**
-   * Recorded tool outputs that the client omits. The caller inserts them after the answer segment.
+   * Recorded outputs of the segment's calls that the client omits. They are inserted after the
+   * answer segment.
    */
   readonly missingOutputs: readonly RecordedOutput[]
 }
@@ -117,9 +121,9 @@ function indexTextlessTurns({ segment, turns }: MatchedSegment): ReadonlyMap<str
 }
 
 /**
- * If the answer segment's turns have recorded reasoning, drops all other reasoning of the client;
- * else keeps it. Clients merge and move reasoning items, so a mixture of both could be out of
- * order.
+ * Drops the client's reasoning that was not recorded if the answer segment's turns have recorded
+ * reasoning; keeps it if they have none. Clients merge and move reasoning items, so a mixture of
+ * the client's and the recorded ones could be out of order.
  */
 function replaceReasoning(
   { turns, unmatchedItems, pieces }: RestoreState,
@@ -160,7 +164,8 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
       )
     } else if (isMessage(item)) replayMessage(state, item, turnIndex)
     else if (isGatewayToolItem(item)) {
-      // Clients never see items of gateway tools. A turn's output has both the call and its result.
+      // Clients do not see items of gateway tools and never send them back. The turn's output has
+      // both the call and its result.
       addPiece(state, state.replaysTools ? createRecalledPiece(item, turn) : OMITTED_CALL_PIECE)
     } else {
       const callKey = readToolCallKey(item, 'call')
@@ -180,8 +185,8 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
 }
 
 /**
- * Adds client text that matches no recorded message. The text comes before pending reasoning,
- * because nothing may come between reasoning and the item that followed it.
+ * Adds client text that matches no recorded message. The text comes before reasoning that still
+ * waits for the item recorded after it, because nothing may come between the two.
  */
 function addClientText({ pieces }: RestoreState, clientText: readonly Message[]): void {
   pieces.push(...clientText.map(createEditedPiece))
@@ -206,10 +211,10 @@ function replayMessage(state: RestoreState, item: Message, turnIndex: number): v
 }
 
 /**
- * Returns `null` if the user edited the text. Else returns the indexes of the recorded messages
- * that the client has with other whitespace or damaged markers. Text is also unedited if it differs
- * from the recorded text, but equals the text that the client received: the turn's fingerprint
- * covers the received text.
+ * Checks whether the user edited the answer segment's text; returns `null` if so. Otherwise,
+ * returns the indexes of the recorded messages that the client has with other whitespace or damaged
+ * markers. A text that differs from the recorded one is unedited if the client received it in this
+ * form: the turn's fingerprint, which covers the received text, is then that of the segment.
  */
 function matchReceivedText(
   { fingerprint, normalizedText }: Segment,
@@ -220,11 +225,12 @@ function matchReceivedText(
   const match = matchUneditedText(recorded, clientMessages)
   const [turn] = turns
   if (match !== null || turn === undefined || turns.length > 1) return match
-  // The fingerprint of a turn that continues an answer does not cover the continued text.
+  // The fingerprint of a turn that continues an answer also covers the continued text, which is not
+  // among the recorded messages.
   const isReceivedText =
     fingerprint !== null && turn.fingerprint === fingerprint && !onlyContinuesAnswer(turn)
-  // The fingerprint ignores whitespace. If only whitespace differs from the recorded text, e.g. the
-  // indentation, the user edited it.
+  // The fingerprint ignores whitespace, so it does not show whether the user changed some. If the
+  // texts differ only in whitespace, e.g. the indentation, this is an edit.
   return !isReceivedText || normalizeTurnText(turns) === removeEmptyFences(normalizedText)
     ? null
     : new Set(recorded.keys())

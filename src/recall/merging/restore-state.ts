@@ -1,6 +1,6 @@
 /**
- * Defines the intermediate results while one answer segment (consecutive model-made items in the
- * client's list) is restored, and adds restored items to them.
+ * Holds the intermediate results of restoring one answer segment (consecutive model-made items in
+ * the client's list), and adds restored items to them.
  */
 import type { Item, Message } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -19,11 +19,11 @@ export interface MatchedSegment {
   readonly turns: readonly RecordedTurn[]
   readonly replaysTools: boolean
   readonly findOutput: FindToolOutput
-  /** The client's tool calls whose outputs the client also sends. */
+  /** The tool calls in the answer segment whose outputs the client sends, too. */
   readonly answeredCalls: ReadonlySet<Item>
   /**
-   * Keys of tool outputs after the answer segment whose calls the client does not send, e.g.
-   * `function call_1`.
+   * Keys of tool outputs after the answer segment whose calls the client omits, e.g. `function
+   * call_1`. Recorded calls with these keys are restored.
    */
   readonly unpairedOutputKeys: ReadonlySet<string>
 }
@@ -35,39 +35,41 @@ export interface RestoreState extends MatchedSegment {
    */
   readonly alignment: TextAlignment | null
   /**
-   * Indexes of the recorded messages that replace the client's text because it differs in
-   * whitespace or has damaged markers.
+   * Indexes of the recorded messages that replace the client's text because it differs from them
+   * only in whitespace, damaged markers or removed think blocks.
    */
   readonly reformattedMessages: ReadonlySet<number>
   /**
-   * The turn after which the client has text that the gateway did not record; `null` if there is
-   * none.
+   * The turn after whose items the client may have text that the gateway did not record; `null` if
+   * there is none.
    */
   readonly turnBeforeUnrecordedText: RecordedTurn | null
   readonly recordedMessageCount: number
-  /** Client text that belongs to no recorded message and is not added yet. */
+  /** Client text that belongs to no recorded message and is not yet added to `pieces`. */
   readonly unmatchedText: UnmatchedClientText
   /**
-   * For each turn without text whose marker is in the answer segment: its id and its index in
-   * `turns`.
+   * The id of each turn without text whose marker is in the answer segment, with the turn's index
+   * in `turns`.
    */
   readonly textlessTurns: ReadonlyMap<string, number>
-  /** The client's items that are not messages and match no recorded item yet. */
+  /** The client's items, except messages, that were not matched with a recorded item yet. */
   readonly unmatchedItems: UnmatchedClientItems
   /**
-   * Returns the client's copy of a recorded reasoning item; `null` if the client did not send it.
+   * Returns the client's item for a recorded reasoning item, i.e. one with the same id or encrypted
+   * content; `null` if the client did not send it.
    */
   readonly findClientReasoning: (reasoning: Item) => Item | null
   readonly pieces: RestoredPiece[]
   /**
-   * Reasoning that waits for the item that followed it: it is added only together with that item.
+   * Recorded reasoning that waits for the item recorded after it. If that item is dropped, the
+   * reasoning is dropped, too.
    */
   pendingReasoning: RestoredPiece[]
-  /** True if the item that followed the pending reasoning was dropped. */
+  /** True if the item that was recorded after the pending reasoning was dropped. */
   isFollowerDropped: boolean
   /** Index of the next recorded message to restore. */
   nextMessageIndex: number
-  /** For each turn, the tool outputs in its input that the client omits. */
+  /** Recorded tool outputs that the client omits, by the turn whose input contains them. */
   readonly missingOutputs: Map<RecordedTurn, RecordedOutput[]>
 }
 
@@ -88,7 +90,10 @@ export function dropPendingReasoning(state: RestoreState): void {
   state.isFollowerDropped = false
 }
 
-/** An item to send (`null` if it is dropped), and the note that explains the change. */
+/**
+ * An item to send, or `null` for an item that is dropped; and a note on the change, or `null` if
+ * there is none.
+ */
 export interface RestoredPiece {
   readonly item: Item | null
   readonly note: Omit<Note, 'at'> | null

@@ -1,6 +1,6 @@
 /**
- * Restores tool calls of the client's tools and items of hosted tools (tools that the upstream
- * runs): chooses the recorded item, the client's changed item, or none.
+ * Restores calls of the client's tools and items of hosted tools (tools that the upstream runs):
+ * chooses the recorded item, the client's changed item, or none.
  */
 import type { Item } from '../../core/item.ts'
 import { isUpstreamCompaction } from '../../core/items/compaction-item.ts'
@@ -18,7 +18,11 @@ import {
   STALE_COMPACTION_PIECE,
 } from './restore-state.ts'
 
-/** Returns the piece for a recorded call of a client's tool. `callKey` is e.g. `function call_1`. */
+/**
+ * Chooses the item for a recorded call of a client's tool: the recorded call, the client's changed
+ * call, or none. `callKey` is the kind of the tool and the call id, e.g. `function call_1`;
+ * `callCounts` counts the turn's calls with each key.
+ */
 export function createCallPiece(
   state: RestoreState,
   item: Item,
@@ -44,7 +48,10 @@ export function createCallPiece(
   return createRecalledPiece(item, turn)
 }
 
-/** Returns the piece for a recorded item of a hosted tool, e.g. of a web search. */
+/**
+ * Chooses the item for a recorded item of a hosted tool, e.g. a web search: the recorded item, the
+ * client's item, or none.
+ */
 export function createHostedPiece(
   state: RestoreState,
   item: Item,
@@ -62,9 +69,9 @@ export function createHostedPiece(
 
 /**
  * True for a recorded compaction (an item that replaces the conversation before it) if the client
- * may have edited that conversation since. The fingerprint of a turn covers everything before it,
- * too, so the conversation is unedited if a turn of the answer segment has the segment's
- * fingerprint.
+ * may have edited that conversation since. The conversation is unedited if a turn of the answer
+ * segment has the segment's fingerprint, because a fingerprint covers everything before the
+ * segment, too.
  */
 function isStaleCompaction(item: Item, { segment, turns }: RestoreState): boolean {
   const isSame = ({ fingerprint }: RecordedTurn): boolean =>

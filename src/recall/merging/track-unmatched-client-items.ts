@@ -1,6 +1,6 @@
 /**
- * Tracks which of the client's items match no recorded item yet. If several client items have the
- * same key, the first one is matched first.
+ * Tracks which of the client's items in an answer match no recorded item yet. If several client
+ * items have the same key, they are matched in the client's order.
  */
 import type { Item } from '../../core/item.ts'
 import { appendToGroup } from '../map-and-list-helpers.ts'
@@ -19,7 +19,8 @@ export interface UnmatchedClientItems {
 
 export function trackUnmatchedClientItems(items: readonly Item[]): UnmatchedClientItems {
   const unmatched = new Set(items)
-  // The items of each key are in reverse order, so that `pop` returns the first one.
+  // The items of each key are stored in reverse order, so that `pop` returns the client's first
+  // one.
   const itemsByKey = new Map<string, Item[]>()
   for (const item of items.toReversed())
     for (const key of listItemKeys(item)) appendToGroup(itemsByKey, key, item)
@@ -43,8 +44,8 @@ function listItemKeys(item: Item): readonly string[] {
 }
 
 /**
- * Returns a function that finds the first item of the list that is the same reasoning item as its
- * argument.
+ * Returns a function that finds a reasoning item again in `items`: the same object, or an item with
+ * the same id or encrypted content; `null` if there is none.
  */
 export function createReasoningFinder(items: readonly Item[]): (item: Item) => Item | null {
   if (items.length === 0) return () => null

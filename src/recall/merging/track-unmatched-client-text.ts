@@ -15,8 +15,8 @@ export interface UnmatchedClientText {
   readonly takeBeforeTurn: (turnIndex: number, messageCount: number) => readonly Message[]
   readonly takeBeforeMessage: (messageIndex: number) => readonly Message[]
   /**
-   * Removes and returns the texts after a recorded message of the turn with index `turnIndex`. Text
-   * after the marker of a later turn stays.
+   * Removes and returns the texts directly after the recorded message with index `messageIndex`,
+   * which belongs to the turn with index `turnIndex`. Text after the marker of a later turn stays.
    */
   readonly takeAfterMessage: (messageIndex: number, turnIndex: number) => readonly Message[]
   /** Removes and returns the texts that remain after the last recorded message. */
@@ -26,7 +26,7 @@ export interface UnmatchedClientText {
 /**
  * Returns the tracker for one answer segment (consecutive model-made items in the client's list).
  * `textlessTurnBefore` has one entry per client message: the index of the last turn without text
- * before it, or -1.
+ * whose marker comes before the message, or -1.
  */
 export function trackUnmatchedClientText(
   alignment: Pick<TextAlignment, 'textBefore' | 'textAfter'> | null,
@@ -35,8 +35,8 @@ export function trackUnmatchedClientText(
 ): UnmatchedClientText {
   const toEntries = (texts: readonly ClientTextPiece[] = [], isAfterMessage = false) =>
     texts.map((text) => ({ ...text, isAfterMessage }))
-  // `gaps[2]` has the texts between `recorded[1]` and `recorded[2]`; the last entry has those after
-  // all recorded messages.
+  // `gaps[2]` has the client's texts between the recorded messages 1 and 2, counted from 0; the
+  // last entry has those after all recorded messages.
   const gaps = Array.from({ length: messageCount + 1 }, (_, index) => [
     ...toEntries(alignment?.textAfter.get(index - 1), true),
     ...toEntries(alignment?.textBefore.get(index)),

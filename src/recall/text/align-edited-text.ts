@@ -1,14 +1,16 @@
 /**
- * Compares a client's edited text with the recorded messages. A recorded message is unedited if the
- * client still has all its lines. Client text between two unedited messages replaces the recorded
- * messages between them.
+ * Compares an answer's text, which the user edited, with the recorded messages, so that the user's
+ * edits are sent and the unedited messages stay as recorded. A recorded message is unedited if the
+ * client still has all its lines in order. Client text between two unedited messages replaces the
+ * recorded messages between them: if A, B, C were recorded and the client has A, X, C, then X
+ * replaces B.
  */
 import { removeDetailsBlocks } from '../../core/text/remove-details-blocks.ts'
 import { textOf, type Message } from '../../core/item.ts'
 import { locateTexts } from './locate-unchanged-texts.ts'
 import { normalizeLineBreaks } from './match-unedited-text.ts'
 import { normalizeText, removeEmptyFences } from './normalize-text.ts'
-import { startsWithThinkBlock, splitAtThinkBlocks } from './remove-think-blocks.ts'
+import { startsWithThinkBlock, listTextsAroundThinkBlocks } from './remove-think-blocks.ts'
 import { type TextLine, splitIntoLines, listNonBlankLines } from './split-into-lines.ts'
 
 export interface TextAlignment {
@@ -18,12 +20,15 @@ export interface TextAlignment {
    */
   readonly replacements: readonly (Message | null)[]
   /**
-   * Client text that is inserted before a recorded message, by the message's index. If no message
-   * was recorded, the index is 0.
+   * Client text that replaces no recorded message and is inserted before one, by that message's
+   * index. If no message was recorded, the index is 0.
    */
   readonly textBefore: ReadonlyMap<number, readonly ClientTextPiece[]>
   readonly textAfter: ReadonlyMap<number, readonly ClientTextPiece[]>
-  /** Indexes of unedited messages that the client has with other whitespace. */
+  /**
+   * Indexes of unedited messages that the client has with other blank lines, other trailing
+   * whitespace, or without think blocks.
+   */
   readonly reformattedMessages: ReadonlySet<number>
 }
 
@@ -35,9 +40,9 @@ export interface ClientTextPiece {
 
 /**
  * Returns the client's text for each recorded message, and the client's text between them.
- * `clientMessages` have no markers, and none is empty. `hasOpenEnd` is true if items that the
- * client does not see were recorded after the last message: client text after that message is then
- * a new message.
+ * `clientMessages` have no markers, and none is empty. `hasOpenEnd` is true if the client has text
+ * after recorded items that it does not see, e.g. reasoning. Client text after the last recorded
+ * message is then a new message, not the continuation of that message.
  */
 export function alignEditedText(
   recorded: readonly Message[],
@@ -145,8 +150,8 @@ function alignGap(state: AlignmentState, gap: Gap): void {
 }
 
 /**
- * Max number of removed messages that are skipped in the search for the original of an edited
- * message.
+ * Max number of recorded messages among which the original of an edited message is searched. Those
+ * before the original were removed by the user.
  */
 const MAX_SKIPPED_MESSAGES = 32
 
@@ -155,8 +160,9 @@ function normalizeMessage(message: Message | undefined): string {
 }
 
 /**
- * Adds client text after the last recorded message. Text in the same client message continues the
- * recorded message; text in another client message is a new message.
+ * Adds the client's text after the last recorded message. Text in the same client message continues
+ * the recorded message; text in another client message is a new message. With `hasOpenEnd`, all of
+ * it is new.
  */
 function alignContinuation(
   state: AlignmentState,
@@ -181,7 +187,10 @@ function copyPhase(recorded: Message | undefined, piece: Message): Message {
   return { ...piece, phase: recorded.phase }
 }
 
-/** Builds a message from each client message that has some of the lines. */
+/**
+ * Builds messages from a range of the client's lines: one from each client message that has some of
+ * these lines.
+ */
 function buildClientMessages(
   { lines, clientMessages, texts }: AlignmentState,
   startLine: number,
@@ -205,8 +214,8 @@ function buildClientMessages(
 }
 
 /**
- * Removes fields that describe the recorded message and may be wrong for the edited one: id,
- * status, origin and provider-specific fields.
+ * Removes the fields of a client's message that may describe the recorded text instead of the
+ * edited one: id, status, origin and provider-specific fields, e.g. a signature.
  */
 function removeRecordedFields(message: Message): Message {
   const { id, status, native, origin, ...rest } = message
@@ -220,28 +229,37 @@ function readMessageText({ content }: Message): string {
 }
 
 /**
- * Returns the non-blank lines of a recorded text. Leaves out the lines of think blocks
- * (`<think>…</think>`) if the client has all other lines but not these.
+ * Returns the non-blank lines of a recorded text that the client should have. The lines of think
+ * blocks (`<think>…</think>`), which some clients remove, are left out if the client has all other
+ * lines but not these. A block at the start of the text is never left out.
  */
 function chooseRecordedLines(text: string, clientLines: ReadonlySet<string>): readonly string[] {
   const lines = listNonBlankLines(text)
   if (startsWithThinkBlock(text) || lines.every((line) => clientLines.has(line))) return lines
   for (const unclosedRule of ['cut', 'keep'] as const) {
     const remainingLines =
-      splitAtThinkBlocks(text, unclosedRule)?.flatMap((piece) => listNonBlankLines(piece)) ?? []
+      listTextsAroundThinkBlocks(text, unclosedRule)?.flatMap((piece) =>
+        listNonBlankLines(piece),
+      ) ?? []
     if (remainingLines.length > 0 && remainingLines.every((line) => clientLines.has(line)))
       return remainingLines
   }
   return lines
 }
 
-/** Removes the first line's indentation if the client has the line only without it. */
+/**
+ * Removes the indentation of a message's first line if the client does not have the line with it,
+ * because clients trim messages.
+ */
 function trimFirstLine(lines: readonly string[], known: ReadonlySet<string>): readonly string[] {
   const [first, ...remaining] = lines
   return first === undefined || known.has(first) ? lines : [first.trimStart(), ...remaining]
 }
 
-/** True if the client's lines equal the recorded message, blank lines and line ends included. */
+/**
+ * True if the client has the recorded message with the same blank lines and trailing whitespace.
+ * Line ends (CRLF or LF) and whitespace around the message do not count.
+ */
 function isSameText(
   { lines, texts, recordedLines, recorded }: AlignmentState,
   messageIndex: number,
@@ -250,7 +268,7 @@ function isSameText(
   const first = lines[lineIndex]
   const last = lines[lineIndex + (recordedLines[messageIndex]?.length ?? 1) - 1]
   const message = recorded[messageIndex]
-  // If the client split a recorded message into two at a line break, this is not an edit.
+  // A recorded message that the client split into two at a line break counts as equal.
   if (first === undefined || message === undefined) return true
   if (first.messageIndex !== last?.messageIndex) return true
   const clientText = texts[first.messageIndex]?.slice(first.start, last.end) ?? ''

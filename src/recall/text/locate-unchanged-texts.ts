@@ -1,26 +1,31 @@
 /**
- * Locates several texts, unchanged and in order, in a longer text. All texts are lists of lines; a
- * text with one changed line counts as edited.
+ * Locates several texts, unchanged and in order, in a longer text, to find recorded messages in an
+ * answer that the user edited. All texts are lists of lines; a text with one changed line counts as
+ * edited. For example, of the texts A, B and C, only A and C are located in the longer text A, X,
+ * C.
  *
  * A repeated text such as "OK." is recognized by the texts around it: the search begins with
- * unchanged texts at both ends, continues with the longest text between them, and so on in both
- * halves.
+ * unchanged texts at both ends of the longer text, continues with the longest text between them,
+ * and so on before and after that one.
  *
  * The search for one text starts at its rarest line. If repeated lines make the search much slower
- * than reading all lines once, the text counts as edited.
+ * than reading all lines once, the texts that were not located yet count as edited.
  */
 import { findLowerBound } from '../map-and-list-helpers.ts'
 
 export type TextLines = readonly string[]
 
-/** Number of lines that a search may still compare. */
+/**
+ * Number of lines that a search may still compare. It limits the work for texts with many repeated
+ * lines.
+ */
 export interface ComparisonBudget {
   remainingLines: number
 }
 
 /**
- * Returns for each text the index of the line at which it begins in the longer text; `null` if it
- * was not found or is empty.
+ * Returns for each of `texts` the index in `lines` at which it begins; `null` if it was not found
+ * or is empty.
  */
 export function locateTexts(
   texts: readonly TextLines[],
@@ -40,7 +45,7 @@ export function locateTexts(
   return search.anchors
 }
 
-/** Returns a limit of 16 line comparisons per line; ordinary texts need about 2. */
+/** Returns a limit of 16 comparisons for each line of all texts; ordinary texts need about 2. */
 export function createComparisonBudget(
   texts: readonly TextLines[],
   lines: TextLines,
@@ -52,22 +57,25 @@ export function createComparisonBudget(
 
 interface AnchorSearch {
   /**
-   * The texts, each line as a number. `UNKNOWN_LINE` replaces a line that the longer text lacks.
+   * The searched texts, each line as a number, because numbers are compared faster. Equal lines
+   * have the same number. `UNKNOWN_LINE` stands for a line that the longer text lacks.
    */
   readonly texts: readonly Int32Array[]
   readonly lines: Int32Array
-  /** For each line number, the indexes at which the longer text has this line. */
+  /** For each number of a line, the indexes at which the longer text has this line. */
   readonly positions: readonly (readonly number[])[]
   readonly anchors: (number | null)[]
   readonly ranges: SearchRange[]
-  /** For each text, the index in `ranges` of the range in which it is searched. */
+  /**
+   * For each text, the index in `ranges` of the part of the longer text in which it is searched.
+   */
   readonly rangeOfText: Int32Array
   readonly budget: ComparisonBudget
 }
 
 /**
- * The texts from `firstText` up to, but not including, `endText` are searched in the lines from
- * `startLine` up to, but not including, `endLine`.
+ * A part of the longer text in which some texts are searched: the texts from `firstText` up to, but
+ * not including, `endText` in the lines from `startLine` up to, but not including, `endLine`.
  */
 interface SearchRange {
   readonly firstText: number
@@ -133,8 +141,9 @@ function anchorEnd(search: AnchorSearch, range: SearchRange): SearchRange {
 }
 
 /**
- * Splits a search range at a located text into the range before and the range after it. Then checks
- * whether the texts next to the located one are unchanged, too.
+ * Records the position of a located text, and splits its search range into the part before and the
+ * part after it. Then checks whether the texts directly before and after the located one are
+ * unchanged, too.
  */
 function split(search: AnchorSearch, rangeIndex: number, textIndex: number, line: number): void {
   const { ranges, rangeOfText, texts, anchors } = search
@@ -169,8 +178,9 @@ function findText(search: AnchorSearch, textIndex: number, range: SearchRange): 
 const NO_LINES = new Int32Array()
 
 /**
- * Returns the index of the text's line that occurs least often in the longer text; `null` if a line
- * does not occur there.
+ * Returns the index of the text's line at which the search starts, because it has the fewest
+ * possible positions in the longer text. Returns `null` if the longer text lacks one of the text's
+ * lines.
  */
 function findRarestLine(text: Int32Array, positions: AnchorSearch['positions']): number | null {
   let rarest = 0

@@ -1,8 +1,8 @@
 /**
- * Checks whether a client's text equals the recorded text. Changes that a client program makes by
- * itself do not count: it joins messages with two, one or no line breaks, trims them, changes line
- * ends, puts markers into code, or removes think blocks. Any other difference is an edit by the
- * user, even if only the indentation differs.
+ * Checks whether the text of an answer in a client's list equals the recorded text. Changes that a
+ * client program makes by itself do not count: it joins messages with two, one or no line breaks,
+ * trims them, changes line ends, puts markers into code, or removes think blocks. Any other
+ * difference is an edit by the user, even if only the indentation differs.
  */
 import { textOf, textOfPart, type Message, type Part } from '../../core/item.ts'
 import {
@@ -11,15 +11,15 @@ import {
 } from '../../core/markers/format-and-extract-markers.ts'
 import {
   startsWithThinkBlock,
-  splitAtThinkBlocks,
+  listTextsAroundThinkBlocks,
   type UnclosedBlockRule,
 } from './remove-think-blocks.ts'
 import { removeDetailsBlocks } from '../../core/text/remove-details-blocks.ts'
 
 /**
- * Returns `null` if the user edited the text. Else returns the indexes of the recorded messages
- * that the client has with other blank lines, other trailing whitespace, damaged markers, or
- * without think blocks. The caller must remove undamaged markers from `clientMessages`.
+ * Returns `null` if the user edited the text. Otherwise, returns the indexes of the recorded
+ * messages that the client has with other blank lines, other trailing whitespace, damaged markers,
+ * or without think blocks. The caller must remove undamaged markers from `clientMessages`.
  */
 export function matchUneditedText(
   recorded: readonly Message[],
@@ -39,8 +39,8 @@ export function matchUneditedText(
 }
 
 /**
- * Splits a recorded text into the pieces that the client has, in order, e.g. at a removed think
- * block.
+ * Changes a recorded text as a client program might have done. Returns the pieces that the client
+ * then has, in order, e.g. those around a removed think block.
  */
 type SplitText = (text: string) => readonly string[]
 
@@ -61,14 +61,18 @@ function matchWithoutThinking(
 }
 
 /**
- * Returns the pieces of a text around its think blocks. Returns `null` if there is no such block,
- * or if the text starts with one.
+ * Returns the pieces of a text around its think blocks. Returns `null` if there is no such block.
+ * Also returns `null` if the text starts with a block, because that is real reasoning: without it,
+ * the text counts as edited.
  */
 function cutThinkBlocks(text: string, unclosedRule: UnclosedBlockRule): readonly string[] | null {
-  return startsWithThinkBlock(text) ? null : splitAtThinkBlocks(text, unclosedRule)
+  return startsWithThinkBlock(text) ? null : listTextsAroundThinkBlocks(text, unclosedRule)
 }
 
-/** Replaces CRLF with LF, and removes NUL characters because clients' databases remove them. */
+/**
+ * Replaces CRLF with LF and removes NUL characters, so that a difference in them does not count as
+ * an edit. Clients' databases remove NUL characters, too.
+ */
 export function normalizeLineBreaks(text: string): string {
   const unbroken = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
   return unbroken.includes('\0') ? unbroken.replaceAll('\0', '') : unbroken
@@ -132,7 +136,7 @@ function findPiece(clientText: string, position: number, text: string): TextMatc
 }
 
 /**
- * Returns the indentation after the last line break of a whitespace string: `'\n\n '` → two spaces.
+ * Returns the indentation after the last line break of a whitespace string: `'\n\n\t'` → `'\t'`.
  * Returns `''` if there is no line break.
  */
 function readIndent(whitespace: string): string {
@@ -141,8 +145,9 @@ function readIndent(whitespace: string): string {
 }
 
 /**
- * Returns the index in the client's text at which the recorded text ends; `null` if the client
- * lacks one of its lines. Blank lines and trailing whitespace are ignored.
+ * Compares the recorded text with the client's text line by line, without blank lines and trailing
+ * whitespace. Returns the index in the client's text at which the recorded text ends; `null` if the
+ * client lacks one of the lines.
  */
 function findEndLineByLine(clientText: string, start: number, trimmedText: string): number | null {
   let position = start
@@ -157,8 +162,8 @@ function findEndLineByLine(clientText: string, start: number, trimmedText: strin
 }
 
 /**
- * Returns the index at which the next non-blank line starts; `null` if more text follows in the
- * current line.
+ * Returns the index of the start of the next non-blank line; `null` if more text follows `position`
+ * in the current line.
  */
 function findNextLine(clientText: string, position: number): number | null {
   const lineBreak = clientText
@@ -175,12 +180,12 @@ function skipWhitespace(text: string, position: number): number {
 
 const WHITESPACE = /\s*/y
 
-/** Removes text that looks like a damaged marker, and the code fences around it. */
+/** Removes text that looks like a damaged marker, and code fences that contained nothing else. */
 function removeDamagedMarkers(text: string): string {
   const textWithoutMarkers = removeMarkerLikeText(text)
   if (textWithoutMarkers === text) return text
   const lines: string[] = []
-  /** Indexes of the lines that are not blank. */
+  /** Indexes in `lines` of the lines that are not blank. */
   const nonBlankLines: number[] = []
   for (const line of textWithoutMarkers.split('\n')) {
     const previousLine = nonBlankLines.at(-1)

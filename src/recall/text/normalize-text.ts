@@ -25,8 +25,8 @@ export function normalizeLine(line: string): string {
 }
 
 /**
- * Removes code fences that contained only a marker. In normalized text, such a fence is a row of
- * six backticks or tildes.
+ * Removes code fences that contained only a marker. In normalized text, which has no line breaks,
+ * such a fence is a row of at least six backticks or tildes.
  */
 export function removeEmptyFences(normalized: string): string {
   return normalized.includes('``````') || normalized.includes('~~~~~~')
@@ -45,14 +45,14 @@ export function normalizeAssistantText(items: readonly Item[]): string {
   )
 }
 
-/** Returns the normalized text that all turns generated, without empty code fences. */
+/** Returns the normalized text that the turns generated together, without empty code fences. */
 export function normalizeTurnText(turns: readonly RecordedTurn[]): string {
   return removeEmptyFences(turns.map(({ output }) => normalizeAssistantText(output)).join(''))
 }
 
 /**
  * Returns the normalized text of a message. Each part is normalized by itself, so that a marker at
- * the end of a part does not merge with the next part.
+ * the end of one part does not merge with the text of the next part.
  */
 export function normalizeTextOfParts(content: readonly Part[]): string {
   return content.map((part) => normalizeText(textOfPart(part))).join('')

@@ -1,17 +1,18 @@
 /**
- * Removes think blocks, e.g. `<think>…</think>`, in the same way as Open WebUI: even in code, and
- * even if the model only mentions the tag.
+ * Removes think blocks, e.g. `<think>…</think>`, as Open WebUI does before it sends a text back, so
+ * that this text can be compared with the recorded one. Blocks are removed even in code, and even
+ * if the model only mentions the tag.
  */
 
 /**
- * Returns the texts before, between and after the think blocks: `'a<think>b</think>c'` → `['a',
- * 'c']`. Returns `null` if there is no block to remove.
+ * Returns the non-blank texts before, between and after the think blocks: `'a<think>b</think>c'` →
+ * `['a', 'c']`. Returns `null` if there is no block to remove.
  */
-export function splitAtThinkBlocks(
+export function listTextsAroundThinkBlocks(
   text: string,
   unclosedRule: UnclosedBlockRule,
 ): readonly string[] | null {
-  // Most texts have no such character, and this check is cheaper than the regular expression.
+  // Most texts have neither character, and this check is cheaper than the regular expression.
   if (!text.includes('<') && !text.includes('◁')) return null
   const firstOpening = FIRST_OPENING_TAG.exec(text)
   if (firstOpening === null) return null
@@ -29,20 +30,24 @@ export function splitAtThinkBlocks(
   return [...pieces, text.slice(pieceStart)].filter((piece) => piece.trim() !== '')
 }
 
-/** How a client treats a think block without an end tag: `cut` removes it, `keep` keeps it. */
+/**
+ * How a client treats a think block without an end tag: `cut` removes it with all text after it,
+ * `keep` removes nothing.
+ */
 export type UnclosedBlockRule = 'cut' | 'keep'
 
 /**
- * Returns the text without think blocks. Returns the text unchanged if nothing else would remain.
+ * Returns the text without think blocks. Returns the text unchanged if nothing but think blocks is
+ * in it.
  */
 export function removeThinkBlocks(text: string): string {
-  const pieces = splitAtThinkBlocks(text, 'cut')
+  const pieces = listTextsAroundThinkBlocks(text, 'cut')
   return pieces === null || pieces.length === 0 ? text : pieces.join('\n')
 }
 
 /**
- * True if the text starts with a think block. Such a block is real reasoning, so it is right that
- * clients remove it.
+ * True if the text starts with a think block. Such a block is real reasoning that clients remove on
+ * purpose, so it is not restored.
  */
 export function startsWithThinkBlock(text: string): boolean {
   return FIRST_OPENING_TAG.exec(text.trimStart())?.index === 0

@@ -1,10 +1,10 @@
 /**
- * Removes all whitespace from a text. It works on bytes because it reads the text of a complete
- * chat for each request, and a regular expression would allocate several times the size of the
- * text.
+ * Removes all whitespace from a text, and NUL characters. The function works on bytes because it
+ * reads the text of a complete chat for each request, and a regular expression would allocate
+ * several times the size of the text.
  */
 export function removeWhitespace(text: string): string {
-  // A UTF-16 code unit takes at most 3 bytes in UTF-8.
+  // The buffer is long enough: a UTF-16 code unit takes at most 3 bytes in UTF-8.
   const buffer =
     text.length * 3 <= SHARED_BUFFER.length ? SHARED_BUFFER : Buffer.allocUnsafe(text.length * 3)
   if (!NON_LATIN1.test(text)) {
@@ -16,7 +16,8 @@ export function removeWhitespace(text: string): string {
 }
 
 /**
- * Moves the bytes that are not whitespace to the start of the buffer; returns how many there are.
+ * Moves the bytes that stay (1 in `keepTable`) to the start of the buffer, and returns their
+ * number.
  */
 function compactBytes(buffer: Uint8Array, byteCount: number, keepTable: Uint8Array): number {
   let length = 0
@@ -40,9 +41,15 @@ const NON_LATIN1 = /[^\0-\xff]/
  */
 const SHARED_BUFFER = Buffer.allocUnsafeSlow(65_536)
 
-/** Whitespace of one byte, and NUL, because clients' databases remove it. */
+/**
+ * Whitespace that takes one byte in UTF-8. Also NUL, which is no whitespace, but which clients'
+ * databases remove from texts.
+ */
 const SINGLE_BYTE_BLANKS = '\0\t\n\v\f\r '
-/** Matches whitespace that takes several bytes in UTF-8, e.g. U+3000. */
+/**
+ * Matches the whitespace that remains after the single bytes were removed: it takes several bytes
+ * in UTF-8, e.g. U+3000.
+ */
 const MULTI_BYTE_BLANKS = /\s+/g
 
 /** Table of 256 entries, one per byte value: 1 if the byte stays, 0 if it is removed. */

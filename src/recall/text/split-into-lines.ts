@@ -3,8 +3,8 @@ import { removeMarkerLikeText } from '../../core/markers/format-and-extract-mark
 import { normalizeLineBreaks } from './match-unedited-text.ts'
 
 /**
- * A non-blank line of a message. A message without text, e.g. an image, is one line with the text
- * `'\n'`.
+ * A non-blank line of a message. A message without text, e.g. an image, counts as one line with the
+ * text `'\n'`, so that its position is known.
  */
 export interface TextLine {
   /**
@@ -26,7 +26,7 @@ export function splitIntoLines(text: string, messageIndex: number): readonly Tex
   return lines.map((line, index) => ({
     ...line,
     messageIndex,
-    // Clients remove whitespace at the start of a message, so it does not count.
+    // Clients remove whitespace at the start of a message, so this difference does not count.
     text: index === 0 && line.text !== '\n' ? line.text.trimStart() : line.text,
     isFirst: index === 0,
     isLast: index === lines.length - 1,
@@ -51,7 +51,10 @@ function findNonBlankLines(text: string): readonly Pick<TextLine, 'start' | 'end
   return lines
 }
 
-/** Removes markers and trailing whitespace from a line, but not its indentation. */
+/**
+ * Removes markers and trailing whitespace from a line. The indentation stays, because a different
+ * indentation counts as an edit.
+ */
 function cleanLine(line: string): string {
   return normalizeLineBreaks(removeMarkerLikeText(line)).trimEnd()
 }

@@ -78,7 +78,7 @@ describe('the memory layer of facts that match the latest question (C59)', () =>
     expect(await told(matching, 'How are you?')).toBe('')
   })
 
-  test('sent facts are marked as used, and if the store fails to mark them, they are still sent', async () => {
+  test('a fact is sent even if the store cannot record that it was used', async () => {
     const fact = await save('The server listens on port 8080')
     await told(matching, 'Which port does the server use?')
     await Promise.all(background)
@@ -118,7 +118,7 @@ describe('the memory layer of facts that match the latest question (C59)', () =>
     expect(await told(matching, 'Which port does the server use?', { thread })).toContain('8080')
   })
 
-  test('the facts that match the question stay the same during a round, even if the model saves facts in it', async () => {
+  test('the facts in the prompt that match the question stay the same during a round, even if the model saves new facts in this round', async () => {
     await save('The server listens on port 8080')
     const question = 'Which port does the server use?'
     const before = await told(matching, question)
@@ -152,7 +152,7 @@ describe('the memory layer of core facts (C59)', () => {
     expect(await told(matching, 'What is the user called?')).not.toContain('Ann')
   })
 
-  test('core facts before the history stay the same when more core facts are saved; these are sent after the history (C43)', async () => {
+  test('core facts that are saved during a conversation are sent after its history, so that the core facts before the history stay the same (C43)', async () => {
     await save('The user is called Ann', IMPORTANT)
     const before = await told(coreFactsLayer, 'Hi')
     await save('The user lives in Graz', { ...IMPORTANT, changedAtMs: BEGAN + 1 })
@@ -170,7 +170,7 @@ describe('the memory layer of core facts (C59)', () => {
     expect(await told(coreFactsLayer, 'Hi')).toBe('')
   })
 
-  test('at most 50 core facts of at most 500 tokens are sent, the most important first', async () => {
+  test('at most 50 core facts with together at most 500 tokens are sent, the most important first', async () => {
     for (let at = 0; at < 60; at += 1) {
       await save(`Fact ${at}`, { importance: at === 59 ? 1 : 0.95 })
     }

@@ -33,7 +33,7 @@ describe('ranking of the facts that share search terms with a question (C59)', (
     expect(best).not.toContain('The dog of the neighbours is loud')
   })
 
-  test('ranking of facts: one fact is found among thousands, even if the question also has terms that this fact lacks', () => {
+  test('ranking of facts: the matching fact is found among thousands, even if it lacks some terms of the question', () => {
     const question = 'Somebody wonders how this might be settled before the orchid dries up'
     const best = ranked(question, [fact('The orchid needs little water')], 10, 200)
     expect(textsOf(best)).toEqual(['The orchid needs little water'])
@@ -65,7 +65,7 @@ describe('ranking of the facts that share search terms with a question (C59)', (
   })
 })
 
-test('the recency score of a fact halves after 60 days without use, except for core facts', () => {
+test('the recency score of a fact halves after 60 days without use, unless its importance is at least 0.9', () => {
   const usedAtMs = NOW - 60 * DAY_MS
   expect(scoreRecency({ importance: 0.5, usedAtMs }, NOW)).toBeCloseTo(0.5)
   expect(scoreRecency({ importance: 0.9, usedAtMs }, NOW)).toBe(1)

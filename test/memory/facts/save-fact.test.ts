@@ -69,7 +69,7 @@ describe('saving a fact in the store', () => {
     expect(await all()).toStrictEqual([again])
   })
 
-  test('saveFact keeps the stored text if a text with the same search terms is saved again', async () => {
+  test('saveFact keeps the stored text of a fact if a text with the same search terms is saved again', async () => {
     const first = await keep('The cat is called Tom', { area: 'pets' })
     now = 5_000
     const again = await keep('the CAT is called: Tom!')
@@ -88,7 +88,7 @@ describe('saving a fact in the store', () => {
     expect(await all()).toHaveLength(1)
   })
 
-  test('saveFact stores two facts if their texts differ, or if they belong to different users', async () => {
+  test('saveFact stores facts separately if their texts, their scopes or their users differ', async () => {
     await keep('The cat is called Tom')
     await keep('The dog is called Tom')
     await keep('The cat is called Tom', { scope: 'thread' })
@@ -140,9 +140,13 @@ describe('saving the facts of a summary (C60)', () => {
     expect(await all()).toHaveLength(1)
   })
 
-  test('saveSummaryFacts stores nothing, and does not throw, without a conversation or if the database fails', async () => {
+  test('saveSummaryFacts stores nothing if the facts belong to a conversation that is not stored', async () => {
     const nowhere = { ...summed, scope: 'conversation' as const, thread: null }
     expect(await saveSummaryFacts(nowhere, world())).toBe(0)
+    expect(await all()).toEqual([])
+  })
+
+  test('saveSummaryFacts logs a failure of the database and does not throw', async () => {
     const away = { ...facts, searchFacts: () => Promise.reject(new Error('It is away.')) }
     expect(await saveSummaryFacts(summed, { ...world(), facts: away })).toBe(0)
     expect(logged).toEqual(['facts-not-kept'])

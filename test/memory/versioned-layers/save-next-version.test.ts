@@ -50,7 +50,7 @@ test('the round number of a saved memory version never decreases, even if anothe
 
 test('a version of a memory is not saved if its conversation was deleted', async () => {
   const writing = { ...writingTo(newId()), parent: newId() }
-  await expect(saveNextVersion(writing, () => ({ a: 1 }), replica())).rejects.toThrow('forgotten')
+  await expect(saveNextVersion(writing, () => ({ a: 1 }), replica())).rejects.toThrow('deleted')
   expect(await replica().layers.loadVersions(writing.location)).toEqual([])
 })
 

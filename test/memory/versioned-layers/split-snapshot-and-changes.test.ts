@@ -28,7 +28,7 @@ describe('snapshot and changes of a memory with versions (C43)', () => {
     })
   })
 
-  test('of several memory versions of one round, only the last is sent, even if it has a lower round number than the version before', () => {
+  test('of several memory versions that count for the same round, only the last is sent', () => {
     expect(told([at(2, 'a'), at(2, 'b'), at(1, 'c')], 5).changes).toEqual([
       { round: 3, before: null, after: 'c' },
     ])
@@ -44,7 +44,7 @@ describe('snapshot and changes of a memory with versions (C43)', () => {
     })
   })
 
-  test('a new memory version only appends a change to what is sent, except at the start of each 20 rounds', () => {
+  test('during 20 rounds, a new memory version changes nothing that was sent before, and only adds its change', () => {
     const log = fc
       .array(fc.nat(3), { maxLength: 40 })
       .map((gaps) =>

@@ -15,25 +15,25 @@ function same(given: readonly string[], recorded = [one, two, three]) {
 }
 
 describe('changes that a client program makes to text by itself', () => {
-  test('a text does not count as edited if the client joins messages with two line breaks, one or none', () => {
+  test('a text counts as unedited if the client joined its messages with two line breaks, one or none', () => {
     expect(same([one, two, three])).toEqual([])
     for (const joiner of ['\n\n', '\n', '', ' ', '\r\n', '\n\n\n']) {
       expect(same([[one, two, three].join(joiner)])).toEqual([])
     }
   })
 
-  test('a text does not count as edited if the client trims a message', () => {
+  test('a text counts as unedited if the client trimmed a message', () => {
     expect(same([` \n${one}`, two, `${three}\n \n`])).toEqual([])
     expect(same(['a()\nb()'], ['    a()\nb()\n'])).toEqual([])
     expect(same(['x\na()'], ['x', '    a()'])).toEqual([])
   })
 
-  test('a text does not count as edited if the client changes line ends or removes characters that a database cannot store', () => {
+  test('a text counts as unedited if the client changed line ends or removed NUL characters', () => {
     expect(same([[one, two, three].join('\n').replaceAll('\n', '\r\n')])).toEqual([])
     expect(same(['ab'], ['a\0b'])).toEqual([])
   })
 
-  test('a text does not count as edited if the client omits a refusal', () => {
+  test('a text counts as unedited if the client omitted a refusal', () => {
     const refused = [
       { ...assistantMessage(''), content: [{ type: 'refusal', refusal: 'No.' } as const] },
       assistantMessage(two),
@@ -45,7 +45,7 @@ describe('changes that a client program makes to text by itself', () => {
   })
 })
 
-test('matchUneditedText returns the messages that have other blank lines, other trailing whitespace or a damaged marker', () => {
+test('matchUneditedText returns the recorded messages that the client has with other blank lines, other trailing whitespace or a damaged marker', () => {
   expect(same([one.replace('\n', '\n\n'), two, three])).toEqual([0])
   expect(same([one, two, 'a  \nb'], [one, two, 'a\nb'])).toEqual([2])
   const fenced = `\`\`\`\n[${'0'.repeat(20)}]: #\n\`\`\``
@@ -70,14 +70,14 @@ describe('think blocks that a client removes from a text', () => {
     ],
     ['a block without an end tag', 'Open it with <think> and go on.', 'Open it with'],
     ['the client keeps a block without an end tag', 'a <think>b</think> <think> c', 'a\n<think> c'],
-  ])('a text does not count as edited if the client removes think blocks: %s', (_, whole, left) => {
+  ])('a text counts as unedited if the client removed think blocks: %s', (_, whole, left) => {
     expect(same([left], [whole])).toEqual([0])
     expect(same([one, left, three], [one, whole, three])).toEqual([1])
     expect(same([`${left} Oh`], [whole])).toBe(null)
     expect(same([whole], [whole])).toEqual([])
   })
 
-  test('a text counts as edited if other tags than think blocks, or other text, were removed', () => {
+  test('a text counts as edited if tags that are no think tags, or other text, were removed', () => {
     expect(same(['Use the does.'], ['Use the <thinks>x</thinks> does.'])).toBe(null)
     expect(same(['Use it, it does.'], [text])).toBe(null)
     expect(same(['Use the'], [text])).toBe(null)
@@ -100,7 +100,7 @@ describe('changes of a text that count as edits by the user', () => {
     ['the last message is removed', [one, two]],
     ['text is added between two messages', [one, two, 'and', three]],
     ['the order of two messages changes', [two, one, three]],
-  ])('a text counts as edited after this change: %s', (_name, given) => {
+  ])("an answer's text counts as edited by the user after this change: %s", (_name, given) => {
     expect(same(given)).toBe(null)
   })
 })

@@ -20,7 +20,7 @@ const spoken = fc
   .array(fc.constantFrom(...scraps), { maxLength: 14 })
   .map((pieces) => `So ${pieces.join('')}`)
 
-test('the recorded text is restored after Open WebUI removed a think block', () => {
+test('a text counts as unedited after Open WebUI removed its think blocks', () => {
   fc.assert(
     fc.property(spoken, (text) => {
       expect(
@@ -40,7 +40,7 @@ test('the recorded text is restored after Open WebUI removed a think block', () 
   )
 })
 
-test('a text with a think block and the text without the block have the same normalized form', () => {
+test('a text with a think block and the same text without the block have the same normalized form', () => {
   fc.assert(
     fc.property(spoken, (text) => {
       expect(normalizeText(textSentBack(text))).toBe(normalizeText(text))
@@ -51,7 +51,7 @@ test('a text with a think block and the text without the block have the same nor
   )
 })
 
-test('normalizing does not change a text without tags, or a text that would become empty', () => {
+test('removeThinkBlocks changes neither a text without think blocks nor a text that would become empty', () => {
   for (const text of ['', 'So', '<b>think</b>', '<think>', ' <think>So</think> ']) {
     expect(removeThinkBlocks(text)).toBe(text)
   }
@@ -71,7 +71,7 @@ test('a think block that the client removed is restored even if the user edited 
   expect([...aligned.reformattedMessages]).toEqual([0])
 })
 
-test('a long text with many think tags is normalized completely', () => {
+test('removing think blocks from a long text takes linear time, and tags without a partner stay', () => {
   // A quadratic implementation would exceed the test's timeout.
   for (const piece of ['<think>', '<think ', '</think>', '<thought>◁think▷']) {
     const text = piece.repeat(200_000)

@@ -1,8 +1,8 @@
 /**
- * Finds reasons not to trust a marker (hidden text in an answer that names a stored turn). They are
- * needed if the turn's text differs from the answer's text in the client's list. Reasons are: the
- * turn answers another question, the answer cannot be an edit of the turn's text, or another turn
- * fits the answer better.
+ * Finds reasons to doubt a marker (hidden text in an answer that names a stored turn). If an answer
+ * in the client's list does not have exactly the turn's text, the user has edited the answer or
+ * moved the marker. A marker is doubtful if the turn answers another question, if the turn comes
+ * from another branch of the conversation, or if another turn fits the answer better.
  */
 import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
@@ -19,18 +19,19 @@ import {
 import { CONTAINED_MATCH } from './text-match-score.ts'
 
 /**
- * True if the marker's turn probably does not belong to this answer segment (consecutive model-made
- * items in the client's list). Called only if the segment has other text than the turn, and
- * `isTurnTextAbsent` is false.
+ * True if the marker's turn may not belong to the answer segment (consecutive model-made items in
+ * the client's list) with the marker. The marker is then not trusted. Called only if the segment
+ * does not have exactly the turn's text, but may have an edit of it (`isTurnTextAbsent` is false).
  */
-export function isMarkerContradicted(
+export function isMarkerDoubtful(
   inputs: MarkerScoreInputs,
   turn: RecordedTurn,
   segmentIndex: number,
 ): boolean {
   const rank = rankTurnInSegment(inputs, turn, segmentIndex)
   const containsText = inputs.scoreText(turn, segmentIndex) >= CONTAINED_MATCH
-  // If the turn has no text, only its question can show that it belongs here.
+  // A turn without text can be recognized only by its question, so no other segment may have the
+  // same question.
   if (inputs.getTurnText(turn) === '' && !isQuestionOnlyBefore(inputs, turn, segmentIndex))
     return true
   if (!containsText && isInOtherBranch(inputs, turn, segmentIndex)) return true
@@ -47,8 +48,9 @@ export function isMarkerContradicted(
 }
 
 /**
- * True if another turn may belong to the answer segment instead of this turn, and `isRival` returns
- * true for it. Turns of the same answer are not rivals.
+ * True if another turn may belong to the answer segment instead of `turn`, and `isRival` returns
+ * true for it. Turns that are already assigned, and turns of the same answer as `turn`, are not
+ * rivals.
  */
 function hasRivalTurn(
   inputs: MarkerScoreInputs,
@@ -57,8 +59,8 @@ function hasRivalTurn(
   isRival: (other: RecordedTurn) => boolean,
 ): boolean {
   const { ancestry, allAssignedTurns } = inputs
-  // Turns in other branches of the conversation than the segment are no rivals, unless this turn is
-  // in another branch itself.
+  // A turn that comes from another branch of the conversation than the segment is no rival, unless
+  // `turn` itself comes from another branch.
   const isTurnInOtherBranch = isInOtherBranch(inputs, turn, segmentIndex)
   return ancestry.allTurns.some(
     (other) =>
@@ -71,7 +73,12 @@ function hasRivalTurn(
   )
 }
 
-/** True if the turn has text, but no part of the answer segment's text can be an edit of it. */
+/**
+ * True if the answer segment cannot have the turn's text, not even edited: the turn answers another
+ * question, the segment's text comes completely from other turns, or another turn has the same
+ * question and its complete text is in the segment. False for a turn without text, and if the
+ * segment contains the turn's complete text.
+ */
 export function isTurnTextAbsent(
   inputs: MarkerScoreInputs,
   turn: RecordedTurn,
@@ -92,9 +99,9 @@ export function isTurnTextAbsent(
 }
 
 /**
- * True if the turn's question is known and does not come before the answer segment. If the question
- * is unknown, true unless the turn's tool outputs come before the segment and the segment has a
- * part of the turn's text. Without such a connection, the gateway cannot recognize edited text.
+ * True if nothing connects the answer segment with the turn's question. If the question is known,
+ * it must come before the segment. If it is unknown, one of the turn's tool outputs must come
+ * before the segment, and the segment must have a part of the turn's text.
  */
 function lacksQuestionBefore(
   inputs: MarkerScoreInputs,
@@ -112,8 +119,8 @@ function isQuestionOnlyBefore(
   index: number,
 ): boolean {
   if (lacksQuestionBefore(inputs, turn, index)) return false
-  // The user does not see an answer without text and may ask again. If the last user message is not
-  // in the turn's input, the segment therefore belongs to another turn.
+  // The user does not see an answer without text and may send another message. If the turn's new
+  // user messages lack the last one before the segment, the segment belongs to another turn.
   const lastUserMessage = inputs.segments[index]?.lastUserMessage ?? null
   if (lastUserMessage !== null && !mayAnswerLastQuestion(turn.input, lastUserMessage)) return false
   return !inputs.segments.some(
@@ -122,10 +129,10 @@ function isQuestionOnlyBefore(
 }
 
 /**
- * True if the turn and the answer segment are certainly in different branches of the conversation.
- * A certain turn is one that is assigned, or has exactly the text around its marker. The branches
- * differ if the turn is unrelated to the last certain turn before the segment, or the next certain
- * turn is unrelated to this turn.
+ * True if the turn certainly comes from another branch of the conversation than the answer segment.
+ * The segment's neighbors show this if their turns are certain, i.e. already assigned, or with
+ * exactly the text around their marker: the turn does not descend from the last certain turn before
+ * the segment, or the first certain turn after the segment does not descend from the turn.
  */
 function isInOtherBranch(
   { ancestry, certainTurnBefore, certainTurnAfter }: MarkerScoreInputs,
@@ -154,9 +161,9 @@ function continuesTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: Record
 }
 
 /**
- * True if `turn` certainly does not continue `other`: all ancestors of `turn` back to the start of
- * the conversation are known, `other` is none of them, and no input of these turns has an item that
- * `other` generated.
+ * True if `turn` certainly does not come after `other` in a conversation: all ancestors of `turn`
+ * back to the start of the conversation are known, `other` is none of them, and no input of these
+ * turns has an item that `other` generated.
  */
 function isUnrelatedTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: RecordedTurn): boolean {
   let oldestKnown = turn
@@ -168,7 +175,10 @@ function isUnrelatedTurn(ancestry: TurnAncestry, turn: RecordedTurn, other: Reco
   return oldestKnown.parent === null
 }
 
-/** True if the input of the first turn contains an item that the second turn generated. */
+/**
+ * True if the input of the first turn contains an item that the second turn generated. The first
+ * turn then comes after the second, even if its stored parent is unknown.
+ */
 function hasOutputInInput({ input }: RecordedTurn, { output }: RecordedTurn): boolean {
   const modelItems = input.filter(isItemOfAnswer)
   return output.some((item) => modelItems.some((modelItem) => hasSameContent(item, modelItem)))
