@@ -31,8 +31,8 @@ export interface Transform {
 /**
  * How a transform's result for the present items may change when the conversation grows, i.e. when later items are
  * added.
- * - `never`: the result for a list that ends where an answer begins is the beginning of the result for each longer
- *   list.
+ * - `never`: later items change nothing. If a list ends where an answer begins, its result is also the beginning of
+ *   the result for every longer list.
  * - `permanent`: an item may be changed later, but then stays changed. So an item that is unchanged now was also
  *   unchanged in each shorter list.
  *

@@ -84,7 +84,7 @@ describe('position of a policy text (C68)', () => {
     )
   })
 
-  test('a policy text keeps its position while tools run', () => {
+  test('a text that the policy inserts keeps its position during tool rounds', () => {
     const asked = talk`
       user: one
       assistant: 1

@@ -89,7 +89,7 @@ describe('the list of transforms of a policy', () => {
     expectValidForProviders(step.items)
   })
 
-  test('a running tool loop that is no longer than four windows is sent unchanged', () => {
+  test('a running tool loop is sent complete up to four times the limit of the window', () => {
     const loop = [
       ...talk`user: go`,
       ...Array.from({ length: 6 }).flatMap(

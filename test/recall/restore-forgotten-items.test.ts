@@ -598,7 +598,7 @@ describe('text that the client has although it was cut off before it was recorde
     return show(recall([warm, first, ...more, user('and?')], known).items.slice(1, -1))
   }
 
-  test('text that the client has, but that was cut off before it was recorded, comes after the recorded reasoning that led to it', () => {
+  test('text missing from a cut-off recording is placed after the recorded reasoning that led to it', () => {
     expect(cutOff(talk`thinks: one`, 'It was')).toBe('thinks: one\nassistant: It was')
     const two = [...talk`thinks: one`, assistantMessage('First.'), ...talk`thinks: two`]
     expect(cutOff(two, 'First.\n\nSeco')).toBe(

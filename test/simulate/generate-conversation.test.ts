@@ -122,7 +122,7 @@ describe('conversations that are generated for the simulation', () => {
     ).toEqual([6000, ...Array.from({ length: 3 }).flatMap(() => [1200, 4800])])
   })
 
-  test('a generated conversation contains no text twice', () => {
+  test('a conversation generated for the simulation contains no text twice', () => {
     for (const script of all) {
       const texts = itemsOf(script).map(textIn)
       expect(new Set(texts).size).toBe(texts.length)

@@ -81,6 +81,7 @@ function findUnrecordedAnswers(items: readonly Item[]): readonly number[] {
   return [...starts]
 }
 
+/** True for encrypted or signed reasoning that the gateway has not recorded, so that only the client stores it. */
 export function isUnrecordedReasoning(item: Item): boolean {
   return item.type === 'reasoning' && item.origin === undefined && isEncryptedOrSigned(item)
 }

@@ -13,10 +13,10 @@ import type { AppliedTransform, OriginalPositions } from '../transform-interface
 
 export interface EarlierPrompts {
   /**
-   * Returns the prompt that was sent when the conversation had only its first `length` items, or `null` if other
+   * Returns the prompt that was sent when the conversation had only its first `conversationLength` items, or `null` if other
    * gateway tools were offered in that request.
    */
-  readonly rebuildPrompt: (length: number) => readonly Item[] | null
+  readonly rebuildPrompt: (conversationLength: number) => readonly Item[] | null
   /**
    * True if an item of the conversation with an index from `start` up to `end` (exclusive) may have been sent
    * differently in an earlier request.
@@ -63,9 +63,10 @@ function mayHaveChanged({ transform: { prefixChanges }, notes }: AppliedTransfor
 }
 
 /**
- * Returns for each index of the conversation `items` how many items before it may have been sent differently in an
- * earlier request. If two answers have the same number, no such item is between them, and both prompts had the same
- * items before the first answer. `transforms` begin with the first one that may have had another result for a shorter
+ * Returns a running count: at each index of the conversation `items`, how many items before it may have been sent
+ * differently in an earlier request. So no such item is between two indexes with the same count.
+ *
+ * `transforms` begin with the first one that may have had another result for a shorter
  * list. `originalPositions` are those of the final list.
  */
 function countPossiblyChangedItems(

@@ -124,7 +124,7 @@ function findOpenEnd(
 
 /** Calls that the model made together, with reasoning and hosted items between them, and with their outputs. */
 interface CallBatch {
-  /** The index of the last item of the batch that need not be moved. */
+  /** Index of the last item of the batch that is already in place; late outputs are inserted after it. */
   end: number
   hasOutput: boolean
   /**

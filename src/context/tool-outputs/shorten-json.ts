@@ -26,10 +26,13 @@ export function shortenJson(text: string, limit: number): string | null {
 /** Max length of a text that is parsed. Longer texts take too much time. */
 const MAX_CHARS = 200_000
 
-/** Objects and lists below this depth either stay complete or are replaced by a count. */
+/** Objects and lists below this depth either stay complete or are replaced by a note with a count. */
 const MAX_DEPTH = 8
 
-/** Min length for a shortened value: enough for any count, e.g. `"… 120 fields left out …"`. */
+/**
+ * Space that any note in place of a value needs, e.g. `"… 120 fields left out …"`. An object or list with less
+ * space is replaced by such a note.
+ */
 const MIN_VALUE_CHARS = 44
 
 function looksLikeJson(text: string): boolean {

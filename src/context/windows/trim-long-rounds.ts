@@ -79,7 +79,8 @@ function chooseKeptRanges(
     stepsDone = steps
     const ranges = rangesAt(cut)
     const weights = ranges.map(([start, end]) => weightBetween(weightBefore, start, end))
-    // Tries the next step if the reserved quarter was too small.
+    // Otherwise tries the next step: the question and the answer before the cut needed more than the quarter of
+    // `maxWeight` that is reserved for them.
     if (sumWeights(weights) <= maxWeight) return ranges
   }
   return rangesAt(cutPoints.at(-1) ?? head)

@@ -1,11 +1,12 @@
 /**
  * Checks whether the conversation already contains a fact, so that the fact need not be sent (C57).
  * It does if at least 85 % of the fact's search terms, among them the longest one, occur in one
- * item of the last 40,000 characters up to the latest question.
+ * message or saved fact of the last 40,000 characters up to the latest question.
  *
- * Items after the latest question do not count. Otherwise, a tool output could remove a fact from
- * the prompt in the middle of a round, and the provider's cache would be lost. Only a fact that the
- * model saves after the question counts, so that it is not added to the prompt in the same round.
+ * Items after the latest question do not count. Otherwise, text that the model writes between tool
+ * calls could remove a fact from the prompt in the middle of a round, and the provider's cache would
+ * be lost. Exception: a fact that the model saves after the question counts, so that it is not added
+ * to the prompt in the same round.
  */
 import { textOf, type Item } from '../../core/item.ts'
 import { tryParseJsonObject } from '../../core/json/json.ts'

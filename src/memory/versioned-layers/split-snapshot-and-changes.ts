@@ -36,24 +36,24 @@ export interface MemoryChange<Memory> {
 export const SNAPSHOT_EPOCH_ROUNDS = 20
 
 /**
- * Returns the snapshot and the changes that are sent in `round`; versions of this round are not
- * sent yet. `versions` are oldest first. `countTokens` returns the tokens of a rendered change.
+ * Returns the snapshot and the changes that are sent in `currentRound`; versions of this round are
+ * not sent yet. `versions` are oldest first. `countTokens` returns the tokens of a rendered change.
  * Changes with more than `maxTokens` together are replaced by a new snapshot.
  */
 export function splitSnapshotAndChanges<Memory>(
   versions: readonly MemoryVersion<Memory>[],
-  round: number,
+  currentRound: number,
   countTokens: (change: MemoryChange<Memory>) => number,
   maxTokens: number,
 ): SnapshotAndChanges<Memory> {
   const epochStart =
-    Math.floor((Math.max(1, round) - 1) / SNAPSHOT_EPOCH_ROUNDS) * SNAPSHOT_EPOCH_ROUNDS + 1
+    Math.floor((Math.max(1, currentRound) - 1) / SNAPSHOT_EPOCH_ROUNDS) * SNAPSHOT_EPOCH_ROUNDS + 1
   let snapshot: Memory | null = null
   let latestMemory: Memory | null = null
   let changes: MemoryChange<Memory>[] = []
   let tokens = 0
   for (const version of listLastOfRounds(versions)) {
-    if (version.round >= round) break
+    if (version.round >= currentRound) break
     const { memory } = version
     const change = { round: version.round + 1, before: latestMemory, after: memory }
     latestMemory = memory

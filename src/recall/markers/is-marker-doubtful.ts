@@ -130,9 +130,9 @@ function isQuestionOnlyBefore(
 
 /**
  * True if the turn certainly comes from another branch of the conversation than the answer segment.
- * The segment's neighbors show this if their turns are certain, i.e. already assigned, or with
- * exactly the text around their marker: the turn does not descend from the last certain turn before
- * the segment, or the first certain turn after the segment does not descend from the turn.
+ * A neighbor's turn is certain if it is already assigned, or if the segment with its marker has
+ * exactly its text. The turn is in another branch if it does not descend from the last certain turn
+ * before the segment, or if the first certain turn after the segment does not descend from it.
  */
 function isInOtherBranch(
   { ancestry, certainTurnBefore, certainTurnAfter }: MarkerScoreInputs,

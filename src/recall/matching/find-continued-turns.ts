@@ -82,10 +82,11 @@ function extractContinuedAnswer(turn: RecordedTurn): RecordedTurn | null {
 }
 
 /**
- * True if the continued answer ends with all items that the second turn generated. That turn is
- * then the continued one.
+ * True if `turn` is the stored turn of the continued answer: the answer ends with all items that
+ * `turn` generated.
  */
-function endsWithAnswer(continuedAnswer: RecordedTurn, { output }: RecordedTurn): boolean {
+function endsWithAnswer(continuedAnswer: RecordedTurn, turn: RecordedTurn): boolean {
+  const { output } = turn
   if (output.length === 0 || output.length > continuedAnswer.output.length) return false
   const lastItems = continuedAnswer.output.slice(-output.length)
   return lastItems.every((item, index) => hasSameContent(output[index] ?? item, item))

@@ -57,12 +57,12 @@ export function createComparisonBudget(
 
 interface AnchorSearch {
   /**
-   * The searched texts, each line as a number, because numbers are compared faster. Equal lines
-   * have the same number. `UNKNOWN_LINE` stands for a line that the longer text lacks.
+   * The searched texts, each line as a line id, because numbers are compared faster. Equal lines
+   * have the same id. `UNKNOWN_LINE` stands for a line that the longer text lacks.
    */
   readonly texts: readonly Int32Array[]
   readonly lines: Int32Array
-  /** For each number of a line, the indexes at which the longer text has this line. */
+  /** For each line id (equal lines share one), the indexes at which the longer text has this line. */
   readonly positions: readonly (readonly number[])[]
   readonly anchors: (number | null)[]
   readonly ranges: SearchRange[]

@@ -144,7 +144,7 @@ describe('the latest assistant message under a window (C27)', () => {
   })
 })
 
-test('a window keeps a list without user messages, and the latest question of a list without assistant messages (C31)', () => {
+test('a window keeps a list without user messages complete (C31)', () => {
   expect(listKept([], 1)).toEqual([])
   expect(
     listKept(
@@ -156,6 +156,9 @@ test('a window keeps a list without user messages, and the latest question of a 
       2,
     ),
   ).toEqual([0, 1, 2])
+})
+
+test('a window keeps all consecutive user messages of the latest question (C31)', () => {
   expect(
     listKept(
       talk`
