@@ -41,9 +41,11 @@ try {
 
 async function serve(): Promise<void> {
   const log = createJsonLog(printError, Date.now)
-  // Unhandled errors are only logged: an error of one request must not end the process with all
-  // other requests.
-  process.on('unhandledRejection', (cause) => void convertUnexpectedError(cause, log))
+  // Unhandled errors are only logged: an error of one request, or in an event handler of one socket,
+  // must not end the process with all other requests.
+  for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
+    process.on(event, (cause: unknown) => void convertUnexpectedError(cause, log))
+  }
   const server = await serveNode(process.env, readConfigFile(), log)
   const startShutdown = shutDownOnSignal(server.close)
   shutDownWhenOrphaned(startShutdown)

@@ -58,6 +58,7 @@ export async function serveNode(
     handle: (request, bindings) => app.fetch(request, bindings),
     maxMessageBytes: settings.MAX_BODY_MB * 1024 * 1024,
     pingMs: settings.HEARTBEAT_SECONDS * 1000,
+    log,
   })
   await listen(server, settings).catch(async (error: unknown) => {
     await runs.shutDown(0)

@@ -3,7 +3,7 @@ import { Hono, type Context, type MiddlewareHandler } from 'hono'
 import { getPath } from 'hono/utils/url'
 import type { BackgroundRuns } from '../background/background-runs.ts'
 import { convertUnexpectedError } from '../core/errors/convert-unexpected-error.ts'
-import { createErrorBody, GatewayError } from '../core/errors/gateway-error.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { chatDialect } from '../dialects/chat/chat-dialect.ts'
 import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
@@ -25,6 +25,7 @@ import { requireModel, listModels } from './endpoints/list-models.ts'
 import { forwardRequest, isPassThroughPath } from './endpoints/forward-request.ts'
 import { summarizeContext, summarizeConversation } from './endpoints/summarize.ts'
 import { normalizePath } from './normalize-path.ts'
+import { renderError } from './render-error.ts'
 import { createBackgroundRunRoutes } from './stored-object-routes/background-runs.ts'
 import { STORED_OBJECT_ROUTES } from './stored-object-routes/route-list.ts'
 import { openWebSocket } from './websocket/open-websocket.ts'
@@ -157,13 +158,6 @@ function createCorsMiddleware({ settings }: Ports<'settings'>): MiddlewareHandle
     if (context.res.body === null) return
     for (const [name, value] of Object.entries(corsHeaders)) context.res.headers.set(name, value)
   }
-}
-
-function renderError({ failure, headers }: GatewayError): Response {
-  return new Response(JSON.stringify(createErrorBody(failure)), {
-    status: failure.status,
-    headers: { 'content-type': 'application/json', ...headers },
-  })
 }
 
 function createUnknownPathError({ req }: Context): GatewayError {

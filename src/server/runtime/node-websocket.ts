@@ -6,7 +6,11 @@
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
+import type { Log } from '../../core/ports/log-interface.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import { normalizePath } from '../normalize-path.ts'
+import { renderError } from '../render-error.ts'
 import { isLocalRequest } from './node-http-exchange.ts'
 import {
   MAX_FRAME_SIZE_FACTOR,
@@ -32,19 +36,25 @@ export interface UpgradeOptions {
   readonly maxMessageBytes: number
   /** Time between two pings. A client that misses two pings in a row is disconnected. */
   readonly pingMs: number
+  readonly log: Log
 }
 
 /**
- * True for an upgrade to a WebSocket. Other upgrades, such as `h2c` (HTTP/2), are ignored, as HTTP
- * allows.
+ * True for an upgrade of `/v1/responses` to a WebSocket. Other upgrades, such as `h2c` (HTTP/2) or
+ * those of other paths, are answered like requests without an upgrade, as HTTP allows.
  */
-export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
+export function isWebSocketUpgrade(incoming: IncomingMessage): boolean {
+  const { method, headers } = incoming
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false
+  const url = parseRequestUrl(incoming)
+  return url !== null && WEBSOCKET_PATHS.has(normalizePath(url.pathname))
 }
+
+const WEBSOCKET_PATHS: ReadonlySet<string> = new Set(['/responses', '/v1/responses'])
 
 export function acceptUpgrades(
   server: Server,
-  { handle, maxMessageBytes, pingMs }: UpgradeOptions,
+  { handle, maxMessageBytes, pingMs, log }: UpgradeOptions,
 ): WebSocketConnections {
   const sockets = new WebSocketServer({
     noServer: true,
@@ -64,8 +74,13 @@ export function acceptUpgrades(
       })
       return ACCEPTED
     }
-    void Promise.resolve(handle(convertRequest(incoming), { incoming, upgrade })).then((response) =>
-      response === ACCEPTED ? undefined : writeResponse(duplex, response),
+    const respond = async (): Promise<void> => {
+      const response = await handle(convertRequest(incoming), { incoming, upgrade })
+      if (response !== ACCEPTED) await writeResponse(duplex, response)
+    }
+    // An error in this handler of a socket must not end the process with all its other connections.
+    respond().catch((error: unknown) =>
+      writeResponse(duplex, renderError(convertUnexpectedError(error, log))),
     )
   })
   return {
@@ -136,13 +151,19 @@ function startPinging(sockets: WebSocketServer, everyMs: number): ReturnType<typ
   }, everyMs).unref()
 }
 
-function convertRequest({ url = '/', headers }: IncomingMessage): Request {
-  const { host = 'localhost' } = headers
-  const base = URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost'
-  const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+function convertRequest(incoming: IncomingMessage): Request {
+  const pairs = Object.entries(incoming.headers).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
   )
-  return new Request(new URL(URL.canParse(url, base) ? url : '/', base), { headers: pairs })
+  return new Request(parseRequestUrl(incoming) ?? 'http://localhost/', { headers: pairs })
+}
+
+/** Returns null for a URL that a `Request` cannot have: an invalid one, or one with credentials (`Host: a@b`). */
+function parseRequestUrl({ url = '/', headers }: IncomingMessage): URL | null {
+  const { host = 'localhost' } = headers
+  if (host === '') return null
+  const parsed = URL.parse(url.startsWith('/') ? `http://${host}${url}` : url)
+  return parsed?.username === '' && parsed.password === '' ? parsed : null
 }
 
 async function writeResponse(duplex: Duplex, response: Response): Promise<void> {
