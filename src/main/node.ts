@@ -117,6 +117,12 @@ function printStartupLines({ url, dependencies: { accounts, settings } }: Runnin
   const encryption = storageKey === undefined ? '' : `, encrypted with "${storageKey.kid}"`
   console.log(`  database   ${database}${encryption}`)
   console.log(`  keys       ${names || 'none, so only this machine is served'}`)
+  if (settings.ACCOUNT_PATHS !== 'auto' && settings.ACCOUNT_PATHS.length > 0) {
+    const opened = settings.ACCOUNT_PATHS.join(', ')
+    console.log(
+      `  warning    ${opened} can use files, batches and administration of the upstreams' accounts (ACCOUNT_PATHS)`,
+    )
+  }
   console.log(`Try it:`)
   console.log(
     `  curl ${localUrl}/v1/responses -H 'content-type: application/json'${key} -d '{"model":"${model ?? 'YOUR_MODEL'}","input":"Hello!"}'`,

@@ -22,7 +22,7 @@ import { explainAnswer } from './endpoints/explain-answer.ts'
 import { explainRequest } from './endpoints/explain-request.ts'
 import { listSummaries } from './endpoints/list-summaries.ts'
 import { requireModel, listModels } from './endpoints/list-models.ts'
-import { forwardRequest, isPassThroughPath } from './endpoints/forward-request.ts'
+import { forwardRequest } from './endpoints/forward-request.ts'
 import { summarizeContext, summarizeConversation } from './endpoints/summarize.ts'
 import { normalizePath } from './normalize-path.ts'
 import { renderError } from './render-error.ts'
@@ -132,13 +132,8 @@ export function createApp(
   for (const namespace of ['chat', 'responses', 'conversations', 'memory', 'context']) {
     app.all(`/v1/${namespace}/*`, (context) => renderError(createUnknownPathError(context)))
   }
-  app.all('*', async (context) => {
-    if (!isPassThroughPath(context.req.path)) return renderError(createUnknownPathError(context))
-    return forwardRequest(
-      authenticate(context, { ...withoutStoredData, forwardsBody: true }),
-      ports,
-    )
-  })
+  const forwarding: RouteOptions = { ...withoutStoredData, forwardsBody: true }
+  app.all('*', (context) => forwardRequest(authenticate(context, forwarding), ports))
   app.onError((error) => renderError(convertUnexpectedError(error, ports.log)))
   return app
 }

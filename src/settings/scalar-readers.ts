@@ -76,6 +76,12 @@ export function defineChoice<const Choice extends string>(
   }
 }
 
+/** Reads names of API keys; `auto` stays, and `off` means no key. */
+export function readAccountPaths(raw: unknown): readonly string[] | 'auto' {
+  if (raw === 'auto') return 'auto'
+  return raw === 'off' ? [] : readCommaList(raw)
+}
+
 /**
  * Reads SPEAKER_GUARD: `off`, `on` (returned as an empty list), or a list of the model's own names,
  * e.g. `Ada, Ada (bot)`.

@@ -13,6 +13,7 @@ import { MEDIA_SETTINGS } from './media-settings.ts'
 import { readUpstreams } from './read-upstreams.ts'
 import {
   defineChoice,
+  readAccountPaths,
   readSpeakerLabels,
   readText,
   defineWholeNumber,
@@ -153,6 +154,12 @@ export const SETTINGS_TABLE = {
     ['off', 'on'],
     'Whether the headers `X-Backstory-User` and `X-OpenWebUI-User-Id` are accepted without a signature. Turn it on only if no other than trusted clients can reach the gateway.',
   ),
+  ACCOUNT_PATHS: {
+    default: 'auto' as const,
+    read: readAccountPaths,
+    description:
+      'Which API keys may use paths of the upstream that belong to its account, such as files, batches, vector stores and fine-tuning: names of `BACKSTORY_KEYS`, as `ada,grace`, or `off`. With `auto`, the only key may, if there is just one and no users, but never administrative paths. All clients may use paths that only call a model, such as embeddings.',
+  },
   SPEAKER_GUARD: {
     default: 'off' as const,
     read: readSpeakerLabels,

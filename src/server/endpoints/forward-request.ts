@@ -1,55 +1,34 @@
 /**
- * Forwards every other API path (embeddings, audio, images, moderations, files …) byte for byte, in
- * both directions, to the upstream that serves the model.
+ * Forwards other API paths (embeddings, audio, images, moderations, files …) byte for byte, in both
+ * directions, to the upstream that serves the model.
  */
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import { isObject, tryParseJson } from '../../core/json/json.ts'
-import { normalizePath } from '../normalize-path.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Account } from '../../providers/provider-interface.ts'
 import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
 import { relayRawBody } from '../../gateway/respond/pass-through/relay-raw-body.ts'
 import type { AuthenticatedRequest } from '../authenticate-request.ts'
+import { resolveForwardedPath } from './resolve-forwarded-path.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
-
-/**
- * True for every path under `/v1/`. A path without that prefix must be one of OpenAI's API, so that
- * no upstream receives requests such as `GET /favicon.ico`.
- */
-export function isPassThroughPath(path: string): boolean {
-  return VERSION_PREFIX.test(path) || OPENAI_PATHS.has(path.split('/')[1] ?? '')
-}
-
-const VERSION_PREFIX = /^\/v1(?=\/)/
-
-/** First segments of OpenAI's paths, except those that the gateway serves itself, such as `models`. */
-const OPENAI_PATHS: ReadonlySet<string> = new Set(
-  `assistants audio batches chatkit completions containers embeddings evals files fine_tuning images
-  moderations realtime skills threads uploads vector_stores videos`.split(/\s+/),
-)
 
 export async function forwardRequest(
   request: AuthenticatedRequest,
   ports: Ports<'accounts' | 'settings' | 'transport'>,
 ): Promise<Response> {
   const { method, exchange } = request
-  const { pathname, search } = new URL(request.url)
+  const path = resolveForwardedPath(request, ports.settings)
   const body = await request.readBytes()
   const account = chooseAccount(request, body, ports)
   const call = ports.transport({
     method,
-    url: account.baseUrl + normalizePath(pathname).replace(VERSION_PREFIX, '') + search,
+    url: account.baseUrl + path + new URL(request.url).search,
     headers: createUpstreamHeaders(account, filterHeaders(request.headers)),
     body: body.length > 0 ? body : null,
   })
   exchange.onDisconnect(call.cancel)
   const reply = await call.reply
   const headers = filterHeaders(Object.entries(reply.headers))
-  if (method === 'HEAD') {
-    // Ends the call to the upstream here, because a reply to HEAD has no body.
-    call.cancel()
-    return new Response(null, { status: reply.status, headers })
-  }
   return exchange.startStream(reply.status, headers, (client) => relayRawBody(call, reply, client))
 }
 
@@ -90,7 +69,7 @@ function findModelName(contentType: string, body: Uint8Array): string | null {
  * a key or a cookie, or identify the user.
  */
 const NOT_FORWARDED =
-  /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|host|content-length|accept-encoding|authorization|api-key|x-api-key|cookie|set-cookie|expect|proxy-.*|origin|x-openwebui-.*|x-backstory-.*)$/
+  /^(connection|keep-alive|transfer-encoding|te|trailer|upgrade|host|content-length|accept-encoding|authorization|api-key|x-api-key|cookie|set-cookie|expect|proxy-.*|origin|openai-organization|openai-project|x-openwebui-.*|x-backstory-.*)$/
 
 function filterHeaders(
   headers: Iterable<readonly [string, string]>,

@@ -1,0 +1,107 @@
+/**
+ * Decides which paths that the gateway does not serve itself are forwarded to an upstream. The
+ * upstream gets the operator's key, so its files, batches and costs would be open to every client.
+ *
+ * | paths | forwarded for |
+ * |---|---|
+ * | calls of a model, e.g. `POST /v1/embeddings` | every client |
+ * | other paths below `/v1/`, e.g. `/v1/files` | the keys in `ACCOUNT_PATHS`; by default the only key, if there are no users |
+ * | administration, e.g. `/v1/organization/costs` | the keys in `ACCOUNT_PATHS` |
+ */
+import type { Caller } from '../../core/client/caller.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Settings } from '../../settings/read-settings.ts'
+import { listTenants } from '../../settings/list-tenants.ts'
+import { normalizePath } from '../normalize-path.ts'
+
+const INFERENCE_PATHS: ReadonlySet<string> = new Set([
+  '/embeddings',
+  '/moderations',
+  '/completions',
+  '/rerank',
+  '/audio/speech',
+  '/audio/transcriptions',
+  '/audio/translations',
+  '/images/generations',
+  '/images/edits',
+  '/images/variations',
+])
+
+/** First segments of OpenAI's other paths, which are forwarded without `/v1`, too. */
+const ACCOUNT_SEGMENTS: ReadonlySet<string> = new Set(
+  `assistants audio batches chatkit containers evals files fine_tuning images realtime skills threads uploads
+  vector_stores videos`.split(/\s+/),
+)
+
+const ADMINISTRATION_SEGMENTS: ReadonlySet<string> = new Set(
+  'admin api_keys dashboard organization organizations project projects usage'.split(' '),
+)
+
+/** First segments of paths that only the gateway serves, in every letter case: an upstream may ignore the case. */
+const OWN_SEGMENTS: ReadonlySet<string> = new Set(
+  'chat responses conversations memory context models'.split(' '),
+)
+
+const ACCOUNT_METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** A path without encoded characters: an upstream that decodes `/v1/chat%2fcompletions` would take it for a chat. */
+const PLAIN_PATH = /^(?:\/[\w.:~@+=,-]+)+$/
+
+const VERSION_PREFIX = /^\/v1(?=\/)/
+
+export interface ForwardedRequest {
+  readonly method: string
+  readonly url: string
+  readonly caller: Caller
+}
+
+export type AccountPathSettings = Pick<
+  Settings,
+  'ACCOUNT_PATHS' | 'BACKSTORY_KEYS' | 'OPEN_WEBUI_JWT_SECRET' | 'TRUST_USER_HEADERS'
+>
+
+/** Returns the path to request from the upstream, without `/v1`. Throws a GatewayError if it is not forwarded. */
+export function resolveForwardedPath(
+  { method, url, caller }: ForwardedRequest,
+  settings: AccountPathSettings,
+): string {
+  const { pathname } = new URL(url)
+  const path = normalizePath(pathname).replace(VERSION_PREFIX, '')
+  const [, segment = ''] = path.split('/')
+  const isInference = INFERENCE_PATHS.has(path)
+  const isKnown = isInference || ACCOUNT_SEGMENTS.has(segment) || isVersioned(pathname)
+  if (!isKnown || OWN_SEGMENTS.has(segment.toLowerCase())) {
+    throw new GatewayError('not_found', `Unknown request URL: ${method} ${pathname}.`)
+  }
+  if (!PLAIN_PATH.test(path)) {
+    throw new GatewayError(
+      'invalid_value',
+      `The path ${pathname} contains characters that are not forwarded, e.g. an encoded slash. Send it without them.`,
+    )
+  }
+  if (isInference ? method !== 'POST' : !ACCOUNT_METHODS.has(method)) {
+    throw new GatewayError('method_not_allowed', `${method} ${pathname} is not forwarded.`)
+  }
+  if (!isInference && !mayUseAccount(segment, caller, settings)) {
+    throw new GatewayError(
+      'insufficient_permissions',
+      `${pathname} belongs to the account of the upstream, which all clients of this gateway share. Its operator can open it by naming the API key in ACCOUNT_PATHS.`,
+    )
+  }
+  return path
+}
+
+function isVersioned(pathname: string): boolean {
+  return VERSION_PREFIX.test(normalizePath(pathname))
+}
+
+function mayUseAccount(
+  segment: string,
+  { tenant }: Caller,
+  { ACCOUNT_PATHS: opened, BACKSTORY_KEYS: keys, ...users }: AccountPathSettings,
+): boolean {
+  if (opened !== 'auto') return opened.includes(tenant)
+  if (ADMINISTRATION_SEGMENTS.has(segment.toLowerCase())) return false
+  const hasUsers = users.OPEN_WEBUI_JWT_SECRET !== null || users.TRUST_USER_HEADERS === 'on'
+  return listTenants(keys).length === 1 && !hasUsers
+}
