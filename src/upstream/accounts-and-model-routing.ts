@@ -65,7 +65,7 @@ function findTarget(
 }
 
 /**
- * Returns an account with the same `baseUrl` and the client's own API, so that requests need no
+ * Returns an entry of the same upstream with the client's own API, so that requests need no
  * translation, e.g. `openai-chat` instead of `openai` for Chat Completions. Without one, returns `first`.
  */
 function preferSameDialect(
@@ -77,9 +77,27 @@ function preferSameDialect(
   if (first.wire === dialect) return first
   const sameDialect = accounts.find(
     (account) =>
-      account.wire === dialect && account.baseUrl === first.baseUrl && servesModel(account, model),
+      account.wire === dialect && isSameUpstream(account, first) && servesModel(account, model),
   )
   return sameDialect ?? first
+}
+
+/**
+ * True if two accounts are the same upstream with both APIs of OpenAI. An equal address is not enough: a
+ * proxy serves several providers at one address, and each key must reach only its own account.
+ */
+function isSameUpstream(first: Account, second: Account): boolean {
+  return (
+    isOpenAiWire(first.wire) &&
+    isOpenAiWire(second.wire) &&
+    first.baseUrl === second.baseUrl &&
+    first.apiKey === second.apiKey &&
+    JSON.stringify(first.headers) === JSON.stringify(second.headers)
+  )
+}
+
+function isOpenAiWire(wire: Account['wire']): boolean {
+  return wire === 'chat' || wire === 'responses'
 }
 
 /**

@@ -93,3 +93,33 @@ test("an unknown model is rejected with the error of the client's API", () => {
     failure: { status: 400, code: 'model_not_found', param: 'model' },
   })
 })
+
+test('of two accounts at one address, a model is routed to the first matching or the named one, with its own key', () => {
+  const account = (name: string, wire: string, apiKey: string, models: readonly string[]) => ({
+    ...{ name, wire, apiKey, models },
+    baseUrl: 'http://x/v1',
+  })
+  const serves = (
+    model: string,
+    dialect: 'chat' | 'responses',
+    ...upstreams: readonly object[]
+  ) => {
+    const settings = readSettings({ UPSTREAMS: JSON.stringify(upstreams) })
+    return routeModel({ accounts: listAccounts(settings), settings }, model, dialect)[0].account
+      .name
+  }
+  const claude = account('claude', 'anthropic', 'A', ['claude*'])
+  const all = account('all', 'chat', 'B', ['*'])
+  for (const dialect of ['chat', 'responses'] as const) {
+    for (const model of ['claude-x', 'claude/claude-x']) {
+      expect(serves(model, dialect, claude, all)).toBe('claude')
+    }
+    expect(serves('gpt-x', dialect, claude, all)).toBe('all')
+  }
+  const responses = account('responses', 'responses', 'C', ['*'])
+  expect(serves('m', 'chat', responses, all)).toBe('responses')
+  expect(serves('m', 'chat', responses, { ...all, apiKey: 'C' })).toBe('all')
+  expect(serves('m', 'chat', responses, { ...all, apiKey: 'C', headers: { x: 'y' } })).toBe(
+    'responses',
+  )
+})
