@@ -2,6 +2,7 @@
 import type { TurnManagementStore } from './turns/turn-management-store-interface.ts'
 import type { ConversationStore } from './conversations/conversation-store-interface.ts'
 import type { Engine } from './database/engine-interface.ts'
+import { reportDatabaseErrors } from './database/report-database-errors.ts'
 import { createTurnManagementStore } from './turns/sql-turn-management-store.ts'
 import { createConversationStore } from './conversations/sql-conversation-store.ts'
 import { createMemoryLayerStore } from './memory-layers/sql-memory-layer-store.ts'
@@ -48,10 +49,11 @@ export interface StoreOptions {
 }
 
 export function createStores(
-  engine: Engine,
+  databaseEngine: Engine,
   encryption: RowEncryption = NO_ENCRYPTION,
   { storesUpstreamRequests }: StoreOptions = { storesUpstreamRequests: true },
 ): Stores {
+  const engine = reportDatabaseErrors(databaseEngine)
   const texts = storesUpstreamRequests ? createItemTextCache() : NO_ITEM_TEXTS
   return {
     store: createTurnStore(engine, encryption, texts),

@@ -96,7 +96,10 @@ test("an unknown model is rejected with the error of the client's API", () => {
 
 test('of two accounts at one address, a model is routed to the first matching or the named one, with its own key', () => {
   const account = (name: string, wire: string, apiKey: string, models: readonly string[]) => ({
-    ...{ name, wire, apiKey, models },
+    name,
+    wire,
+    apiKey,
+    models,
     baseUrl: 'http://x/v1',
   })
   const serves = (

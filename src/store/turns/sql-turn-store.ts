@@ -3,6 +3,7 @@
  * `loadChain` takes two if items contain media, and `openTurn` two if it inserts no turn. Database
  * errors are passed on, except that of a deleted turn.
  */
+import { isObject } from '../../core/json/json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { encodeColumnText } from '../database/encode-column-text.ts'
 import {
@@ -144,8 +145,9 @@ export function buildItemInserts(
  * key of items is that of their turn, and all other queries of the batch belong to the same turn.
  */
 function ignoreDeletedTurn(error: unknown): readonly SqlRows[] {
-  const { message, code } = error as { readonly message?: unknown; readonly code?: unknown }
-  if (code === FOREIGN_KEY_VIOLATION || /foreign key/i.test(String(message))) return []
+  const { message, cause } = error as Error
+  const code = isObject(cause) ? cause['code'] : undefined
+  if (code === FOREIGN_KEY_VIOLATION || /foreign key/i.test(message)) return []
   throw error
 }
 

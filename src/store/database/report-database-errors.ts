@@ -1,0 +1,18 @@
+/**
+ * Wraps an engine so that each of its failures is a `DatabaseError`. A request that fails with one
+ * gets status 503 and may be repeated, while any other error is a mistake of the gateway.
+ */
+import { DatabaseError } from '../../core/errors/database-error.ts'
+import type { Engine } from './engine-interface.ts'
+
+export function reportDatabaseErrors(engine: Engine): Engine {
+  return {
+    ...engine,
+    read: (queries) => engine.read(queries).catch(throwDatabaseError),
+    write: (queries, survives) => engine.write(queries, survives).catch(throwDatabaseError),
+  }
+}
+
+function throwDatabaseError(cause: unknown): never {
+  throw new DatabaseError(cause)
+}
