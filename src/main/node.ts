@@ -5,6 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createJsonLog } from './json-log.ts'
+import type { Log } from '../core/ports/log-interface.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import { convertUnexpectedError } from '../core/errors/convert-unexpected-error.ts'
 import { reEncryptDatabase } from './commands/re-encrypt-database.ts'
@@ -48,6 +49,7 @@ async function serve(): Promise<void> {
   }
   const server = await serveNode(process.env, readConfigFile(), log)
   const startShutdown = shutDownOnSignal(server.close)
+  ignoreOtherSignals(log)
   shutDownWhenOrphaned(startShutdown)
   // Prints these lines last, because a parent process may send a signal as soon as it reads them.
   printStartupLines(server)
@@ -148,6 +150,16 @@ function shutDownOnSignal(close: () => Promise<void>): () => void {
     })
   }
   return start
+}
+
+/**
+ * Ignores signals that end a Node process by default, and with it all open answers, although their
+ * sender may mean something else: e.g. a closed terminal, or a request to reload the settings.
+ */
+function ignoreOtherSignals(log: Log): void {
+  for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGALRM'] as const) {
+    process.on(signal, () => log('warn', 'signal-ignored', { signal }))
+  }
 }
 
 /**

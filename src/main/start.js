@@ -28,7 +28,8 @@ if (major >= 24) {
     stdio: 'inherit',
     env: { ...process.env, BACKSTORY_STARTED_BY: String(process.pid) },
   })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2', 'SIGALRM'])
+    process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 143)
   })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { turnIdOfResponse } from '../../src/core/turn-derived-ids.ts'
 import type { TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
+import { startChild } from '../support/child-gateway.ts'
 import { startGateway } from '../support/gateway.ts'
 import { answerSse, startUpstream, type Behaviour, type Upstream } from '../support/upstream.ts'
 import { chatStream } from '../support/answer-formats.ts'
@@ -171,3 +172,14 @@ test('other replicas do not end a background run that a stopping gateway still f
   expect(text).toMatch(/data: \[DONE\]\n\n$/)
   await other.close()
 }, 20_000)
+
+test.each(['SIGHUP', 'SIGUSR2', 'SIGALRM'] as const)(
+  'the signal %s does not end the process, and SIGTERM still stops it',
+  async (signal) => {
+    const child = await startChild({ DATABASE_URL: 'sqlite::memory:' })
+    child.signal(signal)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect((await fetch(`${child.url}/healthz`)).status).toBe(200)
+    await child.kill('SIGTERM')
+  },
+)

@@ -5,6 +5,8 @@ export interface ChildGateway {
   readonly url: string
   /** Resolves when the process has ended. */
   readonly kill: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>
+  /** Sends a signal, and does not wait. */
+  readonly signal: (signal: NodeJS.Signals) => void
 }
 
 export async function startChild(
@@ -32,6 +34,7 @@ export async function startChild(
   })
   return {
     url,
+    signal: (signal) => void child.kill(signal),
     async kill(signal) {
       child.kill(signal)
       await exited
