@@ -43,3 +43,20 @@ test('a client that closes the connection within its request causes no log line'
   await (await fetch(`${gateway.url}/healthz`)).text()
   expect(gateway.log).toEqual([])
 })
+
+test('a HEAD request for the stream of a background response gets its headers, and logs nothing', async () => {
+  const complained = vi.spyOn(console, 'error')
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'm', input: 'hello', background: true })
+  const created = await fetch(`${gateway.url}/v1/responses`, { method: 'POST', headers, body })
+  const { id } = (await created.json()) as { readonly id: string }
+  const url = `${gateway.url}/v1/responses/${id}?stream=true`
+  const head = await fetch(url, { method: 'HEAD' })
+  expect([head.status, head.headers.get('content-type')]).toEqual([
+    200,
+    'text/event-stream; charset=utf-8',
+  ])
+  expect(await (await fetch(url)).text()).toContain('response.created')
+  expect(complained.mock.calls).toEqual([])
+  complained.mockRestore()
+})

@@ -29,6 +29,8 @@ export function createNodeHttpExchange(
     readBody: (limitBytes) => readIncoming(incoming, limitBytes),
     onDisconnect,
     startStream(status, headers, run) {
+      // The response to HEAD has no body, so nothing is streamed.
+      if (incoming.method === 'HEAD') return new Response(null, { status, headers })
       outgoing.writeHead(status, headers)
       let onDrain = (): void => undefined
       const writer = createNodeChunkWriter(outgoing, () => onDrain())

@@ -13,6 +13,8 @@ export function createWebHttpExchange(
     readBody: (limitBytes) => readBody(request, limitBytes),
     onDisconnect: (callback) => onAbort(request.signal, callback),
     startStream(status, headers, run) {
+      // The response to HEAD has no body, so nothing is streamed.
+      if (request.method === 'HEAD') return new Response(null, { status, headers })
       const { readable, client, whenEnded } = createStreamClient(request.signal)
       waitUntil(whenEnded)
       run(client)
