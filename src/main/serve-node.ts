@@ -2,10 +2,13 @@
  * Creates the gateway from the environment and the configuration file, and serves it on Node's HTTP
  * server.
  */
-import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { getRequestListener, RequestError, type HttpBindings } from '@hono/node-server'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { convertUnexpectedError } from '../core/errors/convert-unexpected-error.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
 import { createApp } from '../server/app.ts'
+import { renderError } from '../server/render-error.ts'
 import type { Log } from '../core/ports/log-interface.ts'
 import { createNodeHttpExchange } from '../server/runtime/node-http-exchange.ts'
 import {
@@ -49,7 +52,9 @@ export async function serveNode(
       ? createUpgradeHttpExchange(bindings, pendingWork.waitUntil)
       : createNodeHttpExchange(bindings, pendingWork.waitUntil)
   })
-  const listener = getRequestListener(app.fetch)
+  const listener = getRequestListener(app.fetch, {
+    errorHandler: (error) => renderError(convertListenerError(error, log)),
+  })
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, shouldUpgradeCallback: isWebSocketUpgrade },
     (incoming, outgoing) => void listener(incoming, outgoing),
@@ -95,6 +100,15 @@ export async function serveNode(
  * while the gateway closes the connection gets no answer.
  */
 const KEEP_ALIVE_MS = 75_000
+
+/** Converts an error of a request that did not reach the app, e.g. because its path has a backslash. */
+function convertListenerError(error: unknown, log: Log): GatewayError {
+  if (!(error instanceof RequestError)) return convertUnexpectedError(error, log)
+  return new GatewayError(
+    'invalid_value',
+    'The path or the host of this request is not valid. Send it without backslashes, and to a host without user name and password.',
+  )
+}
 
 function listen(server: Server, { PORT, HOST }: Settings): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -60,6 +60,16 @@ describe('requests for a WebSocket with an invalid URL', () => {
   })
 })
 
+test.each([
+  ['a path with a backslash', '/v1\\models', 'localhost'],
+  ['a host with a user name', '/v1/models', 'a@b'],
+])('%s gets an error with a message in an ordinary request, too', async (_, target, host) => {
+  const child = await startChild({ DATABASE_URL: 'sqlite::memory:' })
+  const answer = await send(child, target, host, ['Connection: close'])
+  expect(answer).toMatch(/^HTTP\/1\.1 400 .*"code":"invalid_value"/s)
+  await child.kill('SIGTERM')
+})
+
 test('an exception in an event handler does not end the process', async () => {
   const fault = `
     import { isMainThread } from 'node:worker_threads'
@@ -73,10 +83,15 @@ test('an exception in an event handler does not end the process', async () => {
   await child.kill('SIGTERM')
 })
 
-/** Sends a request for a WebSocket as raw bytes. Resolves to the first bytes of the answer; '' if there is none. */
-function send({ url }: ChildGateway, target: string, host: string): Promise<string> {
+/** Sends a request as raw bytes, by default one for a WebSocket. Resolves to the first bytes of the answer; '' if there is none. */
+function send(
+  { url }: ChildGateway,
+  target: string,
+  host: string,
+  headers: readonly string[] = UPGRADE_HEADERS,
+): Promise<string> {
   const { hostname, port } = new URL(url)
-  const lines = [`GET ${target} HTTP/1.1`, `Host: ${host}`, ...UPGRADE_HEADERS, '', '']
+  const lines = [`GET ${target} HTTP/1.1`, `Host: ${host}`, ...headers, '', '']
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () =>
       socket.end(Buffer.from(lines.join('\r\n'), 'latin1')),

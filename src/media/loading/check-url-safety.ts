@@ -40,10 +40,14 @@ export function parseFetchableUrl(text: string, allowed: readonly AllowedHost[])
   return url.port === '' && isPublicHost(url.hostname) ? url : null
 }
 
-/** Parses an HTTP or HTTPS URL; `null` for other schemes and for URLs with credentials. */
+/**
+ * Parses an HTTP or HTTPS URL; `null` for other schemes, for URLs with credentials, and for hosts with an
+ * empty part: some resolvers read `127.0.0.1..` as an address.
+ */
 function parseWebUrl(text: string): URL | null {
   const url = text.length > MAX_URL_CHARS ? null : URL.parse(text)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
+  if (url.hostname.includes('..')) return null
   return url.username === '' && url.password === '' ? url : null
 }
 

@@ -110,6 +110,7 @@ describe.each([
     'http://169.254.169.254/latest/meta-data/',
     'http://[::1]/',
     'http://127.0.0.1:1/',
+    'http://127.0.0.1../',
     'http://10.0.0.1/',
     'http://metadata.google.internal/',
     'file:///etc/passwd',

@@ -35,6 +35,7 @@ const output = (...parts: readonly Part[]): Item => ({
 
 const INSIDE = [
   'http://127.0.0.1:22/x.png',
+  'http://127.0.0.1../x.png',
   'http://169.254.169.254/latest/meta-data/',
   'http://10.0.0.7/x.png',
   'https://[::1]/x.png',
