@@ -58,7 +58,7 @@ export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 
     { usesStoredData = true, forwardsBody = false }: RouteOptions = {},
   ): AuthenticatedRequest => {
     const { method, url, headers } = request
-    rejectForeignPages(headers.get('origin'), settings.BACKSTORY_KEYS)
+    rejectForeignPages(headers, settings.BACKSTORY_KEYS)
     const caller = authenticate(headers.get('authorization'), exchange.isLocal)
     const user = identifyUser(headers, settings, { usesStoredData, nowMs: nowMs() })
     const readBytes = async (): Promise<Uint8Array> => {

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import type { Caller } from '../core/client/caller.ts'
-import { isLoopbackAddress } from './runtime/is-loopback-address.ts'
+import { isLocalWebPage } from './runtime/is-loopback-address.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { NamedApiKey } from '../settings/key-alias-and-policy-readers.ts'
 import { LOCAL_TENANT } from '../settings/list-tenants.ts'
@@ -40,10 +40,16 @@ function hashKey(key: string): string {
  * Rejects requests from web pages of other machines if there are no keys. Without keys the gateway
  * serves only its own machine, but a browser on this machine can send requests for any web page.
  */
-export function rejectForeignPages(origin: string | null, keys: readonly NamedApiKey[]): void {
-  if (keys.length > 0 || origin === null) return
-  if (URL.canParse(origin) && isLoopbackAddress(new URL(origin).host)) return
+export function rejectForeignPages(headers: Headers, keys: readonly NamedApiKey[]): void {
+  if (keys.length > 0 || !isFromForeignPage(headers)) return
   const message =
     'This gateway has no keys and therefore serves its own machine only, but not the web pages that are shown on it. Set BACKSTORY_KEYS=name:key to let them in.'
   throw new GatewayError('keys_required', message)
+}
+
+/** Images and scripts of a page are requested without `Origin`, but browsers add `Sec-Fetch-Site`. */
+function isFromForeignPage(headers: Headers): boolean {
+  const origin = headers.get('origin')
+  if (origin === null) return headers.get('sec-fetch-site') === 'cross-site'
+  return !isLocalWebPage(origin)
 }

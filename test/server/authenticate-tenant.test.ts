@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { isLoopbackAddress } from '../../src/server/runtime/is-loopback-address.ts'
-import { createTenantAuthenticator } from '../../src/server/authenticate-tenant.ts'
+import {
+  createTenantAuthenticator,
+  rejectForeignPages,
+} from '../../src/server/authenticate-tenant.ts'
 
 const isLocal = () => true
 const isRemote = () => false
@@ -33,7 +36,30 @@ test.each([
   ['::ffff:10.0.0.1', false],
   ['localhost.example.com', false],
   ['127.0.0.1.example.com', false],
+  ['[::1].example.com', false],
   ['', false],
 ])('the address %s is recognized as a loopback address: %s', (address, expected) => {
   expect(isLoopbackAddress(address)).toBe(expected)
 })
+
+test.each([
+  [{}, true],
+  [{ origin: 'http://localhost:3000', 'sec-fetch-site': 'cross-site' }, true],
+  [{ 'sec-fetch-site': 'same-origin' }, true],
+  [{ 'sec-fetch-site': 'none' }, true],
+  [{ 'sec-fetch-site': 'cross-site' }, false],
+  [{ origin: 'https://example.com' }, false],
+  [{ origin: 'capacitor://localhost' }, false],
+  [{ origin: 'tauri://localhost' }, false],
+  [{ origin: 'http://[::1].example.com' }, false],
+  [{ origin: 'null' }, false],
+] as const)(
+  'without API keys, a request with the headers %j is accepted: %s',
+  (headers, isAccepted) => {
+    const reject = (keys: Parameters<typeof rejectForeignPages>[1]) => () =>
+      rejectForeignPages(new Headers(headers), keys)
+    if (isAccepted) expect(reject([])).not.toThrow()
+    else expect(reject([])).toThrow(/Set BACKSTORY_KEYS/)
+    expect(reject([{ name: 'a', key: 'one' }])).not.toThrow()
+  },
+)

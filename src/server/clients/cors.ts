@@ -4,7 +4,7 @@
  * cookies are never read. Without keys, only pages of this machine may; `rejectForeignPages`
  * rejects the others.
  */
-import { isLoopbackAddress } from '../runtime/is-loopback-address.ts'
+import { isLocalWebPage } from '../runtime/is-loopback-address.ts'
 
 export type CorsHeaders = Readonly<Record<string, string>>
 
@@ -15,7 +15,7 @@ export type CorsHeaders = Readonly<Record<string, string>>
 export function createCorsHeaders(origin: string | null, hasKeys: boolean): CorsHeaders | null {
   if (origin === null) return null
   if (hasKeys) return { 'access-control-allow-origin': '*', ...EXPOSE_ALL_HEADERS }
-  if (!URL.canParse(origin) || !isLoopbackAddress(new URL(origin).host)) return null
+  if (!isLocalWebPage(origin)) return null
   return { 'access-control-allow-origin': origin, vary: 'Origin', ...EXPOSE_ALL_HEADERS }
 }
 
