@@ -44,7 +44,13 @@ export async function serveNode(
   const nodeDependencies = await createNodeDependencies(environment, configFile, log)
   const { dependencies, replicaId, closeUpstreamConnections } = nodeDependencies
   const { settings } = dependencies
-  const runs = await openBackgroundRunsOfProcess(replicaId, dependencies)
+  const runs = await openBackgroundRunsOfProcess(replicaId, dependencies).catch(
+    async (error: unknown) => {
+      // The open database would keep a process alive that does not serve.
+      await nodeDependencies.close()
+      throw error
+    },
+  )
   const pendingWork = trackPendingWork()
   const app = createApp(dependencies, runs, ({ env }) => {
     const bindings = env as HttpBindings | UpgradeBindings
