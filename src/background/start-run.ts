@@ -3,7 +3,11 @@
  * of the client and of the store for the turn, so the run continues when the client disconnects.
  */
 import type { ClientStream, HttpExchange } from '../gateway/http-exchange-interface.ts'
-import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
+import {
+  createStoreUnavailableError,
+  GatewayError,
+  errorMessage,
+} from '../core/errors/gateway-error.ts'
 import {
   answerRequest,
   type AnswerIdentity,
@@ -152,10 +156,9 @@ function createFailedConclusion(error: unknown, { log }: Ports<'log'>): RunConcl
 }
 
 function createNotStoredError(cause: unknown): GatewayError {
-  return new GatewayError(
-    'store_unavailable',
+  return createStoreUnavailableError(
     'The response cannot be stored because the database does not answer. Try again in a moment.',
-    { cause, headers: { 'retry-after': '1' } },
+    cause,
   )
 }
 

@@ -40,10 +40,9 @@ import { keepRecentRounds } from './windows/keep-recent-rounds.ts'
 export interface TransformListOptions {
   readonly policy: ContextPolicy
   /**
-   * What happens to a call without an output, which most upstreams would reject. With `drop` (the default), it is
-   * dropped. With `stub`, a function or custom call gets a placeholder output; other calls, whose output cannot be a
-   * text, are dropped. Calls at the end of the conversation stay in both cases, because they still wait for their
-   * outputs.
+   * The treatment of calls without an output, which most upstreams reject. `drop` (the default) drops them. `stub`
+   * gives function and custom calls a placeholder output, and drops other calls, whose output cannot be a text. Both
+   * keep calls at the end of the conversation, because the client may still be running these tools.
    */
   readonly unansweredCalls?: 'drop' | 'stub'
   /** The upstream that the items are sent to. It decides which compactions are applied; with `null`, none is. */

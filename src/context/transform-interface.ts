@@ -15,7 +15,7 @@ export interface Transform {
    * change nothing. Without this field, it always runs.
    */
   readonly requiredTraits?: number
-  /** How the result for the present items may change when later items are added. Without this field: in any way. */
+  /** The changes that later items can cause in the result for earlier items. Without this field: any. */
   readonly prefixChanges?: PrefixChanges
   /**
    * Edits `items`. `earlierTransforms` are those that have run before in the same pipeline, with their input lists;
@@ -29,14 +29,13 @@ export interface Transform {
 }
 
 /**
- * How a transform's result for the present items may change when the conversation grows, i.e. when later items are
- * added.
- * - `never`: later items change nothing. If a list ends where an answer begins, its result is also the beginning of
- *   the result for every longer list.
- * - `permanent`: an item may be changed later, but then stays changed. So an item that is unchanged now was also
+ * The changes that later items can cause in a transform's result for earlier items.
+ * - `never`: none. The result for a list that ends before an answer is the beginning of the result for every longer
+ *   list.
+ * - `permanent`: an item may change later, but then stays changed. An item that is unchanged in a list is also
  *   unchanged in each shorter list.
  *
- * With this knowledge, `reasoning/rebuild-earlier-prompts.ts` can often skip the transform when it computes what an
+ * Because of these promises, `reasoning/rebuild-earlier-prompts.ts` can often skip the transform when it computes what an
  * earlier request has sent.
  */
 export type PrefixChanges = 'never' | 'permanent'

@@ -4,7 +4,7 @@
  */
 import type { ClientRequest } from '../core/client-request.ts'
 import type { Caller } from '../core/client/caller.ts'
-import { GatewayError } from '../core/errors/gateway-error.ts'
+import { createStoreUnavailableError, GatewayError } from '../core/errors/gateway-error.ts'
 import { createOutcomeCollector } from '../core/collect-answer-outcome.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
 import type { TurnStore } from '../store/turns/turn-store-interface.ts'
@@ -202,9 +202,7 @@ function createRecorder(
  * would get a response id that it cannot use.
  */
 function createNotStoredError(): GatewayError {
-  return new GatewayError(
-    'store_unavailable',
+  return createStoreUnavailableError(
     'The answer cannot be stored because the database does not answer. Try again in a moment, or send `store: false`.',
-    { headers: { 'retry-after': '1' } },
   )
 }

@@ -3,7 +3,6 @@ import { Hono, type Context, type MiddlewareHandler } from 'hono'
 import { getPath } from 'hono/utils/url'
 import type { BackgroundRuns } from '../background/background-runs.ts'
 import { convertUnexpectedError } from '../core/errors/convert-unexpected-error.ts'
-import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { chatDialect } from '../dialects/chat/chat-dialect.ts'
 import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
@@ -23,6 +22,7 @@ import { explainRequest } from './endpoints/explain-request.ts'
 import { listSummaries } from './endpoints/list-summaries.ts'
 import { requireModel, listModels } from './endpoints/list-models.ts'
 import { forwardRequest } from './endpoints/forward-request.ts'
+import { resolveForwardedPath } from './endpoints/resolve-forwarded-path.ts'
 import { summarizeContext, summarizeConversation } from './endpoints/summarize.ts'
 import { normalizePath } from './normalize-path.ts'
 import { renderError } from './render-error.ts'
@@ -127,13 +127,12 @@ export function createApp(
     withoutStoredData,
   )
 
-  // Rejects unknown paths under the gateway's own prefixes. Otherwise they would be forwarded to an
-  // upstream.
-  for (const namespace of ['chat', 'responses', 'conversations', 'memory', 'context']) {
-    app.all(`/v1/${namespace}/*`, (context) => renderError(createUnknownPathError(context)))
-  }
+  // All other paths are forwarded to an upstream, or unknown.
   const forwarding: RouteOptions = { ...withoutStoredData, forwardsBody: true }
-  app.all('*', (context) => forwardRequest(authenticate(context, forwarding), ports))
+  app.all('*', (context) => {
+    const path = resolveForwardedPath(context.req.raw)
+    return forwardRequest(path, authenticate(context, forwarding), ports)
+  })
   app.onError((error) => renderError(convertUnexpectedError(error, ports.log)))
   return app
 }
@@ -153,8 +152,4 @@ function createCorsMiddleware({ settings }: Ports<'settings'>): MiddlewareHandle
     if (context.res.body === null) return
     for (const [name, value] of Object.entries(corsHeaders)) context.res.headers.set(name, value)
   }
-}
-
-function createUnknownPathError({ req }: Context): GatewayError {
-  return new GatewayError('not_found', `Unknown request URL: ${req.method} ${req.path}.`)
 }

@@ -1,5 +1,5 @@
 /** Reports a failed database to the client of a request, as the error `store_unavailable`. */
-import { GatewayError } from '../core/errors/gateway-error.ts'
+import { createStoreUnavailableError, GatewayError } from '../core/errors/gateway-error.ts'
 
 /**
  * Returns the result of `query`. If the database fails, throws the error `store_unavailable` with
@@ -13,7 +13,6 @@ export async function queryStoreOrThrow<Value>(
     return await query()
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause
-    const headers = { 'retry-after': '1' }
-    throw new GatewayError('store_unavailable', message, { cause, headers })
+    throw createStoreUnavailableError(message, cause)
   }
 }

@@ -1,10 +1,9 @@
 /**
- * Decides which media must be hidden so that the rest satisfies a limit, e.g. of 100 images. All media before a cutoff
- * are hidden. The cutoff moves in steps of half the limit, counted from the beginning: image 101 hides the first 50
- * images at once, and the prompt then stays the same up to image 150.
+ * Finds the cutoff before which media are hidden to satisfy a limit. With a limit of 100, the cutoff moves 50 images at
+ * a time: image 101 hides the first 50 images, and images 102 to 150 change nothing before them in the prompt.
  *
- * Media of the latest question count toward the limit but are never hidden. Media of tool outputs after the question
- * are limited to what the question leaves of the limit, or to 1 if it leaves nothing.
+ * Media of the latest question count toward the limit but are never hidden. Media in later tool outputs share the rest
+ * of the limit, which is at least 1. With a limit of 100 and a question with 30 images, tool outputs may have 70.
  */
 import { sumWeights } from '../windows/item-weights.ts'
 
@@ -16,8 +15,8 @@ export interface WeighedMedia {
   readonly scaleStart: number
   readonly scaleEnd: number
   /**
-   * How much of the limit the medium uses, e.g. 1 image or 5000 bytes. 0 for pinned media, and for an image that is
-   * counted elsewhere, e.g. because it comes again later.
+   * The medium's share of the limit, e.g. 1 image or 5000 bytes. 0 for pinned media, and for an image that a later
+   * copy of it already counts.
    */
   readonly weight: number
   /** The position of the medium: before the latest question, in the question, or after it. */
@@ -42,7 +41,7 @@ export function findMediaLimitCutoff(all: readonly WeighedMedia[], limit: number
     if (index >= afterQuestion) {
       if (total > remaining) return roundUpToStep(scaleEnd, remaining)
     } else if (total > limit) {
-      // All media after the question fit what it leaves of the limit, so the cutoff must not hide them.
+      // The media in tool outputs after the question are within their limit, so the cutoff comes before them.
       return Math.min(
         roundUpToStep(scaleEnd, limit),
         all[afterQuestion]?.scaleStart ?? Number.POSITIVE_INFINITY,

@@ -26,7 +26,7 @@ import type { Transform } from '../transform-interface.ts'
 
 export interface ReasoningCheckOptions {
   /**
-   * The API, e.g. `anthropic`, and the account to which the reasoning is sent. They cannot read what others have
+   * The API of the upstream, e.g. `anthropic`. An upstream cannot read reasoning that another API or account has
    * encrypted.
    */
   readonly wire: string

@@ -78,8 +78,8 @@ function createEditor(items: readonly Item[], reader: CompactionReader) {
   const edit = (item: Item, index: number): ItemEdit | null => {
     if (index < applied && outlastsCompaction(item, index)) return null
     if (isCompactionTrigger(item)) {
-      // The trigger asks the upstream for a compaction. It is sent only as the last item, and only to a Responses
-      // upstream that makes compactions; otherwise it is dropped.
+      // A trigger makes a Responses upstream compact the conversation, if the upstream can do so and the trigger is
+      // the last item. All other triggers are dropped.
       const isLast = index === items.length - 1
       const isSent = reader.makesCompactions && reader.wire === 'responses' && isLast
       return isSent ? null : { replacement: null, why: 'compaction-trigger' }

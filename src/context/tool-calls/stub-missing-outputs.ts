@@ -1,9 +1,9 @@
 /**
- * Adds a stub output to each call in the middle of a conversation that never got an output. Its text says that no
- * result was recorded. Like a real output, it comes after the calls that were made together (the batch).
+ * Adds a stub output to each call without an output: a text that no result was recorded. For `[call a, call b, output
+ * b, answer]`, the stub of `a` follows both calls, as its output would.
  *
- * Only outputs of functions and custom tools can have such a text. A call in the last batch still waits for its
- * output and gets no stub. The list must be a result of `pruneOrphans` with `unansweredCalls: 'stub'`.
+ * Only functions and custom tools get stubs, because other outputs are no texts. Calls at the end of the conversation
+ * get none, because the client may still be running their tools. The list must be a result of `pruneOrphans` with `unansweredCalls: 'stub'`.
  */
 import type { Item } from '../../core/item.ts'
 import type { Note } from '../../core/note.ts'

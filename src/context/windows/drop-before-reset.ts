@@ -32,8 +32,8 @@ export function dropBeforeReset(): Transform {
 }
 
 /**
- * Returns the index of the first item that the last reset leaves in the prompt; 0 without a reset. A reset is a field
- * of an item, which itself stays (`before`) or not (`behind`).
+ * Returns the index of the first item that the last reset leaves in the prompt; 0 without a reset. The reset is a
+ * field of an item: `before` resets the conversation before this item, `behind` after it.
  */
 function findResetEnd(items: readonly Item[]): number {
   const index = items.findLastIndex((item) => readHistoryReset(item) !== null)

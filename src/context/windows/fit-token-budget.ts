@@ -1,8 +1,8 @@
 /**
  * Shortens and drops items so that a conversation fits the context window of its model, as planned by
  * `plan-token-budget.ts`. This transform runs before media are hidden, old outputs are shortened and reasoning is
- * dropped. The results of these steps change as the conversation grows, and what is dropped to fit would change with
- * them.
+ * dropped, because these steps give other results with every round. After them, the cut would move with every round,
+ * and the provider's cache would be lost.
  */
 import type { ContextPolicy } from '../../core/context-policy.ts'
 import { editItems } from '../edit-items.ts'

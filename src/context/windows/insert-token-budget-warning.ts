@@ -1,7 +1,7 @@
 /**
- * Inserts a message that asks the model to finish, when a model that works with tools has filled a configured share of
- * its context window, e.g. 80 %. This warning comes once, in the current round, after the answer that reached the
- * share. It keeps its position until the round ends, and is not sent in later rounds.
+ * Inserts a warning that the context window is nearly full, so that a model with tools finishes. The policy sets the
+ * share of the window, e.g. 80 %. The warning follows the answer that reached this share, keeps its position until the
+ * round ends, and is not sent in later rounds.
  *
  * The share is computed from the provider's token counts, not from estimates. Without such a count there is no warning.
  */

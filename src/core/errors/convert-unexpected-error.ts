@@ -5,16 +5,15 @@
  */
 import type { Log } from '../ports/log-interface.ts'
 import { DatabaseError } from './database-error.ts'
-import { GatewayError } from './gateway-error.ts'
+import { createStoreUnavailableError, GatewayError } from './gateway-error.ts'
 
 export function convertUnexpectedError(error: unknown, log: Log): GatewayError {
   if (error instanceof GatewayError) return error
   if (error instanceof DatabaseError) {
     log('error', 'store-unavailable', { why: error.message })
-    return new GatewayError(
-      'store_unavailable',
+    return createStoreUnavailableError(
       'The database of the gateway does not answer. Try again in a moment.',
-      { cause: error, headers: { 'retry-after': '1' } },
+      error,
     )
   }
   log('error', 'unexpected', {

@@ -85,6 +85,11 @@ export function createNotFoundError(message: string, param: string | null = null
   return new GatewayError({ ...createFailure('not_found', message, { param }), code: null })
 }
 
+/** Creates the error for a request that fails because of the database; `retry-after` makes clients try again. */
+export function createStoreUnavailableError(message: string, cause?: unknown): GatewayError {
+  return new GatewayError('store_unavailable', message, { cause, headers: { 'retry-after': '1' } })
+}
+
 /** Returns the message of a thrown value, which may be no Error. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

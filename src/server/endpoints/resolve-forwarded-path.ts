@@ -49,27 +49,22 @@ const PLAIN_PATH = /^(?:\/[\w.:~@+=,-]+)+$/
 
 const VERSION_PREFIX = /^\/v1(?=\/)/
 
-export interface ForwardedRequest {
-  readonly method: string
-  readonly url: string
-  readonly caller: Caller
-}
-
 export type AccountPathSettings = Pick<
   Settings,
   'ACCOUNT_PATHS' | 'BACKSTORY_KEYS' | 'OPEN_WEBUI_JWT_SECRET' | 'TRUST_USER_HEADERS'
 >
 
-/** Returns the path to request from the upstream, without `/v1`. Throws a GatewayError if it is not forwarded. */
-export function resolveForwardedPath(
-  { method, url, caller }: ForwardedRequest,
-  settings: AccountPathSettings,
-): string {
+/**
+ * Returns the path to request from the upstream, without `/v1`. Throws a GatewayError if it is forwarded
+ * for no client.
+ */
+export function resolveForwardedPath({ method, url }: Pick<Request, 'method' | 'url'>): string {
   const { pathname } = new URL(url)
-  const path = normalizePath(pathname).replace(VERSION_PREFIX, '')
-  const [, segment = ''] = path.split('/')
+  const normalized = normalizePath(pathname)
+  const path = normalized.replace(VERSION_PREFIX, '')
+  const segment = readFirstSegment(path)
   const isInference = INFERENCE_PATHS.has(path)
-  const isKnown = isInference || ACCOUNT_SEGMENTS.has(segment) || isVersioned(pathname)
+  const isKnown = isInference || ACCOUNT_SEGMENTS.has(segment) || VERSION_PREFIX.test(normalized)
   if (!isKnown || OWN_SEGMENTS.has(segment.toLowerCase())) {
     throw new GatewayError('not_found', `Unknown request URL: ${method} ${pathname}.`)
   }
@@ -82,17 +77,24 @@ export function resolveForwardedPath(
   if (isInference ? method !== 'POST' : !ACCOUNT_METHODS.has(method)) {
     throw new GatewayError('method_not_allowed', `${method} ${pathname} is not forwarded.`)
   }
-  if (!isInference && !mayUseAccount(segment, caller, settings)) {
-    throw new GatewayError(
-      'insufficient_permissions',
-      `${pathname} belongs to the account of the upstream, which all clients of this gateway share. Its operator can open it by naming the API key in ACCOUNT_PATHS.`,
-    )
-  }
   return path
 }
 
-function isVersioned(pathname: string): boolean {
-  return VERSION_PREFIX.test(normalizePath(pathname))
+/** Rejects a resolved path that belongs to the account of the upstream, if the caller may not use it. */
+export function rejectAccountPath(
+  path: string,
+  caller: Caller,
+  settings: AccountPathSettings,
+): void {
+  if (INFERENCE_PATHS.has(path) || mayUseAccount(readFirstSegment(path), caller, settings)) return
+  throw new GatewayError(
+    'insufficient_permissions',
+    `/v1${path} belongs to the account of the upstream, which all clients of this gateway share. Its operator can open it by naming the API key in ACCOUNT_PATHS.`,
+  )
+}
+
+function readFirstSegment(path: string): string {
+  return path.split('/')[1] ?? ''
 }
 
 function mayUseAccount(

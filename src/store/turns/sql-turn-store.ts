@@ -4,7 +4,7 @@
  * errors are passed on, except that of a deleted turn.
  */
 import { isObject } from '../../core/json/json.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { createStoreUnavailableError, GatewayError } from '../../core/errors/gateway-error.ts'
 import { encodeColumnText } from '../database/encode-column-text.ts'
 import {
   createConversationStatements,
@@ -171,10 +171,8 @@ export function buildHeadMoves(
 }
 
 function createSourceDeletedError(): GatewayError {
-  return new GatewayError(
-    'store_unavailable',
+  return createStoreUnavailableError(
     'The response cannot be stored, because what it belongs to was forgotten after it was asked for. Ask again.',
-    { headers: { 'retry-after': '1' } },
   )
 }
 

@@ -47,3 +47,8 @@ test("a forwarded request has the operator's key, and not the client's organizat
   expect(received?.headers).not.toHaveProperty('openai-organization')
   expect(received?.headers).not.toHaveProperty('openai-project')
 })
+
+test('an unknown path gets status 404 without an API key, too', async () => {
+  const response = await fetch(`${gateway.url}/favicon.ico`)
+  expect(response.status).toBe(404)
+})

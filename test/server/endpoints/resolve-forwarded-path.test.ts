@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  rejectAccountPath,
   resolveForwardedPath,
   type AccountPathSettings,
 } from '../../../src/server/endpoints/resolve-forwarded-path.ts'
@@ -21,7 +22,9 @@ const ONLY_GRACE: AccountPathSettings = { ...TWO_KEYS, ACCOUNT_PATHS: ['grace'] 
 function resolve(settings: AccountPathSettings, method: string, path: string, tenant = 'ada') {
   const url = `http://localhost${path}`
   try {
-    return resolveForwardedPath({ method, url, caller: { tenant, user: null } }, settings)
+    const forwarded = resolveForwardedPath({ method, url })
+    rejectAccountPath(forwarded, { tenant, user: null }, settings)
+    return forwarded
   } catch (error) {
     return (error as { failure: { code: string } }).failure.code
   }
