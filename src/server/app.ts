@@ -22,7 +22,7 @@ import { explainRequest } from './endpoints/explain-request.ts'
 import { listSummaries } from './endpoints/list-summaries.ts'
 import { requireModel, listModels } from './endpoints/list-models.ts'
 import { forwardRequest } from './endpoints/forward-request.ts'
-import { resolveForwardedPath } from './endpoints/resolve-forwarded-path.ts'
+import { rejectUnknownPath } from './endpoints/resolve-forwarded-path.ts'
 import { summarizeContext, summarizeConversation } from './endpoints/summarize.ts'
 import { normalizePath } from './normalize-path.ts'
 import { renderError } from './render-error.ts'
@@ -130,8 +130,8 @@ export function createApp(
   // All other paths are forwarded to an upstream, or unknown.
   const forwarding: RouteOptions = { ...withoutStoredData, forwardsBody: true }
   app.all('*', (context) => {
-    const path = resolveForwardedPath(context.req.raw)
-    return forwardRequest(path, authenticate(context, forwarding), ports)
+    rejectUnknownPath(context.req.raw)
+    return forwardRequest(authenticate(context, forwarding), ports)
   })
   app.onError((error) => renderError(convertUnexpectedError(error, ports.log)))
   return app

@@ -9,16 +9,15 @@ import type { Account } from '../../providers/provider-interface.ts'
 import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
 import { relayRawBody } from '../../gateway/respond/pass-through/relay-raw-body.ts'
 import type { AuthenticatedRequest } from '../authenticate-request.ts'
-import { rejectAccountPath } from './resolve-forwarded-path.ts'
+import { rejectAccountPath, resolveForwardedPath } from './resolve-forwarded-path.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
-/** Forwards a request to the upstream's `path`, which `resolveForwardedPath` has returned. */
 export async function forwardRequest(
-  path: string,
   request: AuthenticatedRequest,
   ports: Ports<'accounts' | 'settings' | 'transport'>,
 ): Promise<Response> {
   const { method, exchange } = request
+  const path = resolveForwardedPath(request)
   rejectAccountPath(path, request.caller, ports.settings)
   const body = await request.readBytes()
   const account = chooseAccount(request, body, ports)

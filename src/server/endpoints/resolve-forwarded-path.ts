@@ -39,7 +39,7 @@ const ADMINISTRATION_SEGMENTS: ReadonlySet<string> = new Set(
 
 /** First segments of paths that only the gateway serves, in every letter case: an upstream may ignore the case. */
 const OWN_SEGMENTS: ReadonlySet<string> = new Set(
-  'chat responses conversations memory context models'.split(' '),
+  'chat responses conversations memory context'.split(' '),
 )
 
 const ACCOUNT_METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -54,20 +54,25 @@ export type AccountPathSettings = Pick<
   'ACCOUNT_PATHS' | 'BACKSTORY_KEYS' | 'OPEN_WEBUI_JWT_SECRET' | 'TRUST_USER_HEADERS'
 >
 
-/**
- * Returns the path to request from the upstream, without `/v1`. Throws a GatewayError if it is forwarded
- * for no client.
- */
-export function resolveForwardedPath({ method, url }: Pick<Request, 'method' | 'url'>): string {
-  const { pathname } = new URL(url)
-  const normalized = normalizePath(pathname)
+type RequestLine = Pick<Request, 'method' | 'url'>
+
+/** Rejects paths that no key makes known: those that only the gateway serves, and `/favicon.ico` and the like. */
+export function rejectUnknownPath(request: RequestLine): void {
+  const normalized = normalizePath(new URL(request.url).pathname)
   const path = normalized.replace(VERSION_PREFIX, '')
   const segment = readFirstSegment(path)
+  const isKnown =
+    INFERENCE_PATHS.has(path) || ACCOUNT_SEGMENTS.has(segment) || VERSION_PREFIX.test(normalized)
+  if (!isKnown || OWN_SEGMENTS.has(segment.toLowerCase())) throw createUnknownPathError(request)
+}
+
+/** Returns the path to request from the upstream, without `/v1`. Throws a GatewayError if no client may request it. */
+export function resolveForwardedPath(request: RequestLine): string {
+  const { method, url } = request
+  const { pathname } = new URL(url)
+  const path = normalizePath(pathname).replace(VERSION_PREFIX, '')
   const isInference = INFERENCE_PATHS.has(path)
-  const isKnown = isInference || ACCOUNT_SEGMENTS.has(segment) || VERSION_PREFIX.test(normalized)
-  if (!isKnown || OWN_SEGMENTS.has(segment.toLowerCase())) {
-    throw new GatewayError('not_found', `Unknown request URL: ${method} ${pathname}.`)
-  }
+  if (readFirstSegment(path).toLowerCase() === 'models') throw createUnknownPathError(request)
   if (!PLAIN_PATH.test(path)) {
     throw new GatewayError(
       'invalid_value',
@@ -91,6 +96,10 @@ export function rejectAccountPath(
     'insufficient_permissions',
     `/v1${path} belongs to the account of the upstream, which all clients of this gateway share. Its operator can open it by naming the API key in ACCOUNT_PATHS.`,
   )
+}
+
+function createUnknownPathError({ method, url }: RequestLine): GatewayError {
+  return new GatewayError('not_found', `Unknown request URL: ${method} ${new URL(url).pathname}.`)
 }
 
 function readFirstSegment(path: string): string {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   rejectAccountPath,
+  rejectUnknownPath,
   resolveForwardedPath,
   type AccountPathSettings,
 } from '../../../src/server/endpoints/resolve-forwarded-path.ts'
@@ -22,6 +23,7 @@ const ONLY_GRACE: AccountPathSettings = { ...TWO_KEYS, ACCOUNT_PATHS: ['grace'] 
 function resolve(settings: AccountPathSettings, method: string, path: string, tenant = 'ada') {
   const url = `http://localhost${path}`
   try {
+    rejectUnknownPath({ method, url })
     const forwarded = resolveForwardedPath({ method, url })
     rejectAccountPath(forwarded, { tenant, user: null }, settings)
     return forwarded
