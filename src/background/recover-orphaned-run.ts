@@ -112,10 +112,12 @@ async function restartRun(
     chain === null || turn === undefined ? null : rebuildRequestFromStoredRun(turn, chain)
   if (turn === undefined || clientRequest === null) return null
   ports.log('info', 'run-again', { turn: turnId })
+  const memory = ports.requestMemory.openAccount(tenant)
   const newRun = {
     dialect: responsesDialect,
     clientRequest,
     caller,
+    memory,
     // The client's headers are not stored, so options that headers would set have their defaults.
     options: {},
     turnId,
@@ -127,7 +129,9 @@ async function restartRun(
       await ports.runs.startRun({ turnId, tenant, user, replicaId: slot.replicaId })
     },
   }
-  return startRun(newRun, slot, ports)
+  const started = startRun(newRun, slot, ports)
+  void started.whenOver.then(memory.release)
+  return started
 }
 
 /**

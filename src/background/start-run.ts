@@ -23,7 +23,7 @@ import { createRunLog, type RunLog } from './event-log/run-event-log.ts'
 
 /** The parts of a client's request that are needed to answer it in a run. */
 export type RunRequest = Required<
-  Pick<AnswerRequest, 'dialect' | 'clientRequest' | 'caller' | 'options'>
+  Pick<AnswerRequest, 'dialect' | 'clientRequest' | 'caller' | 'memory' | 'options'>
 >
 
 export interface NewRun extends RunRequest, AnswerIdentity {
@@ -84,6 +84,7 @@ export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDepende
     dialect,
     clientRequest: storedRequest,
     caller,
+    memory: run.memory,
     exchange: createRunExchange(log.client, pendingWork),
     identity: { turnId, createdAtMs },
     turnStore: { ...ports.store, ...log.turnStore, openTurn },

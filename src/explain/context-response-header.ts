@@ -5,7 +5,7 @@
  */
 import type { Caller } from '../core/client/caller.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
-import { waitWithTimeout, TIMED_OUT } from '../core/wait-with-timeout.ts'
+import { waitWithTimeout, TIMED_OUT } from '../core/async/wait-with-timeout.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import { buildHttpRequest } from '../gateway/send/build-http-request.ts'
 import { explainPreparedRequest } from './build-explanation.ts'

@@ -16,6 +16,7 @@ import type { LoadedHistory } from './history/loaded-history.ts'
 import { lockRequestConversation, type ConversationLock } from './history/lock-conversation.ts'
 import { touchLoadedTurns } from './history/touch-loaded-turns.ts'
 import type { HttpExchange } from './http-exchange-interface.ts'
+import { yieldIfLarge, type RequestMemory } from './request-memory.ts'
 import { loadPromptAdditions } from './prompt/additions/load-prompt-additions.ts'
 import { prepareFittingRequest } from './prompt/prepare-fitting-request.ts'
 import { prepareRequest } from './prompt/prepare-request.ts'
@@ -40,6 +41,7 @@ export interface AnswerRequest {
   readonly clientRequest: ClientRequest
   readonly caller: Caller
   readonly exchange: HttpExchange
+  readonly memory: RequestMemory
   readonly options?: RequestHeaderOptions
   /** The id and time of the answer; created if undefined. */
   readonly identity?: AnswerIdentity
@@ -83,6 +85,7 @@ export async function answerRequest(
   try {
     const loaded = await loadRequestHistory(request.clientRequest, caller, ports, lock)
     waitUntil(touchLoadedTurns(loaded.history, caller, ports))
+    await yieldIfLarge(request.memory)
     const { params, dialect } = loaded.clientRequest
     const targets = routeModel(ports, params.model, dialect)
     const additions = await loadPromptAdditions(
@@ -112,7 +115,16 @@ async function sendAndRespond(
   request: LoadedRequest,
   ports: GatewayDependencies,
 ): Promise<Response> {
-  const { dialect, clientRequest, history, caller, exchange, identity, options = {} } = request
+  const {
+    dialect,
+    clientRequest,
+    history,
+    caller,
+    exchange,
+    memory,
+    identity,
+    options = {},
+  } = request
   const { waitUntil } = exchange
   const { turnId } = identity
   const targets = filterCapableTargets(
@@ -120,10 +132,12 @@ async function sendAndRespond(
     (target) => prepareRequest(target, { clientRequest, history }, ports),
     options.unsupportedFeatureRule ?? ports.settings.UNSUPPORTED,
   )
+  await yieldIfLarge(memory)
   const connection = cancelOnDisconnect(exchange)
   const sending = { targets, caller, ...connection }
   const fitting = await prepareFittingRequest(clientRequest, history, turnId, sending, ports)
   const { firstRequest, prepare, localAnswer } = fitting
+  await yieldIfLarge(memory)
   const answerPromise =
     localAnswer ?? sendWithTools({ ...sending, prepare }, { caller, turnId, waitUntil }, ports)
   const recorder = createRecorder(firstRequest, request, ports)

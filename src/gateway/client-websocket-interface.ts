@@ -12,8 +12,8 @@ export interface ClientWebSocket {
 
 /** Handlers of the gateway for the events of a WebSocket connection. */
 export interface WebSocketListener {
-  /** Called for a message of the client; `text` is null if the message is binary. */
-  readonly onMessage: (text: string | null, bytes: number) => void
+  /** Called for a message of the client, with its text as UTF-8; null for a binary message. */
+  readonly onMessage: (text: Uint8Array | null) => void
   readonly onClosed: () => void
   /** Called when the gateway shuts down. The current answer is finished, and no other answer is started. */
   readonly onShutdown: () => void

@@ -6,6 +6,7 @@ import type { Log } from '../core/ports/log-interface.ts'
 import type { MemoryLayer } from '../memory/memory-layer-interface.ts'
 import type { MediaLoader } from '../media/loading/media-loader.ts'
 import type { Account } from '../providers/provider-interface.ts'
+import type { MemoryBudget } from './request-memory.ts'
 import type { ReplicaAndUnclosedTurns } from './replica-and-unclosed-turns.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import type { Stores } from '../store/create-stores.ts'
@@ -24,6 +25,8 @@ export interface GatewayDependencies extends Stores {
   readonly replica: ReplicaAndUnclosedTurns
   /** The functions of `explain/` that the gateway calls. */
   readonly hooks: ExplainHooks
+  /** Limits the memory of all requests in progress. */
+  readonly requestMemory: MemoryBudget
   readonly newTurnId: () => string
   readonly nowMs: () => number
   readonly log: Log

@@ -3,10 +3,17 @@
  * has two implementations: `node-http-exchange.ts` for Node, `web-http-exchange.ts` for Workers.
  */
 import type { AcceptUpgrade } from './client-websocket-interface.ts'
+import type { RequestMemory } from './request-memory.ts'
 
 export interface HttpExchange {
-  /** Reads the request body. Rejects with a GatewayError if it is larger than `limitBytes`. */
-  readonly readBody: (limitBytes: number) => Promise<Uint8Array>
+  /**
+   * Reads the request body. Rejects with a GatewayError if it is larger than `limitBytes`, or if
+   * `claimMemory` throws one.
+   */
+  readonly readBody: (
+    limitBytes: number,
+    claimMemory: RequestMemory['claim'],
+  ) => Promise<Uint8Array>
   /**
    * Registers a function that is called once if the client disconnects before it has the complete answer.
    * If the client is already disconnected, the function is called immediately.

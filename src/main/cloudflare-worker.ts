@@ -58,6 +58,9 @@ export default {
   },
 }
 
+/** The memory of an isolate is limited to 128 MB, which its caches and its code share. */
+const REQUEST_MEMORY_MB = 48
+
 interface ExecutionContext {
   readonly waitUntil: (work: Promise<unknown>) => void
   readonly passThroughOnException: () => void
@@ -80,6 +83,7 @@ function createGateway(bindings: Bindings): Gateway {
     fetchMedia: createWorkersMediaFetcher(settings.MEDIA_FETCH_ALLOW),
     replicaId: null,
     newTurnId: createTurnIdGenerator(),
+    requestMemoryMb: REQUEST_MEMORY_MB,
     log: createJsonLog((line) => console.log(line), Date.now),
   })
   const app = createApp(ports, createBackgroundRunsOfRequest(ports), ({ req, executionCtx }) =>

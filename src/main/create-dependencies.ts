@@ -7,6 +7,7 @@ import { turnIdFromUlid } from '../core/turn-derived-ids.ts'
 import { EXPLAIN_HOOKS } from '../explain/explain-hooks.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { createReplicaAndUnclosedTurns } from '../gateway/replica-and-unclosed-turns.ts'
+import { createMemoryBudget, type MemoryBudget } from '../gateway/request-memory.ts'
 import type { FetchMedia } from '../media/loading/follow-media-redirects.ts'
 import { createLoadedBytesLimit } from '../media/loading/loaded-bytes-limit.ts'
 import { createMediaLoader } from '../media/loading/media-loader.ts'
@@ -28,13 +29,16 @@ export interface RuntimeDependencies {
   /** Id of this process; null on Workers, where no process lives longer than a request. */
   readonly replicaId: string | null
   readonly newTurnId: () => string
+  /** Memory for requests in progress if the settings name none. */
+  readonly requestMemoryMb: number
   readonly log: Log
 }
 
 export function createDependencies(
   settings: Settings,
-  { engine, transport, fetchMedia, replicaId, newTurnId, log }: RuntimeDependencies,
+  runtime: RuntimeDependencies,
 ): GatewayDependencies {
+  const { engine, transport, fetchMedia, replicaId, newTurnId, requestMemoryMb, log } = runtime
   return {
     ...createStores(engine, createRowEncryption(settings.STORAGE_KEYS, log), {
       storesUpstreamRequests: settings.EXPLAIN_KEEP === 'on',
@@ -47,10 +51,21 @@ export function createDependencies(
       : { mediaLoader: createConfiguredMediaLoader(settings, fetchMedia, log) }),
     replica: createReplicaAndUnclosedTurns(replicaId),
     hooks: EXPLAIN_HOOKS,
+    requestMemory: createConfiguredBudget(settings, requestMemoryMb),
     newTurnId,
     nowMs: Date.now,
     log,
   }
+}
+
+/** Without keys or with one, all requests are of one tenant, which then may take all of the memory. */
+function createConfiguredBudget(settings: Settings, defaultMb: number): MemoryBudget {
+  const totalBytes = (settings.REQUEST_MEMORY_MB ?? defaultMb) * BYTES_PER_MEGABYTE
+  const hasTenants = settings.BACKSTORY_KEYS.length > 1
+  return createMemoryBudget({
+    totalBytes,
+    bytesPerTenant: hasTenants ? totalBytes / 2 : totalBytes,
+  })
 }
 
 function createConfiguredMediaLoader(settings: Settings, fetchMedia: FetchMedia, log: Log) {

@@ -1,6 +1,7 @@
 /** Creates the gateway's dependencies on Node: settings, database, and connections to upstreams. */
+import { getHeapStatistics } from 'node:v8'
 import type { Log } from '../core/ports/log-interface.ts'
-import { waitWithTimeout } from '../core/wait-with-timeout.ts'
+import { waitWithTimeout } from '../core/async/wait-with-timeout.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { createNodeMediaFetcher } from '../media/loading/node-media-fetcher.ts'
 import { readSettings } from '../settings/read-settings.ts'
@@ -40,7 +41,8 @@ export async function createNodeDependencies(
   })
   const newTurnId = createTurnIdGenerator()
   const replicaId = newTurnId()
-  const parts = { engine, transport, fetchMedia, replicaId, newTurnId, log }
+  const requestMemoryMb = getHeapStatistics().heap_size_limit / 2 / BYTES_PER_MEGABYTE
+  const parts = { engine, transport, fetchMedia, replicaId, newTurnId, requestMemoryMb, log }
   const dependencies = createDependencies(settings, parts)
   const closeUpstreamConnections = async (): Promise<void> => {
     await Promise.all([closeTransport(), closeMedia()])

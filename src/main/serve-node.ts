@@ -20,7 +20,7 @@ import {
 } from '../server/runtime/node-websocket.ts'
 import { trackPendingWork } from '../server/runtime/pending-work.ts'
 import { expireTurnsHourly } from '../gateway/record/expire-unused-turns.ts'
-import { waitWithTimeout, TIMED_OUT } from '../core/wait-with-timeout.ts'
+import { waitWithTimeout, TIMED_OUT } from '../core/async/wait-with-timeout.ts'
 import { createNodeDependencies } from './create-node-dependencies.ts'
 import { openBackgroundRunsOfProcess } from '../background/background-runs.ts'
 import type { Settings } from '../settings/read-settings.ts'

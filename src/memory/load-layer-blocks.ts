@@ -7,7 +7,7 @@ import type { Note } from '../core/note.ts'
 import type { LayerRules } from '../core/context-policy.ts'
 import { estimateItemTokens } from '../core/items/item-tokens.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
-import { waitWithTimeout, TIMED_OUT } from '../core/wait-with-timeout.ts'
+import { waitWithTimeout, TIMED_OUT } from '../core/async/wait-with-timeout.ts'
 import { NOTE_DESCRIPTIONS } from '../context/note-descriptions.ts'
 import { divideLayerTokens } from './divide-layer-tokens.ts'
 import type {

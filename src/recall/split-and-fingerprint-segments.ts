@@ -229,7 +229,8 @@ function addItemToSegment(segment: OpenSegment, item: Item, index: number): void
     return
   }
   segment.normalizedText += normalizeTextOfParts(item.content)
-  segment.markerTurnIds.push(...listMarkerTurnIds(item))
+  // `push(...ids)` would fail for hundreds of thousands of markers, because a call cannot have that many arguments.
+  for (const turnId of listMarkerTurnIds(item)) segment.markerTurnIds.push(turnId)
 }
 
 /** Lists the ids of the turns that the markers in a message name. */

@@ -69,7 +69,7 @@ export function createApp(
     options?: RouteOptions,
   ): void => {
     app.on(method, [path, `/v1${path}`], async (context, next) => {
-      return (await handle(authenticate(context, options))) ?? next()
+      return (await handleAndRelease(authenticate(context, options), handle)) ?? next()
     })
   }
   const jsonRoute = (
@@ -131,10 +131,24 @@ export function createApp(
   const forwarding: RouteOptions = { ...withoutStoredData, forwardsBody: true }
   app.all('*', (context) => {
     rejectUnknownPath(context.req.raw)
-    return forwardRequest(authenticate(context, forwarding), ports)
+    return handleAndRelease(authenticate(context, forwarding), (request) =>
+      forwardRequest(request, ports),
+    )
   })
   app.onError((error) => renderError(convertUnexpectedError(error, ports.log)))
   return app
+}
+
+/** Serves a request, and releases its memory if nothing of it continues after the handler. */
+async function handleAndRelease<Result>(
+  request: AuthenticatedRequest,
+  handle: (request: AuthenticatedRequest) => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await handle(request)
+  } finally {
+    request.onHandled()
+  }
 }
 
 /** Answers preflight requests of browsers, and adds CORS headers to responses to web pages. */

@@ -8,13 +8,19 @@ import type { Caller } from '../core/client/caller.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
+import type { RequestMemory } from '../gateway/request-memory.ts'
 import { createTenantAuthenticator, rejectForeignPages } from './authenticate-tenant.ts'
 import { parseJsonObject, parseJsonValue, parseOptionalJsonObject } from './parse-json-body.ts'
+import { releaseMemoryAtEnd } from './release-memory-at-end.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export interface AuthenticatedRequest {
   readonly caller: Caller
   readonly exchange: HttpExchange
+  /** Counts the memory of the request. It is released after the answer. */
+  readonly memory: RequestMemory
+  /** Must be called when the handler of the route has returned or thrown. */
+  readonly onHandled: () => void
   readonly method: string
   readonly url: string
   readonly headers: Headers
@@ -50,7 +56,11 @@ export interface RouteOptions {
   readonly forwardsBody?: boolean
 }
 
-export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 'settings'>) {
+export function createRequestAuthenticator({
+  settings,
+  nowMs,
+  requestMemory,
+}: Ports<'nowMs' | 'requestMemory' | 'settings'>) {
   const authenticate = createTenantAuthenticator(settings.BACKSTORY_KEYS)
   const maxBytes = settings.MAX_BODY_MB * 1024 * 1024
   return (
@@ -61,8 +71,11 @@ export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 
     rejectForeignPages(headers, settings.BACKSTORY_KEYS)
     const caller = authenticate(headers.get('authorization'), exchange.isLocal)
     const user = identifyUser(headers, settings, { usesStoredData, nowMs: nowMs() })
+    const memory = requestMemory.openAccount(caller.tenant)
+    const limits = { memory, settings }
+    const tracked = releaseMemoryAtEnd(exchange, memory)
     const readBytes = async (): Promise<Uint8Array> => {
-      const bytes = await exchange.readBody(maxBytes)
+      const bytes = await exchange.readBody(maxBytes, memory.claim)
       // Checks the content encoding after the body was read, because a connection with an unread
       // body cannot serve another request.
       if (!forwardsBody) rejectContentEncoding(headers.get('content-encoding'))
@@ -70,7 +83,10 @@ export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 
     }
     return {
       caller: user === null ? caller : { ...caller, user },
-      exchange: corsHeaders === null ? exchange : addStreamHeaders(exchange, corsHeaders),
+      exchange:
+        corsHeaders === null ? tracked.exchange : addStreamHeaders(tracked.exchange, corsHeaders),
+      memory,
+      onHandled: tracked.onHandled,
       method,
       url,
       headers,
@@ -79,9 +95,9 @@ export function createRequestAuthenticator({ settings, nowMs }: Ports<'nowMs' | 
       },
       getPathParameter,
       readBytes,
-      readJsonObject: async () => parseJsonObject(await readBytes()),
-      readOptionalJsonObject: async () => parseOptionalJsonObject(await readBytes()),
-      readJsonValue: async () => parseJsonValue(await readBytes()),
+      readJsonObject: async () => parseJsonObject(await readBytes(), limits),
+      readOptionalJsonObject: async () => parseOptionalJsonObject(await readBytes(), limits),
+      readJsonValue: async () => parseJsonValue(await readBytes(), limits),
     }
   }
 }

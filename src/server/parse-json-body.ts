@@ -2,9 +2,11 @@
  * Parses the JSON body of a request. Throws a GatewayError with the line and column of the fault.
  */
 import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
-import { isNestedTooDeeply, MAX_JSON_DEPTH } from '../core/json/json-depth.ts'
 import { isObject, type JsonObject } from '../core/json/json.ts'
+import { MAX_JSON_DEPTH, measureJson, type JsonLimits } from '../core/json/measure-json.ts'
 import { decodeWellFormedText } from '../core/json/well-formed-json.ts'
+import { yieldIfLarge, type RequestMemory } from '../gateway/request-memory.ts'
+import type { Settings } from '../settings/read-settings.ts'
 
 export interface JsonBody {
   readonly json: JsonObject
@@ -15,23 +17,61 @@ export interface JsonBody {
   readonly bytes: () => Uint8Array
 }
 
-export function parseJsonBody(body: Uint8Array): JsonBody {
+/** Limits a body and the memory of its request. */
+export interface BodyLimits {
+  readonly memory: RequestMemory
+  readonly settings: Pick<Settings, 'MAX_BODY_ITEMS' | 'MAX_BODY_VALUES'>
+}
+
+export async function parseJsonBody(body: Uint8Array, limits: BodyLimits): Promise<JsonBody> {
+  const { value, bytes } = await parseLimited(body, limits)
+  return { json: requireObject(value), bytes: () => bytes }
+}
+
+export async function parseJsonObject(body: Uint8Array, limits: BodyLimits): Promise<JsonObject> {
+  return requireObject((await parseLimited(body, limits)).value)
+}
+
+/** Parses the body; resolves to `{}` if it is empty. */
+export async function parseOptionalJsonObject(
+  body: Uint8Array,
+  limits: BodyLimits,
+): Promise<JsonObject> {
+  return body.length === 0 ? {} : parseJsonObject(body, limits)
+}
+
+export async function parseJsonValue(body: Uint8Array, limits: BodyLimits): Promise<unknown> {
+  return (await parseLimited(body, limits)).value
+}
+
+/** Counts the JSON values of a body. Throws a GatewayError if the body exceeds a limit. */
+export async function countValues(body: Uint8Array, limits: JsonLimits): Promise<number> {
+  const { values, exceededLimit } = await measureJson(body, limits)
+  if (exceededLimit === null) return values
+  throw createLimitError(exceededLimit, limits)
+}
+
+interface ParsedJson {
+  readonly value: unknown
+  readonly bytes: Uint8Array
+}
+
+async function parseLimited(
+  body: Uint8Array,
+  { memory, settings }: BodyLimits,
+): Promise<ParsedJson> {
+  const { MAX_BODY_ITEMS: maxItems, MAX_BODY_VALUES: maxValues } = settings
+  const values = await countValues(body, { maxItems, maxValues, maxDepth: MAX_JSON_DEPTH })
+  if (values >= MIN_COUNTED_VALUES) memory.claim({ bytes: 0, values })
   const { text, bytes } = decodeWellFormedText(body)
-  return { json: requireObject(parseText(text)), bytes: () => bytes }
+  await yieldIfLarge(memory)
+  const value = parseText(text)
+  await yieldIfLarge(memory)
+  return { value, bytes }
 }
 
-export function parseJsonObject(bytes: Uint8Array): JsonObject {
-  return requireObject(parseJsonValue(bytes))
-}
-
-/** Parses the body; returns `{}` if it is empty. */
-export function parseOptionalJsonObject(bytes: Uint8Array): JsonObject {
-  return bytes.length === 0 ? {} : parseJsonObject(bytes)
-}
-
-export function parseJsonValue(bytes: Uint8Array): unknown {
-  return parseText(decodeWellFormedText(bytes).text)
-}
+/** The values of smaller bodies are not counted: together, they take little memory. */
+const MIN_COUNTED_VALUES = 1_000
 
 function requireObject(json: unknown): JsonObject {
   if (isObject(json)) return json
@@ -41,15 +81,12 @@ function requireObject(json: unknown): JsonObject {
 const PARSE_ERROR = 'We could not parse the JSON body of your request'
 
 function parseText(text: string): unknown {
-  let value: unknown
   try {
-    value = JSON.parse(text)
+    return JSON.parse(text)
   } catch (cause) {
     const fault = describeFault(text, errorMessage(cause))
     throw new GatewayError('invalid_json', `${PARSE_ERROR}: ${fault}.`, { cause })
   }
-  rejectDeepNesting(value)
-  return value
 }
 
 /**
@@ -65,12 +102,17 @@ function describeFault(text: string, parserMessage: string): string {
   return `it is broken at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`
 }
 
-/**
- * Rejects JSON that is nested too deeply, before any recursive function reads it: a few kilobytes
- * of `[[[[…` could overflow the stack.
- */
-export function rejectDeepNesting(value: unknown): void {
-  if (!isNestedTooDeeply(value)) return
-  const message = `The request is nested too deeply. Send it with at most ${MAX_JSON_DEPTH} levels.`
-  throw new GatewayError('invalid_value', message)
+function createLimitError(exceeded: keyof JsonLimits, limits: JsonLimits): GatewayError {
+  const limit = limits[exceeded]
+  if (exceeded === 'maxDepth')
+    return new GatewayError(
+      'invalid_value',
+      `The request is nested too deeply. Send it with at most ${limit} levels.`,
+    )
+  return new GatewayError(
+    'request_too_large',
+    exceeded === 'maxItems'
+      ? `A list of the request has more than ${limit} items. Send fewer, or raise MAX_BODY_ITEMS.`
+      : `The request has more than ${limit} JSON values. Send fewer, or raise MAX_BODY_VALUES.`,
+  )
 }

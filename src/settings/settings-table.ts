@@ -174,7 +174,24 @@ export const SETTINGS_TABLE = {
     ['note', 'reject'],
     'What happens to a parameter that the API of the upstream does not have: `note` leaves it out and lists it in `explain`, `reject` returns an error (400). The header `x-backstory-unsupported` takes precedence.',
   ),
-  MAX_BODY_MB: defineWholeNumber(64, [1, 1024], 'Maximum size of a request body, in megabytes.'),
+  MAX_BODY_MB: defineWholeNumber(32, [1, 1024], 'Maximum size of a request body, in megabytes.'),
+  MAX_BODY_ITEMS: defineWholeNumber(
+    10_000,
+    [1, 1_000_000],
+    'Maximum length of a list in a request body, such as `messages`, `input` or `tools`.',
+  ),
+  MAX_BODY_VALUES: defineWholeNumber(
+    100_000,
+    [1, 100_000_000],
+    'Maximum number of JSON values in a request body, at all levels together.',
+  ),
+  REQUEST_MEMORY_MB: {
+    default: null as number | null,
+    shownDefault: 'half of the heap; on Workers `48`',
+    read: createWholeNumberReader(1, 1_000_000),
+    description:
+      'Memory that all large requests in progress may take together, estimated from their bodies and their loaded histories; one API key may take half of it. Requests beyond that get an error with `retry-after`: 503, or 429 for one key.',
+  },
   UPSTREAM_HEADERS_TIMEOUT_SECONDS: defineWholeNumber(
     300,
     [1, 86_400],

@@ -12,6 +12,7 @@ import { createStores } from '../../src/store/create-stores.ts'
 import { wrapWithDemoTransport } from '../../src/upstream/transport/demo-transport.ts'
 import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
 import { newTurn } from '../store/turns.ts'
+import { UNLIMITED_MEMORY } from '../support/unlimited-memory.ts'
 
 export interface TestWorld extends GatewayDependencies {
   readonly logged: string[]
@@ -42,6 +43,7 @@ export async function testWorld(environment: Record<string, string> = {}): Promi
     }),
     replica: createReplicaAndUnclosedTurns('R1'),
     hooks: EXPLAIN_HOOKS,
+    requestMemory: UNLIMITED_MEMORY,
     newTurnId,
     nowMs: Date.now,
     log: (_, event) => void logged.push(event),

@@ -12,6 +12,7 @@ import type { UpstreamCall, Transport } from '../../src/upstream/transport/trans
 import type { Caller } from '../../src/core/client/caller.ts'
 import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
 import { decodeFrames } from '../support/logs.ts'
+import { UNLIMITED_MEMORY } from '../support/unlimited-memory.ts'
 import { aMoment, newTurnId, testWorld, type TestWorld } from './background-test-support.ts'
 
 /** Owner of everything in these tests; another replica takes over on her behalf. */
@@ -130,7 +131,9 @@ export function createAnswerRequest(
   const request = new Request('http://localhost/', disconnect && { signal: disconnect })
   const exchange = createWebHttpExchange(request, () => undefined)
   const caller = ANN
-  return { dialect: responsesDialect, clientRequest, caller, exchange, options: {}, isResumable }
+  const memory = UNLIMITED_MEMORY.openAccount(caller.tenant)
+  const dialect = responsesDialect
+  return { dialect, clientRequest, caller, exchange, memory, options: {}, isResumable }
 }
 
 function createKillablePort<Port extends object>(

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { responsesDialect } from '../../src/dialects/responses/responses-dialect.ts'
 import { startRun } from '../../src/background/start-run.ts'
 import { newTurnId, testWorld } from './background-test-support.ts'
+import { UNLIMITED_MEMORY } from '../support/unlimited-memory.ts'
 
 test('a run lasts until its after-answer tasks are done, because the host may stop when it ends', async () => {
   const world = await testWorld()
@@ -22,6 +23,7 @@ test('a run lasts until its after-answer tasks are done, because the host may st
       dialect: responsesDialect,
       clientRequest,
       caller: { tenant: 't', user: null },
+      memory: UNLIMITED_MEMORY.openAccount('t'),
       options: {},
       turnId: newTurnId(),
       createdAtMs: 0,

@@ -18,7 +18,7 @@ import {
 import { NO_HISTORY } from '../../src/gateway/history/loaded-history.ts'
 import { prepareRequest } from '../../src/gateway/prompt/prepare-request.ts'
 import { buildHttpRequest } from '../../src/gateway/send/build-http-request.ts'
-import { parseJsonBody } from '../../src/server/parse-json-body.ts'
+import { decodeWellFormedText } from '../../src/core/json/well-formed-json.ts'
 import { tidyConversation, conversation } from '../support/conversations.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
 import { numberOfRuns } from '../support/number-of-runs.ts'
@@ -46,8 +46,9 @@ function tellingsOf(api: DialectName, given: Uint8Array) {
   const { dependencies } = gateway
   const account = dependencies.accounts.find(({ wire }) => wire === api)
   if (account === undefined) throw new Error('There is no such account.')
-  const { json, bytes } = parseJsonBody(given)
-  const clientRequest = parseRequestAndBackstoryFields(DIALECTS[api], json, bytes)
+  const { text, bytes } = decodeWellFormedText(given)
+  const json = JSON.parse(text) as JsonObject
+  const clientRequest = parseRequestAndBackstoryFields(DIALECTS[api], json, () => bytes)
   const prepared = prepareRequest(
     { account, model: 'm' },
     { clientRequest, history: NO_HISTORY },

@@ -3,7 +3,7 @@
  * `startGateway` does this for each gateway of a test, and `HOSTS` from the database of each Worker.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { waitWithTimeout, TIMED_OUT } from '../../src/core/wait-with-timeout.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../src/core/async/wait-with-timeout.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
 import { decodeColumnText } from '../../src/store/database/encode-column-text.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'

@@ -36,6 +36,7 @@ const CODES = {
   upstream_timeout: 504,
   store_unavailable: 503,
   gateway_stopped: 503,
+  overloaded: 503,
 } as const
 
 export type ErrorCode = keyof typeof CODES

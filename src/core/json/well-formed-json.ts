@@ -1,12 +1,16 @@
 /**
  * Writes and reads JSON without lone surrogates. A client that cuts a text by length can leave half of a
  * character, e.g. `\ud83d`. Many upstreams reject a request with such an escape ("not valid JSON: no low
- * surrogate in string"), so it is replaced by the character U+FFFD.
+ * surrogate in string"), so it is replaced by U+FFFD.
  */
 import { createLazyValue } from '../caching/lazy-value.ts'
+import { replaceLoneSurrogateEscapes } from './surrogate-escapes.ts'
 
 export function stringifyWellFormed(value: unknown): string {
-  return replaceLoneSurrogates(JSON.stringify(value))
+  const text = JSON.stringify(value)
+  return MAY_BE_SURROGATE.test(text)
+    ? decoder.decode(replaceLoneSurrogateEscapes(utf8.encode(text)))
+    : text
 }
 
 /** Returns a function that encodes the body on its first call, because the bytes of most bodies are never needed. */
@@ -23,27 +27,16 @@ export interface WellFormedText {
 /** Decodes JSON text and replaces lone surrogates. Returns the same bytes if nothing was replaced. */
 export function decodeWellFormedText(bytes: Uint8Array): WellFormedText {
   const decoded = decoder.decode(bytes)
-  const text = replaceLoneSurrogates(decoded)
-  const isUnchanged = text === decoded && !decoded.includes(REPLACEMENT)
-  return { text, bytes: isUnchanged ? bytes : utf8.encode(text) }
+  const wellFormed = MAY_BE_SURROGATE.test(decoded) ? replaceLoneSurrogateEscapes(bytes) : bytes
+  const text = wellFormed === bytes ? decoded : decoder.decode(wellFormed)
+  return { text, bytes: text.includes(INVALID_UTF8) ? utf8.encode(text) : wellFormed }
 }
 
-function replaceLoneSurrogates(text: string): string {
-  // Skips the slow replacement for most texts, because few clients escape surrogates at all.
-  if (!text.includes('\\ud') && !text.includes('\\uD')) return text
-  return text.replace(ESCAPE, (escape) =>
-    escape.length === LONE_SURROGATE_CHARS ? REPLACEMENT : escape,
-  )
-}
+/** Tested first, because few texts have such escapes. `includes` would be slower for many escapes of other kinds. */
+const MAY_BE_SURROGATE = /\\u[dD]/
 
-/**
- * Matches a lone surrogate escape. Also matches a valid pair of escapes and an escaped backslash, so that
- * their second half is not taken for a lone escape: in `\\ud83d`, the text `ud83d` is no escape.
- */
-const ESCAPE = /\\(?:\\|ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|ud[89a-f][0-9a-f]{2})/gi
-const REPLACEMENT = '\ufffd'
-/** Length of a lone escape such as `\ud83d`; a pair is longer, an escaped backslash shorter. */
-const LONE_SURROGATE_CHARS = 6
+/** The decoder writes this character in place of invalid UTF-8. */
+const INVALID_UTF8 = '\ufffd'
 
 const utf8 = new TextEncoder()
 const decoder = new TextDecoder()

@@ -4,7 +4,7 @@
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
-import { TIMED_OUT, waitWithTimeout } from '../../core/wait-with-timeout.ts'
+import { TIMED_OUT, waitWithTimeout } from '../../core/async/wait-with-timeout.ts'
 
 /** Returns the result of the query. If the query fails or times out, returns null and logs `failureEvent`. */
 export async function queryStoreOrNull<Value>(

@@ -6,7 +6,7 @@
  */
 import type { Item } from '../../core/item.ts'
 import { itemId } from '../../core/turn-derived-ids.ts'
-import { TIMED_OUT, waitWithTimeout } from '../../core/wait-with-timeout.ts'
+import { TIMED_OUT, waitWithTimeout } from '../../core/async/wait-with-timeout.ts'
 import type { UnrequestedStorageRule } from './unrequested-storage-rule.ts'
 import type { Recorder } from './recorder-interface.ts'
 import type { TurnWriter } from './turn-writer.ts'

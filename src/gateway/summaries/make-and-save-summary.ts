@@ -21,7 +21,7 @@ import {
 } from '../../core/items/summary-message.ts'
 import type { TokenUsage } from '../../core/stream-event.ts'
 import { responseId } from '../../core/turn-derived-ids.ts'
-import { waitWithTimeout } from '../../core/wait-with-timeout.ts'
+import { waitWithTimeout } from '../../core/async/wait-with-timeout.ts'
 import { saveSummaryFacts } from '../../memory/facts/save-summary-facts.ts'
 import { routeModel, type UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
 import type { ActiveSummary } from '../history/loaded-history.ts'

@@ -6,7 +6,7 @@ import type { SummarizableItems } from '../../context/summaries/select-summariza
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { SummaryContent } from '../../core/items/summary-message.ts'
-import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../core/async/wait-with-timeout.ts'
 import type { NewSummary } from '../../store/summaries/summary-store-interface.ts'
 import type { ActiveSummary } from '../history/loaded-history.ts'
 import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'

@@ -9,7 +9,7 @@ import {
 } from '../../context/summaries/select-summarizable-items.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
-import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../core/async/wait-with-timeout.ts'
 import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
 import type { LoadedHistory } from '../history/loaded-history.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'

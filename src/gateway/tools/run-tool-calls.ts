@@ -6,7 +6,7 @@ import { createGatewayToolOutput } from '../../core/items/gateway-tool-items.ts'
 import type { FunctionCall, FunctionCallOutput } from '../../core/item.ts'
 import { tryParseJsonObject } from '../../core/json/json.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
-import { waitWithTimeout, TIMED_OUT } from '../../core/wait-with-timeout.ts'
+import { waitWithTimeout, TIMED_OUT } from '../../core/async/wait-with-timeout.ts'
 import type { ToolAnswer, ToolRunContext, GatewayTool } from './gateway-tool-interface.ts'
 
 export function runToolCalls(

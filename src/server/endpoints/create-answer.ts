@@ -9,6 +9,7 @@ import { RESUMABLE_HEADER } from '../../background/stream-resumable-response.ts'
 import { EXPLAIN_REQUEST_HEADER } from '../../explain/context-response-header.ts'
 import { answerRequest, type RequestHeaderOptions } from '../../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
+import { yieldIfLarge } from '../../gateway/request-memory.ts'
 import {
   UNSUPPORTED_HEADER,
   parseUnsupportedHeader,
@@ -20,19 +21,21 @@ import { parseClientRequest } from '../parse-client-request.ts'
 /** Answers a request. `runs` is null for a dialect without background answers. */
 export async function createAnswer(
   dialect: Dialect,
-  { headers, caller, exchange, readBytes }: AuthenticatedRequest,
+  { headers, caller, exchange, memory, readBytes }: AuthenticatedRequest,
   runs: BackgroundRuns | null,
   ports: GatewayDependencies,
 ): Promise<Response> {
   const options = readRequestOptions(headers)
-  const body = parseJsonBody(await readBytes())
-  const parsed = parseClientRequest(dialect, body, headers, ports.settings)
+  const { settings } = ports
+  const body = await parseJsonBody(await readBytes(), { memory, settings })
+  const parsed = parseClientRequest(dialect, body, headers, settings)
+  await yieldIfLarge(memory)
   const isResumable = headers.get(RESUMABLE_HEADER) === 'true'
   // An answer that outlives its client is not adapted to this client, because any client may read
   // it later.
   const outlivesClient = isResumable || parsed.storage.background
   const clientRequest = outlivesClient ? { ...parsed, client: DEFAULT_CLIENT_TRAITS } : parsed
-  const request = { dialect, clientRequest, caller, exchange, options, isResumable }
+  const request = { dialect, clientRequest, caller, exchange, memory, options, isResumable }
   return runs?.answer(request) ?? answerRequest(request, ports)
 }
 

@@ -4,11 +4,13 @@
  */
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import { isObject, tryParseJson } from '../../core/json/json.ts'
+import { MAX_JSON_DEPTH } from '../../core/json/measure-json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Account } from '../../providers/provider-interface.ts'
 import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
 import { relayRawBody } from '../../gateway/respond/pass-through/relay-raw-body.ts'
 import type { AuthenticatedRequest } from '../authenticate-request.ts'
+import { countValues } from '../parse-json-body.ts'
 import { rejectAccountPath, resolveForwardedPath } from './resolve-forwarded-path.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
@@ -20,7 +22,7 @@ export async function forwardRequest(
   const path = resolveForwardedPath(request)
   rejectAccountPath(path, request.caller, ports.settings)
   const body = await request.readBytes()
-  const account = chooseAccount(request, body, ports)
+  const account = await chooseAccount(request, body, ports)
   const call = ports.transport({
     method,
     url: account.baseUrl + path + new URL(request.url).search,
@@ -37,33 +39,56 @@ export async function forwardRequest(
  * Returns the account that serves the model in the body. If the body names no model, returns the
  * first account whose wire is `chat` or `responses`, the APIs of OpenAI.
  */
-function chooseAccount(
+async function chooseAccount(
   { method, url, headers }: AuthenticatedRequest,
   body: Uint8Array,
   ports: Ports<'accounts' | 'settings'>,
-): Account {
+): Promise<Account> {
   const accounts = ports.accounts.filter(({ wire }) => wire === 'chat' || wire === 'responses')
   const [first] = accounts
   if (first === undefined) {
     const message = `No upstream serves ${method} ${new URL(url).pathname}. Add one with the wire "chat" or "responses" to UPSTREAMS.`
     throw new GatewayError('not_found', message)
   }
-  const model = findModelName(headers.get('content-type') ?? '', body)
+  const model = await findModelName(headers.get('content-type') ?? '', body)
   return model === null ? first : routeModel({ ...ports, accounts }, model, 'chat')[0].account
 }
 
-/** Matches the form field `model`, whose value follows a blank line. */
-const MODEL_FIELD = /name="model"\r?\n(?:[^\r\n]+\r?\n)*\r?\n([^\r\n]{1,200})/
+/** A request for embeddings may have many values: each token of its texts. */
+const FORWARDED_JSON_LIMITS = {
+  maxValues: 1_000_000,
+  maxItems: Infinity,
+  maxDepth: MAX_JSON_DEPTH,
+}
 
-function findModelName(contentType: string, body: Uint8Array): string | null {
+async function findModelName(contentType: string, body: Uint8Array): Promise<string | null> {
   if (contentType.includes('json')) {
+    await countValues(body, FORWARDED_JSON_LIMITS)
     const json = tryParseJson(new TextDecoder().decode(body))
     const model = isObject(json) ? json['model'] : null
     return typeof model === 'string' ? model : null
   }
   if (!contentType.includes('multipart/')) return null
-  return MODEL_FIELD.exec(new TextDecoder('latin1').decode(body))?.[1] ?? null
+  return findModelField(new TextDecoder('latin1').decode(body))
 }
+
+/** Searches the first occurrences only, because a body may consist of nothing else. */
+function findModelField(form: string): string | null {
+  let at = -1
+  for (let count = 0; count < MAX_NAME_OCCURRENCES; count++) {
+    at = form.indexOf('name="model"', at + 1)
+    if (at === -1) return null
+    MODEL_FIELD.lastIndex = at
+    const model = MODEL_FIELD.exec(form)?.[1]
+    if (model !== undefined) return model
+  }
+  return null
+}
+
+const MAX_NAME_OCCURRENCES = 100
+
+/** Matches the form field `model`, whose value follows its other headers and a blank line. */
+const MODEL_FIELD = /name="model"\r?\n(?:[^\r\n]{1,200}\r?\n){0,5}\r?\n([^\r\n]{1,200})/y
 
 /**
  * Matches headers that are not forwarded, because they describe one connection or its body, contain

@@ -6,7 +6,7 @@
  */
 import { matchesModelPattern, listNamedModels } from '../../upstream/accounts-and-model-routing.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
-import { TIMED_OUT, waitWithTimeout } from '../../core/wait-with-timeout.ts'
+import { TIMED_OUT, waitWithTimeout } from '../../core/async/wait-with-timeout.ts'
 import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Account } from '../../providers/provider-interface.ts'
 import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'

@@ -9,8 +9,9 @@ import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { createNodeChunkWriter } from './node-chunk-writer.ts'
 import type { ClientStream, HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import type { RequestMemory } from '../../gateway/request-memory.ts'
 import { isLoopbackAddress } from './is-loopback-address.ts'
-import { createRequestTooLargeError } from './request-too-large-error.ts'
+import { claimBodyMemory } from './claim-body-memory.ts'
 
 export function createNodeHttpExchange(
   { incoming, outgoing }: HttpBindings,
@@ -26,7 +27,7 @@ export function createNodeHttpExchange(
     })
   }
   return {
-    readBody: (limitBytes) => readIncoming(incoming, limitBytes),
+    readBody: (limitBytes, claimMemory) => readIncoming(incoming, limitBytes, claimMemory),
     onDisconnect,
     startStream(status, headers, run) {
       // The response to HEAD has no body, so nothing is streamed.
@@ -67,17 +68,25 @@ export function isLocalRequest({ socket, headers }: IncomingMessage): boolean {
   return isLoopbackAddress(socket.remoteAddress ?? '') && isLoopbackAddress(headers.host ?? '')
 }
 
-function readIncoming(incoming: IncomingMessage, limitBytes: number): Promise<Uint8Array> {
+function readIncoming(
+  incoming: IncomingMessage,
+  limitBytes: number,
+  claimMemory: RequestMemory['claim'],
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    if (Number(incoming.headers['content-length'] ?? 0) > limitBytes)
-      return reject(createRequestTooLargeError(limitBytes))
+    const { 'content-length': declared } = incoming.headers
+    const countBytes = claimBodyMemory(declared ?? null, limitBytes, claimMemory)
     const chunks: Uint8Array[] = []
     let size = 0
     const collect = (chunk: Uint8Array): void => {
       size += chunk.length
-      if (size <= limitBytes) return void chunks.push(chunk)
-      incoming.off('data', collect)
-      reject(createRequestTooLargeError(limitBytes))
+      try {
+        countBytes(size)
+        chunks.push(chunk)
+      } catch (error) {
+        incoming.off('data', collect)
+        reject(error)
+      }
     }
     incoming.on('data', collect)
     const fail = (): void => reject(createAbortedRequestError())

@@ -129,9 +129,7 @@ function attachListener(
     onDrain: (callback) => void (onDrain = callback),
     close: (code, reason) => socket.close(code, reason),
   })
-  socket.on('message', (data: Buffer, isBinary) =>
-    listener.onMessage(isBinary ? null : data.toString(), data.length),
-  )
+  socket.on('message', (data: Buffer, isBinary) => listener.onMessage(isBinary ? null : data))
   socket.once('close', () => listener.onClosed())
   // Errors need no handling: after an error, `ws` closes the socket with a code for the reason.
   socket.on('error', () => undefined)

@@ -2,7 +2,8 @@
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import type { ClientStream, HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import { isLoopbackAddress } from './is-loopback-address.ts'
-import { createRequestTooLargeError } from './request-too-large-error.ts'
+import type { RequestMemory } from '../../gateway/request-memory.ts'
+import { claimBodyMemory } from './claim-body-memory.ts'
 import { createWorkersUpgrade } from './workers-websocket.ts'
 
 export function createWebHttpExchange(
@@ -10,7 +11,7 @@ export function createWebHttpExchange(
   waitUntil: (work: Promise<unknown>) => void,
 ): HttpExchange {
   return {
-    readBody: (limitBytes) => readBody(request, limitBytes),
+    readBody: (limitBytes, claimMemory) => readBody(request, limitBytes, claimMemory),
     onDisconnect: (callback) => onAbort(request.signal, callback),
     startStream(status, headers, run) {
       // The response to HEAD has no body, so nothing is streamed.
@@ -35,14 +36,17 @@ function onAbort(signal: AbortSignal, callback: () => void): void {
   else signal.addEventListener('abort', callback, { once: true })
 }
 
-async function readBody(request: Request, limitBytes: number): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > limitBytes)
-    throw createRequestTooLargeError(limitBytes)
+async function readBody(
+  request: Request,
+  limitBytes: number,
+  claimMemory: RequestMemory['claim'],
+): Promise<Uint8Array> {
+  const countBytes = claimBodyMemory(request.headers.get('content-length'), limitBytes, claimMemory)
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {
     size += chunk.length
-    if (size > limitBytes) throw createRequestTooLargeError(limitBytes)
+    countBytes(size)
     chunks.push(chunk)
   }
   return concatBytes(chunks)

@@ -27,8 +27,7 @@ const upgradeToWebSocket: AcceptUpgrade = (listen) => {
   }
   const listener = listen(socket)
   gatewaySide.addEventListener('message', ({ data }) => {
-    if (typeof data === 'string') listener.onMessage(data, data.length)
-    else listener.onMessage(null, 0)
+    listener.onMessage(typeof data === 'string' ? utf8.encode(data) : null)
   })
   gatewaySide.addEventListener('close', () => {
     listener.onClosed()
@@ -38,6 +37,8 @@ const upgradeToWebSocket: AcceptUpgrade = (listen) => {
   gatewaySide.addEventListener('error', () => listener.onClosed())
   return new Response(null, { status: 101, webSocket: clientSide } as ResponseInit)
 }
+
+const utf8 = new TextEncoder()
 
 /** The parts of the runtime's global `WebSocketPair` that this file uses. */
 declare const WebSocketPair: new () => {

@@ -3,13 +3,15 @@
  * one message. A message beyond these limits is replaced by an error, which the client is sent in
  * the message's place.
  */
-import { createRequestTooLargeError } from '../runtime/request-too-large-error.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { RequestMemory } from '../../gateway/request-memory.ts'
+import { claimBodyMemory } from '../runtime/claim-body-memory.ts'
 
 export interface QueuedMessage {
-  /** The text of the message; null for a binary message. */
-  readonly text: string | null
-  readonly bytes: number
+  /** The text of the message as UTF-8; null for a binary message. */
+  readonly text: Uint8Array | null
+  /** Counts the memory of the message and of its answer. */
+  readonly memory: RequestMemory
 }
 
 export interface MessageQueue {
@@ -27,22 +29,37 @@ const MAX_REJECTED = 256
 
 export function createMessageQueue(maxBytes: number): MessageQueue {
   const queue: (QueuedMessage | GatewayError)[] = []
-  const checkLimits = ({ bytes }: QueuedMessage, waiting: readonly QueuedMessage[]) => {
-    if (bytes > maxBytes) return createRequestTooLargeError(maxBytes)
-    const totalBytes = waiting.reduce((sum, message) => sum + message.bytes, bytes)
+  const findWaiting = () => queue.filter(isMessage)
+  const checkLimits = (message: QueuedMessage, waiting: readonly QueuedMessage[]): void => {
+    const bytes = countBytes(message)
+    claimBodyMemory(null, maxBytes, message.memory.claim)(bytes)
+    const totalBytes = waiting.reduce((sum, earlier) => sum + countBytes(earlier), bytes)
     const fits = waiting.length === 0 || totalBytes <= maxBytes
-    return fits && waiting.length < MAX_WAITING ? null : createQueueFullError()
+    if (!fits || waiting.length >= MAX_WAITING) throw createQueueFullError()
   }
   return {
     add(message) {
-      const waiting = queue.filter(isMessage)
+      const waiting = findWaiting()
       if (queue.length - waiting.length >= MAX_REJECTED) return false
-      queue.push(checkLimits(message, waiting) ?? message)
+      try {
+        checkLimits(message, waiting)
+        queue.push(message)
+      } catch (error) {
+        message.memory.release()
+        queue.push(error as GatewayError)
+      }
       return true
     },
     take: () => queue.shift(),
-    clear: () => void (queue.length = 0),
+    clear() {
+      for (const { memory } of findWaiting()) memory.release()
+      queue.length = 0
+    },
   }
+}
+
+function countBytes({ text }: QueuedMessage): number {
+  return text?.length ?? 0
 }
 
 function isMessage(entry: QueuedMessage | GatewayError): entry is QueuedMessage {

@@ -4,17 +4,19 @@
  * input.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { isObject, type JsonObject, tryParseJson } from '../../core/json/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { asOneOf, asString, readOptional } from '../../dialects/checks/check-json-types.ts'
-import { rejectDeepNesting } from '../parse-json-body.ts'
+import { parseJsonObject, type BodyLimits } from '../parse-json-body.ts'
 
-export function readClientMessage(text: string | null): JsonObject {
-  const json = text === null ? null : tryParseJson(text)
-  rejectDeepNesting(json)
-  if (isObject(json)) return json
-  const message =
-    'We could not parse the JSON of your message. It must be a text with a JSON object.'
-  throw new GatewayError('invalid_json', message)
+export async function readClientMessage(
+  text: Uint8Array | null,
+  limits: BodyLimits,
+): Promise<JsonObject> {
+  if (text !== null) return parseJsonObject(text, limits)
+  throw new GatewayError(
+    'invalid_json',
+    'Send your message as text with a JSON object, not as binary.',
+  )
 }
 
 /** Reads the optional `stream_id`, which all events of the answer repeat. */

@@ -16,6 +16,7 @@ import {
   createWebSocketHttpExchange,
   type WebSocketHttpExchange,
 } from './websocket-http-exchange.ts'
+import { releaseMemoryAtEnd, type TrackedExchange } from '../release-memory-at-end.ts'
 import type { QueuedMessage } from './message-queue.ts'
 import { convertToRequestBody, readStreamId, readClientMessage } from './read-client-message.ts'
 import type { UnstoredAnswerCache, StreamAnswerCache } from './unstored-answer-cache.ts'
@@ -42,9 +43,11 @@ export async function serveClientMessage(
   let streamId: string | null = null
   let stream: StreamAnswerCache | null = null
   let previousId: string | null = null
+  let tracked: TrackedExchange | null = null
   try {
     if (message instanceof GatewayError) throw message
-    const request = readClientMessage(message.text)
+    const { memory } = message
+    const request = await readClientMessage(message.text, { memory, settings: ports.settings })
     streamId = readStreamId(request)
     const body = convertToRequestBody(request, isBeta)
     stream = cache.openStream(streamId)
@@ -53,13 +56,14 @@ export async function serveClientMessage(
     const started = createWebSocketHttpExchange(socket, streamId, connection)
     onStart(started)
     const { store: turnStore, recordForConnection } = stream
-    const { exchange } = started
+    tracked = releaseMemoryAtEnd(started.exchange, memory)
     await answerRequest(
       {
         dialect: responsesDialect,
         clientRequest,
         caller,
-        exchange,
+        exchange: tracked.exchange,
+        memory,
         turnStore,
         recordForConnection,
       },
@@ -69,6 +73,9 @@ export async function serveClientMessage(
   } catch (error) {
     stream?.evict(previousId)
     sendErrorMessage(socket, convertUnexpectedError(error, ports.log), streamId)
+  } finally {
+    if (tracked !== null) tracked.onHandled()
+    else if (!(message instanceof GatewayError)) message.memory.release()
   }
 }
 

@@ -69,9 +69,10 @@ export function serveConnection(
   const ageLimit = setTimeout(() => closeWhenIdle(AGE_LIMIT_REACHED), WEBSOCKET_MINUTES * 60_000)
 
   return {
-    onMessage(text, bytes) {
+    onMessage(text) {
       if (isClosed || closeReason !== null) return
-      if (queue.add({ text, bytes })) waitUntil(serveQueue())
+      const memory = ports.requestMemory.openAccount(options.caller.tenant)
+      if (queue.add({ text, memory })) waitUntil(serveQueue())
       else close(TOO_MANY_MESSAGES)
     },
     onClosed: handleClosed,

@@ -7,7 +7,7 @@ import {
 
 test('stringifyWellFormed replaces a lone surrogate with U+FFFD (C19)', () => {
   expect(stringifyWellFormed({ '\ud83e': ['a\ud83e', '\udd8ab', '🦊'] })).toBe(
-    '{"\ufffd":["a\ufffd","\ufffdb","🦊"]}',
+    '{"\\ufffd":["a\\ufffd","\\ufffdb","🦊"]}',
   )
 })
 

@@ -152,7 +152,7 @@ test('the memory of a request body is released after the body was read', async (
     const listener = getRequestListener(async (_, env) => {
       const { incoming } = env as HttpBindings
       const exchange = createNodeHttpExchange(env as HttpBindings, () => undefined)
-      const { length } = await exchange.readBody(1_000_000)
+      const { length } = await exchange.readBody(1_000_000, () => undefined)
       const holders = incoming.listenerCount('data') + incoming.listenerCount('error')
       resolve({ size: length, holders })
       return exchange.startStream(200, {}, (client) => client.end(''))

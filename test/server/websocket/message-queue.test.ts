@@ -4,13 +4,22 @@ import {
   createMessageQueue,
   type MessageQueue,
 } from '../../../src/server/websocket/message-queue.ts'
+import { UNLIMITED_MEMORY } from '../../support/unlimited-memory.ts'
 
-const message = (text: string, bytes = 10) => ({ text, bytes })
+/** A message that begins with a letter and has the given size. */
+const message = (text: string, bytes = 10) => ({
+  text: new TextEncoder().encode(text.padEnd(bytes)),
+  memory: UNLIMITED_MEMORY.openAccount('t'),
+})
 
 function takeAll(queue: MessageQueue): readonly (string | null)[] {
   const taken: (string | null)[] = []
   for (let one = queue.take(); one !== undefined; one = queue.take()) {
-    taken.push(one instanceof GatewayError ? one.failure.code : one.text)
+    taken.push(
+      one instanceof GatewayError
+        ? one.failure.code
+        : new TextDecoder().decode(one.text ?? undefined).trim(),
+    )
   }
   return taken
 }

@@ -5,6 +5,16 @@ import {
   readStreamId,
   readClientMessage,
 } from '../../../src/server/websocket/read-client-message.ts'
+import { UNLIMITED_MEMORY } from '../../support/unlimited-memory.ts'
+
+const limits = {
+  memory: UNLIMITED_MEMORY.openAccount('t'),
+  settings: { MAX_BODY_ITEMS: 10, MAX_BODY_VALUES: 100 },
+}
+
+function read(text: string | null) {
+  return readClientMessage(text === null ? null : new TextEncoder().encode(text), limits)
+}
 
 function getRejection(run: () => unknown): string {
   try {
@@ -15,17 +25,15 @@ function getRejection(run: () => unknown): string {
   return 'not refused'
 }
 
-test('a WebSocket message is converted to a request body without its type and stream id', () => {
-  const frame = readClientMessage(
-    '{"type":"response.create","model":"m","stream_id":"a","input":"hi"}',
-  )
+test('a WebSocket message is converted to a request body without its type and stream id', async () => {
+  const frame = await read('{"type":"response.create","model":"m","stream_id":"a","input":"hi"}')
   expect(readStreamId(frame)).toBe('a')
   expect(convertToRequestBody(frame, false)).toEqual({ model: 'm', input: 'hi', stream: true })
 })
 
-test('only JSON objects are accepted as WebSocket messages', () => {
+test('only JSON objects are accepted as WebSocket messages', async () => {
   for (const text of [null, '', 'hi', '[]', '4', 'null', '{', '\u0000']) {
-    expect(getRejection(() => readClientMessage(text))).toBe('invalid_json null')
+    await expect(read(text)).rejects.toMatchObject({ failure: { code: 'invalid_json' } })
   }
   expect(getRejection(() => readStreamId({ stream_id: 4 }))).toBe('invalid_type stream_id')
 })

@@ -59,7 +59,7 @@ function openConnection(): TestConnection {
     })
   const say = (message: JsonObject | string): void => {
     const text = typeof message === 'string' ? message : JSON.stringify(message)
-    listener.onMessage(text, text.length)
+    listener.onMessage(new TextEncoder().encode(text))
   }
   const ask = async (message: JsonObject | string): Promise<Answered> => {
     const before = frames.filter(endsAnswer).length

@@ -5,7 +5,7 @@
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
 import { NO_OUTPUT } from '../../../core/stream/stream-stage.ts'
-import { waitWithTimeout } from '../../../core/wait-with-timeout.ts'
+import { waitWithTimeout } from '../../../core/async/wait-with-timeout.ts'
 
 export type FirstTextDelay = ReturnType<typeof delayFirstText>
 

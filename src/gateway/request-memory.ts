@@ -1,0 +1,98 @@
+/**
+ * Limits the memory that requests in progress take together. A request counts the JSON that it holds: its
+ * body and the history that it loads. A request for which no memory is left is rejected before it is parsed
+ * or loaded, so that no number of large requests can end the process.
+ */
+import { GatewayError } from '../core/errors/gateway-error.ts'
+import { yieldToEventLoop } from '../core/async/yield-to-event-loop.ts'
+
+export interface MemoryBudget {
+  /** Returns an account for one request of the tenant. */
+  readonly openAccount: (tenant: string) => RequestMemory
+}
+
+export interface RequestMemory {
+  /**
+   * Counts JSON that the request holds until `release` is called. Throws a GatewayError if the process or
+   * the tenant has too little memory left.
+   */
+  readonly claim: (json: JsonSize) => void
+  readonly claimedBytes: () => number
+  readonly release: () => void
+}
+
+export interface JsonSize {
+  readonly bytes: number
+  readonly values?: number
+}
+
+export interface MemoryLimits {
+  readonly totalBytes: number
+  readonly bytesPerTenant: number
+}
+
+/**
+ * Estimated memory for each byte of JSON: the text, its parsed strings, the request to the upstream and the rows
+ * for the database exist at the same time.
+ */
+const MEMORY_PER_BYTE = 5
+
+/** Estimated memory for each JSON value, in addition to its text: a string object, its place in a list or object. */
+const MEMORY_PER_VALUE = 400
+
+export function createMemoryBudget({ totalBytes, bytesPerTenant }: MemoryLimits): MemoryBudget {
+  const claimedByTenant = new Map<string, number>()
+  let claimedByAll = 0
+  return {
+    openAccount(tenant) {
+      let claimed = 0
+      return {
+        claim({ bytes, values = 0 }) {
+          const needed = bytes * MEMORY_PER_BYTE + values * MEMORY_PER_VALUE
+          const ofTenant = claimedByTenant.get(tenant) ?? 0
+          // A single request is always accepted, even if it needs more than the limit.
+          if (claimedByAll > claimed && claimedByAll + needed > totalBytes)
+            throw createProcessError()
+          if (ofTenant > claimed && ofTenant + needed > bytesPerTenant) throw createTenantError()
+          claimed += needed
+          claimedByAll += needed
+          claimedByTenant.set(tenant, ofTenant + needed)
+        },
+        claimedBytes: () => claimed,
+        release() {
+          claimedByAll -= claimed
+          const ofTenant = (claimedByTenant.get(tenant) ?? 0) - claimed
+          if (ofTenant === 0) claimedByTenant.delete(tenant)
+          else claimedByTenant.set(tenant, ofTenant)
+          claimed = 0
+        },
+      }
+    },
+  }
+}
+
+/** Lets the requests of others run before the next step of a large request; returns at once for a small one. */
+export async function yieldIfLarge({ claimedBytes }: RequestMemory): Promise<void> {
+  if (claimedBytes() >= LARGE_REQUEST_BYTES) await yieldToEventLoop()
+}
+
+const LARGE_REQUEST_BYTES = 2_000_000
+
+/** `connection: close`, because a part of the body may be unread. */
+const RETRY_HEADERS = { 'retry-after': '2', connection: 'close' }
+
+function createProcessError(): GatewayError {
+  return new GatewayError(
+    'overloaded',
+    'The gateway is working on as many large requests as its memory allows (REQUEST_MEMORY_MB). Try again in a moment.',
+    { headers: RETRY_HEADERS },
+  )
+}
+
+function createTenantError(): GatewayError {
+  return new GatewayError(
+    'rate_limit_exceeded',
+    'Your API key has as many large requests in progress as the memory of the gateway allows for one key. Try again when one of them has ended.',
+    { headers: RETRY_HEADERS },
+  )
+}

@@ -1,0 +1,178 @@
+/**
+ * Large requests are rejected before they are parsed if they exceed a limit of their own, or if too little memory is
+ * left beside the requests in progress.
+ */
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
+import { startUpstream, type Received, type Upstream } from '../support/upstream.ts'
+import { connect as openSocket } from '../support/socket-client.ts'
+
+const LIMITS = { MAX_BODY_MB: '2', MAX_BODY_ITEMS: '100', MAX_BODY_VALUES: '2000' }
+const ADA = { authorization: 'Bearer key-of-ada' }
+const GRACE = { authorization: 'Bearer key-of-grace' }
+
+const poll = <Value>(read: () => Value) => expect.poll(read, { timeout: 10_000 })
+
+let upstream: Upstream
+let gateway: Awaited<ReturnType<typeof startGateway>>
+/** The requests that the upstream has received and not answered. */
+const waiting: (() => void)[] = []
+let isHolding = false
+
+beforeAll(async () => {
+  upstream = await startUpstream((response, { path }) => {
+    const answer = () => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(path.endsWith('/chat/completions') ? CHAT_ANSWER : '{"data":[]}')
+    }
+    if (isHolding) waiting.push(answer)
+    else answer()
+  })
+  gateway = await startGateway({
+    ...LIMITS,
+    // Room for one request of 1 MB and none besides it, and for one of each key.
+    REQUEST_MEMORY_MB: '14',
+    BACKSTORY_KEYS: 'ada:key-of-ada,grace:key-of-grace',
+    UPSTREAMS: JSON.stringify([{ name: 'a', wire: 'chat', baseUrl: upstream.url, models: ['m'] }]),
+  })
+})
+afterEach(async () => {
+  isHolding = false
+  for (const answer of waiting.splice(0)) answer()
+  await poll(hasRoomForLargeRequest).toBe(true)
+})
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+const CHAT_ANSWER = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Yes.' } }],
+})
+
+const message = { role: 'user', content: 'hi' }
+const chat = (messages: unknown) => ({ model: 'm', messages })
+const bigChat = chat([{ role: 'user', content: 'x'.repeat(1_000_000) }])
+
+function repeat<Value>(value: Value, length: number): readonly Value[] {
+  return Array.from({ length }, () => value)
+}
+
+async function post(path: string, body: unknown, headers: Record<string, string> = ADA) {
+  const response = await gateway.post(path, body, headers)
+  const { error } = (await response.json()) as { error?: Received['json'] }
+  return { status: response.status, headers: response.headers, error }
+}
+
+function hasRoomForLargeRequest(): boolean {
+  const memory = gateway.dependencies.requestMemory.openAccount('ada')
+  try {
+    memory.claim({ bytes: 1_000_000 })
+    return true
+  } catch {
+    return false
+  } finally {
+    memory.release()
+  }
+}
+
+describe('limits of one body (C146, C158)', () => {
+  test.each([
+    ['a list with too many items', '/v1/chat/completions', chat(repeat(message, 101)), 413],
+    ['too many values', '/v1/chat/completions', chat([{ ...message, more: repeat(1, 2001) }]), 413],
+    ['too deep nesting', '/v1/responses', `{"input":${'['.repeat(600)}`, 400],
+    ['too deep nesting in a forwarded request', '/v1/embeddings', '['.repeat(600), 400],
+    ['too many values in a stored object', '/v1/conversations', { items: repeat({}, 101) }, 413],
+    [
+      'too many items',
+      '/v1/responses/input_tokens',
+      { model: 'm', input: repeat(message, 101) },
+      413,
+    ],
+  ])(
+    'a request with %s is rejected with a message that names the limit',
+    async (_, path, body, status) => {
+      const before = upstream.received.length
+      const rejected = await post(path, body)
+      expect(rejected.status).toBe(status)
+      expect(rejected.error?.['message']).toMatch(/MAX_BODY_ITEMS|MAX_BODY_VALUES|500 levels/)
+      expect(upstream.received).toHaveLength(before)
+    },
+  )
+
+  test('a forwarded form that consists of field names is searched once', async () => {
+    const form = 'name="model"\n'.repeat(100_000)
+    const headers = { ...ADA, 'content-type': 'multipart/form-data; boundary=x' }
+    expect((await post('/v1/audio/transcriptions', form, headers)).status).toBe(200)
+  })
+
+  test('a message of a WebSocket has the limits of a body', async () => {
+    const socket = await openSocket(gateway.url, { headers: ADA })
+    const input = repeat(message, 101)
+    const { refusal } = await socket.ask({ type: 'response.create', model: 'm', input })
+    expect(refusal).toBe('413 request_too_large')
+    socket.socket.close()
+  })
+
+  test('hundreds of thousands of markers in a text are no error', async () => {
+    const marker = '[0123456789ABCDEFGHJK]: #\n'
+    const answer = { role: 'assistant', content: marker.repeat(70_000) }
+    expect((await post('/v1/chat/completions', chat([message, answer, message]))).status).toBe(200)
+  })
+})
+
+describe('memory of all requests in progress (C158)', () => {
+  test('while a large request of a key is in progress, another one of the same key gets 429 with retry-after, and another key is served', async () => {
+    isHolding = true
+    const first = post('/v1/chat/completions', bigChat)
+    await poll(() => waiting.length).toBe(1)
+    for (const path of ['/v1/chat/completions', '/v1/embeddings', '/v1/conversations']) {
+      const second = await post(path, bigChat)
+      expect(second).toMatchObject({ status: 429, error: { code: 'rate_limit_exceeded' } })
+      expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    const other = post('/v1/chat/completions', bigChat, GRACE)
+    await poll(() => waiting.length).toBe(2)
+    // Small requests are served all the same.
+    const small = post('/v1/chat/completions', chat([message]))
+    await poll(() => waiting.length).toBe(3)
+    for (const answer of waiting.splice(0)) answer()
+    for (const { status } of await Promise.all([first, other, small])) expect(status).toBe(200)
+    isHolding = false
+    await poll(async () => (await post('/v1/chat/completions', bigChat)).status).toBe(200)
+  })
+
+  test('a body of unknown size counts while it arrives, and its memory is free when its client leaves', async () => {
+    const { hostname, port } = new URL(gateway.url)
+    const socket = connect(Number(port), hostname)
+    socket.write(
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer key-of-ada\r\ntransfer-encoding: chunked\r\n\r\n',
+    )
+    socket.write(`f4240\r\n${'x'.repeat(1_000_000)}\r\n`)
+    await poll(hasRoomForLargeRequest).toBe(false)
+    expect((await post('/v1/chat/completions', bigChat)).status).toBe(429)
+    socket.destroy()
+    await once(socket, 'close')
+    await poll(async () => (await post('/v1/chat/completions', bigChat)).status).toBe(200)
+  })
+
+  test('waiting messages of a WebSocket count, and their memory is free when it closes', async () => {
+    isHolding = true
+    const socket = await openSocket(gateway.url, { headers: ADA })
+    const input = 'x'.repeat(1_000_000)
+    socket.send({ type: 'response.create', model: 'm', input })
+    socket.send({ type: 'response.create', model: 'm', input })
+    await poll(() => waiting.length).toBe(1)
+    expect((await post('/v1/chat/completions', bigChat)).status).toBe(429)
+    for (const answer of waiting.splice(0)) answer()
+    isHolding = false
+    socket.socket.close()
+    await poll(async () => (await post('/v1/chat/completions', bigChat)).status).toBe(200)
+  })
+})

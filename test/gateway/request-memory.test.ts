@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { GatewayError } from '../../src/core/errors/gateway-error.ts'
+import { createMemoryBudget, type RequestMemory } from '../../src/gateway/request-memory.ts'
+
+/** Returns the error code of a rejected claim; null if the claim is accepted. */
+function claim(memory: RequestMemory, bytes: number): string | null {
+  try {
+    memory.claim({ bytes })
+  } catch (error) {
+    if (error instanceof GatewayError) return error.failure.code
+    throw error
+  }
+  return null
+}
+
+const command = fc.record({
+  tenant: fc.constantFrom('a', 'b'),
+  bytes: fc.nat(40),
+  releases: fc.boolean(),
+})
+
+test('several requests together never claim more than the limits, and all memory is free after they end (C158)', () => {
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
+      const limits = { totalBytes: 500, bytesPerTenant: 300 }
+      const budget = createMemoryBudget(limits)
+      const open: { readonly tenant: string; readonly memory: RequestMemory }[] = []
+      for (const { tenant, bytes, releases } of commands) {
+        if (releases) open.shift()?.memory.release()
+        const memory = budget.openAccount(tenant)
+        if (claim(memory, bytes) === null) open.push({ tenant, memory })
+        const claimed = open.map((one) => one.memory.claimedBytes())
+        expect(claimed.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(limits.totalBytes)
+        const own = open
+          .filter((one) => one.tenant === tenant)
+          .map((one) => one.memory.claimedBytes())
+        expect(own.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(limits.bytesPerTenant)
+      }
+      for (const { memory } of open) memory.release()
+      expect(claim(budget.openAccount('a'), 60)).toBeNull()
+    }),
+  )
+})
+
+test('a key that has used its share gets 429, and another key is still served', () => {
+  const budget = createMemoryBudget({ totalBytes: 1000, bytesPerTenant: 500 })
+  expect(claim(budget.openAccount('a'), 100)).toBeNull()
+  expect(claim(budget.openAccount('a'), 1)).toBe('rate_limit_exceeded')
+  expect(claim(budget.openAccount('b'), 100)).toBeNull()
+  expect(claim(budget.openAccount('c'), 1)).toBe('overloaded')
+})
+
+test('a single request is accepted even if it needs more than the limit', () => {
+  const budget = createMemoryBudget({ totalBytes: 10, bytesPerTenant: 10 })
+  const memory = budget.openAccount('a')
+  expect(claim(memory, 1_000_000)).toBeNull()
+  expect(claim(memory, 1_000_000)).toBeNull()
+  memory.release()
+  expect(claim(budget.openAccount('b'), 1_000_000)).toBeNull()
+})
