@@ -106,32 +106,37 @@ async function restartRun(
   const caller = { tenant, user }
   const run = await readCompleteRunLog(caller, turnId, ports.runs)
   if (run === null || !(await canRestartRun(run, ports))) return null
-  const chain = await ports.store.loadChain(caller, turnId)
-  const turn = chain?.at(-1)
-  const clientRequest =
-    chain === null || turn === undefined ? null : rebuildRequestFromStoredRun(turn, chain)
-  if (turn === undefined || clientRequest === null) return null
-  ports.log('info', 'run-again', { turn: turnId })
   const memory = ports.requestMemory.openAccount(tenant)
-  const newRun = {
-    dialect: responsesDialect,
-    clientRequest,
-    caller,
-    memory,
-    // The client's headers are not stored, so options that headers would set have their defaults.
-    options: {},
-    turnId,
-    createdAtMs: turn.createdAtMs,
-    isStored: true,
-    firstEvent: (run.groups.at(-1)?.last ?? -1) + 1,
-    async storeTurn(newTurn: NewTurn) {
-      if (!isStillLastTurn(newTurn, turn)) throw createConversationChangedError()
-      await ports.runs.startRun({ turnId, tenant, user, replicaId: slot.replicaId })
-    },
+  let started: StartedRun | null = null
+  try {
+    const chain = await ports.store.loadChain(caller, turnId, memory.claim)
+    const turn = chain?.at(-1)
+    const clientRequest =
+      chain === null || turn === undefined ? null : rebuildRequestFromStoredRun(turn, chain)
+    if (turn === undefined || clientRequest === null) return null
+    ports.log('info', 'run-again', { turn: turnId })
+    const newRun = {
+      dialect: responsesDialect,
+      clientRequest,
+      caller,
+      memory,
+      // The client's headers are not stored, so options that headers would set have their defaults.
+      options: {},
+      turnId,
+      createdAtMs: turn.createdAtMs,
+      isStored: true,
+      firstEvent: (run.groups.at(-1)?.last ?? -1) + 1,
+      async storeTurn(newTurn: NewTurn) {
+        if (!isStillLastTurn(newTurn, turn)) throw createConversationChangedError()
+        await ports.runs.startRun({ turnId, tenant, user, replicaId: slot.replicaId })
+      },
+    }
+    started = startRun(newRun, slot, ports)
+    return started
+  } finally {
+    if (started === null) memory.release()
+    else void started.whenOver.then(memory.release)
   }
-  const started = startRun(newRun, slot, ports)
-  void started.whenOver.then(memory.release)
-  return started
 }
 
 /**

@@ -17,6 +17,7 @@ import { lockRequestConversation, type ConversationLock } from './history/lock-c
 import { touchLoadedTurns } from './history/touch-loaded-turns.ts'
 import type { HttpExchange } from './http-exchange-interface.ts'
 import { yieldIfLarge, type RequestMemory } from './request-memory.ts'
+import { countLoadedMemory } from './count-loaded-memory.ts'
 import { loadPromptAdditions } from './prompt/additions/load-prompt-additions.ts'
 import { prepareFittingRequest } from './prompt/prepare-fitting-request.ts'
 import { prepareRequest } from './prompt/prepare-request.ts'
@@ -78,7 +79,7 @@ export async function answerRequest(
 ): Promise<Response> {
   const { caller, exchange, turnStore = dependencies.store } = request
   const { waitUntil } = exchange
-  const ports = { ...dependencies, store: turnStore }
+  const ports = countLoadedMemory({ ...dependencies, store: turnStore }, request.memory)
   const identity = request.identity ?? createAnswerIdentity(ports)
   const { turnId } = identity
   const lock = await lockRequestConversation(request.clientRequest, caller, turnId, ports)

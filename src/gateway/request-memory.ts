@@ -5,6 +5,7 @@
  */
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import { yieldToEventLoop } from '../core/async/yield-to-event-loop.ts'
+import type { ClaimMemory } from '../core/ports/claim-memory.ts'
 
 export interface MemoryBudget {
   /** Returns an account for one request of the tenant. */
@@ -16,14 +17,9 @@ export interface RequestMemory {
    * Counts JSON that the request holds until `release` is called. Throws a GatewayError if the process or
    * the tenant has too little memory left.
    */
-  readonly claim: (json: JsonSize) => void
+  readonly claim: ClaimMemory
   readonly claimedBytes: () => number
   readonly release: () => void
-}
-
-export interface JsonSize {
-  readonly bytes: number
-  readonly values?: number
 }
 
 export interface MemoryLimits {

@@ -8,6 +8,7 @@ import { chatDialect } from '../dialects/chat/chat-dialect.ts'
 import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
 import type { GatewayDependencies, Ports } from '../gateway/dependencies-interface.ts'
 import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
+import { countLoadedMemory } from '../gateway/count-loaded-memory.ts'
 import {
   createRequestAuthenticator,
   type AuthenticatedRequest,
@@ -85,6 +86,10 @@ export function createApp(
     route(method, path, render, options)
   }
 
+  // `createAnswer` counts the memory of its request itself, because a background run outlives the request.
+  const portsOf = ({ memory }: AuthenticatedRequest): GatewayDependencies =>
+    countLoadedMemory(ports, memory)
+
   app.use(createCorsMiddleware(ports))
   app.get('/healthz', () => Response.json({ status: 'ok' }))
 
@@ -99,23 +104,25 @@ export function createApp(
     route(method, path, handle)
   }
   for (const { method, path, handle } of STORED_OBJECT_ROUTES) {
-    jsonRoute(method, path, (request) => handle(request, ports))
+    jsonRoute(method, path, (request) => handle(request, portsOf(request)))
   }
 
   // Routes for token counts, compaction, explanations and summaries.
-  jsonRoute('POST', '/responses/input_tokens', (request) => countTokens(request, ports))
-  jsonRoute('POST', '/responses/compact', (request) => compactInput(request, ports))
+  jsonRoute('POST', '/responses/input_tokens', (request) => countTokens(request, portsOf(request)))
+  jsonRoute('POST', '/responses/compact', (request) => compactInput(request, portsOf(request)))
   route('POST', '/context/explain', async (request) =>
-    explainRequest(request, await request.readJsonObject(), request.caller, ports),
+    explainRequest(request, await request.readJsonObject(), request.caller, portsOf(request)),
   )
   route('GET', '/context/explain/:id', (request) =>
-    explainAnswer(request, request.getPathParameter('id'), request.caller, ports),
+    explainAnswer(request, request.getPathParameter('id'), request.caller, portsOf(request)),
   )
-  jsonRoute('POST', '/context/summarize', (request) => summarizeContext(request, ports))
+  jsonRoute('POST', '/context/summarize', (request) => summarizeContext(request, portsOf(request)))
   jsonRoute('POST', '/conversations/:id/summarize', (request) =>
-    summarizeConversation(request, ports),
+    summarizeConversation(request, portsOf(request)),
   )
-  jsonRoute('GET', '/conversations/:id/summaries', (request) => listSummaries(request, ports))
+  jsonRoute('GET', '/conversations/:id/summaries', (request) =>
+    listSummaries(request, portsOf(request)),
+  )
 
   // The route that lists models.
   const withoutStoredData: RouteOptions = { usesStoredData: false }

@@ -176,3 +176,40 @@ describe('memory of all requests in progress (C158)', () => {
     await poll(async () => (await post('/v1/chat/completions', bigChat)).status).toBe(200)
   })
 })
+
+describe('memory of loaded histories (C158)', () => {
+  const MEGABYTE = 'x'.repeat(1_000_000)
+  const respond = (body: object) => post('/v1/responses', { model: 'm', ...body })
+  const readId = async (response: Response) => ((await response.json()) as { id: string }).id
+
+  /** Stores a chain of six turns, whose items are too large to be loaded at once. */
+  async function storeChain(): Promise<string> {
+    let previous: string | undefined
+    for (let at = 0; at < 6; at++) {
+      const body = { model: 'm', input: `${at} ${MEGABYTE}`, previous_response_id: previous }
+      previous = await readId(await gateway.post('/v1/responses', body, ADA))
+    }
+    return previous ?? ''
+  }
+
+  test('a small request that continues a large conversation counts with all of it', async () => {
+    const id = await storeChain()
+    isHolding = true
+    const first = respond({ input: 'And?', previous_response_id: id })
+    await poll(() => waiting.length).toBe(1)
+    const { json } = upstream.received.at(-1) as Received
+    const texts = (json['messages'] as { content: string }[]).map(({ content }) => content[0])
+    expect(texts.filter((text) => /\d/.test(text ?? ''))).toEqual(['0', '1', '2', '3', '4', '5'])
+    const rejected = await respond({ input: 'And?', previous_response_id: id })
+    expect(rejected).toMatchObject({ status: 503, error: { code: 'overloaded' } })
+    const reading = await fetch(`${gateway.url}/v1/responses/${id}/input_items`, { headers: ADA })
+    expect(reading.status).toBe(503)
+    for (const answer of waiting.splice(0)) answer()
+    expect((await first).status).toBe(200)
+    isHolding = false
+    await poll(async () => {
+      const { status } = await respond({ input: 'And?', previous_response_id: id })
+      return status
+    }).toBe(200)
+  })
+})

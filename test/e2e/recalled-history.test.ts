@@ -200,7 +200,7 @@ describe('invalid Unicode in requests', () => {
       const whole = `${before} \\\\ud83d \\ud83e\\uDD8A 🦊"}]}`
       expect(await passedOn(path, whole)).toBe(whole)
       const broken = ['\\ud83d', '\\uDD8a', '\\uDD8a\\ud83d', '\\\\\\ud83e']
-      const mended = ['�', '�', '��', '\\\\�']
+      const mended = ['\\ufffd', '\\ufffd', '\\ufffd\\ufffd', '\\\\\\ufffd']
       for (const [at, half] of broken.entries())
         expect(await passedOn(path, `${before}${half} 🦊"}]}`)).toBe(
           `${before}${mended[at]} 🦊"}]}`,

@@ -1,4 +1,5 @@
 /** Contract tests for loading chains of turns on every database. */
+import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
@@ -54,6 +55,27 @@ export function testChains(open: OpenEngine, encryption: RowEncryption): void {
       })),
     )
     expect(await idsOf(third)).toEqual([first.id, second.id, third.id])
+  })
+
+  test('loadChain claims the memory of a large chain before it reads its items, and returns the same as for a small one (C158)', async () => {
+    const large = randomBytes(600_000).toString('hex')
+    const turns = [newTurn({ request: { instructions: 'Be kind.' } })]
+    for (let at = 1; at < 5; at++) turns.push(nextTurn(turns.at(-1) as NewTurn))
+    for (const turn of turns) {
+      await store.openTurn({ ...turn, input: [user(turn.id + large)] })
+      await store.closeTurn(createEnding(turn, { items: numberItems([assistant(turn.id)]) }))
+    }
+    const last = turns.at(-1) as NewTurn
+    const claimed: number[] = []
+    const chain = await store.loadChain(OWNER, last.id, ({ bytes }) => void claimed.push(bytes))
+    expect(chain?.map(({ input }) => input)).toEqual(turns.map(({ id }) => [user(id + large)]))
+    expect(chain?.map(({ output }) => output)).toMatchObject(turns.map(({ id }) => [assistant(id)]))
+    expect(claimed).toHaveLength(1)
+    expect(claimed[0]).toBeGreaterThan(4_000_000)
+    const reject = () => {
+      throw new Error('There is no memory left.')
+    }
+    await expect(store.loadChain(OWNER, last.id, reject)).rejects.toThrow('no memory left')
   })
 
   test('loadChain resolves to null for an unknown turn', async () => {

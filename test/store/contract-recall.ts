@@ -1,4 +1,5 @@
 /** Contract tests for recall on every database: finding turns by the keys in a client's chat. */
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
@@ -60,6 +61,25 @@ export function testRecall(open: OpenEngine, encryption: RowEncryption): void {
   const find = async (keys: Partial<RecallKeys>): Promise<readonly string[]> =>
     (await recall.findTurns(keysOf(keys))).turns.map(({ id }) => id).toSorted()
   const idsOf = (...turns: readonly NewTurn[]) => turns.map(({ id }) => id).toSorted()
+
+  test('findTurns claims the memory of large turns before it reads their items, and returns the same as for small ones (C158)', async () => {
+    const large = randomBytes(600_000).toString('hex')
+    const turns: NewTurn[] = []
+    for (let at = 0; at < 5; at++) turns.push(await storeTurn({ input: [user(`${at}${large}`)] }))
+    const turnIds = turns.map(({ id }) => id)
+    const keys = { tenant, user: null, turnIds, callIds: [], fingerprints: [] }
+    const reject = () => {
+      throw new Error('There is no memory left.')
+    }
+    await expect(recall.findTurns(keys, reject)).rejects.toThrow('no memory left')
+    const claimed: number[] = []
+    const found = await recall.findTurns(keys, ({ bytes }) => void claimed.push(bytes))
+    expect(claimed).toHaveLength(1)
+    expect(claimed[0]).toBeGreaterThan(4_000_000)
+    const inputs = new Map(found.turns.map(({ id, input, output }) => [id, { input, output }]))
+    for (const { id, input } of turns)
+      expect(inputs.get(id)).toMatchObject({ input, output: [assistant(id)] })
+  })
 
   describe('search for the turns of a chat with findTurns', () => {
     test('findTurns returns a turn that any of its keys matches, once and as it was recorded (C109)', async () => {

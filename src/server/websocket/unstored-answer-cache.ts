@@ -52,9 +52,9 @@ export function createUnstoredAnswerCache(
       return {
         store: {
           ...store,
-          async loadChain(owner, turnId) {
+          async loadChain(owner, turnId, claimMemory) {
             const cached = find(turnId)
-            return cached === null ? store.loadChain(owner, turnId) : [cached]
+            return cached === null ? store.loadChain(owner, turnId, claimMemory) : [cached]
           },
           openTurn(turn) {
             previous = turn.parent

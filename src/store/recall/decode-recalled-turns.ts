@@ -14,7 +14,7 @@ import {
 import type { RecallCache, RecalledItems } from './recall-cache.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 import type { RowReader } from '../encryption/decrypt-rows.ts'
-import type { SizedTurn } from './limit-recalled-turns.ts'
+import type { SizedTurn } from '../turns/read-items-in-slices.ts'
 
 type RecalledTurnRow = Pick<TurnRow, (typeof RECALLED_COLUMNS)[number]>
 
@@ -50,6 +50,7 @@ export type RecallSearchRow =
   | { readonly side: null }
 
 export interface FoundTurnRow extends SizedTurn {
+  readonly id: string
   readonly row: RecalledTurnRow
 }
 

@@ -6,18 +6,14 @@
  * begins with the same turn in many requests. A single turn that is larger than the limit is left
  * out, and the other turns stay.
  */
+import { sumBytes, type SizedTurn } from '../turns/read-items-in-slices.ts'
 import {
   MAX_RECALLED_BYTES,
   MAX_RECALLED_TURNS,
   STEPS_PER_LIMIT,
 } from './recall-store-interface.ts'
 
-export interface SizedTurn {
-  readonly id: string
-  readonly bytes: number
-}
-
-export function limitRecalledTurns<Turn extends SizedTurn>(
+export function limitRecalledTurns<Turn extends SizedTurn & { readonly id: string }>(
   turns: readonly Turn[],
 ): readonly Turn[] {
   if (turns.length <= MAX_RECALLED_TURNS && sumBytes(turns) <= MAX_RECALLED_BYTES) return turns
@@ -32,12 +28,6 @@ export function limitRecalledTurns<Turn extends SizedTurn>(
     bytesSoFar += bytes
     return bytesSoFar - bytes >= from
   })
-}
-
-function sumBytes(turns: readonly SizedTurn[]): number {
-  let sum = 0
-  for (const { bytes } of turns) sum += bytes
-  return sum
 }
 
 /**

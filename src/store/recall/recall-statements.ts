@@ -13,13 +13,10 @@ import {
 import type { Engine } from '../database/engine-interface.ts'
 import { isInJsonList, selectJsonList } from '../database/json-list-parameter.ts'
 import { isTurnOfOwner, TURN_TENANT, type OwnerKey } from '../owner.ts'
-import { TURN_SIZE_BYTES } from '../turns/turn-statements.ts'
+import { MAX_BYTES_AT_ONCE } from '../turns/read-items-in-slices.ts'
+import { countItemsOfTurns, STORED_SIZE_BYTES, type TurnIdList } from '../turns/turn-statements.ts'
 import { RECALLED_COLUMNS } from './decode-recalled-turns.ts'
-import {
-  MAX_TURNS_PER_KEY,
-  MAX_RECALLED_BYTES,
-  MAX_RECALLED_TURNS,
-} from './recall-store-interface.ts'
+import { MAX_TURNS_PER_KEY, MAX_RECALLED_TURNS } from './recall-store-interface.ts'
 
 /** The keys of a search, encoded as JSON lists. */
 export interface RecallSearch extends OwnerKey {
@@ -28,11 +25,6 @@ export interface RecallSearch extends OwnerKey {
   readonly fingerprints: string
   /** Ids of turns whose items are cached, so that the search does not return them. */
   readonly cachedTurnIds: string
-}
-
-export interface RecalledItemLookup {
-  /** A JSON list of ids. */
-  readonly turnIds: string
 }
 
 export interface TurnTouch {
@@ -47,8 +39,9 @@ export function createRecallStatements(language: Engine['language']) {
   return {
     /** Returns a `RecallSearchRow` for each turn, and one for each of its items. */
     searchTurns: compile<RecallSearch>('recalled', (slot) => searchTurns(language, slot)),
-    selectItems: compile<RecalledItemLookup>('recalled-items', (slot) =>
-      selectItems(language, slot),
+    selectItems: compile<TurnIdList>('recalled-items', (slot) => selectItems(language, slot)),
+    countItems: compile<TurnIdList>('count-recalled-items', (slot) =>
+      countItemsOfTurns(language, slot),
     ),
     touchTurns: compile<TurnTouch>('touch-turns', (slot) => touchTurns(language, slot)),
   }
@@ -56,10 +49,12 @@ export function createRecallStatements(language: Engine['language']) {
 
 /**
  * Selects turns and their items in one statement, because finding the turns is most of the work.
- * Selects no items if the turns exceed a limit. Outer joins make planners start with the found
+ * Selects no items if the turns exceed a limit, or are too large to be read at once. Outer joins make planners start with the found
  * turns. A turn without items returns a row of nulls.
  */
 function searchTurns(language: Engine['language'], slot: ParameterSlot<RecallSearch>): SqlFragment {
+  const cachedTurnIds = selectJsonList(language, slot('cachedTurnIds'))
+  const isNotCached = sql`found.id not in (select wanted.value from ${cachedTurnIds})`
   return sql`with recursive named(id) as (
       select wanted.value from ${selectJsonList(language, slot('turnIds'))}
       where ${isFindable(sql`wanted.value`, slot)}
@@ -73,15 +68,16 @@ function searchTurns(language: Engine['language'], slot: ParameterSlot<RecallSea
       select (select turns.parent from turns where turns.id = with_starts.id) from with_starts
       where ${continuesParent(sql`with_starts.id`, slot)}
     ), found(id, bytes, body) as materialized (
-      select turns.id, cast(coalesce(turns.bytes, ${TURN_SIZE_BYTES}) as bigint), ${buildTurnJson(language)}
+      select turns.id, ${STORED_SIZE_BYTES}, ${buildTurnJson(language)}
       from with_starts left join turns on turns.id = with_starts.id where with_starts.id is not null
     )
     select found.id as turn_id, 'turn' as side, found.bytes as position, found.body from found
     union all
     select items.turn_id, items.side, items.position, items.body
     from found left join items on items.turn_id = found.id and items.hidden = 0
-    where found.id not in (select wanted.value from ${selectJsonList(language, slot('cachedTurnIds'))})
-    and (select sum(found.bytes) from found) <= ${sql.lit(MAX_RECALLED_BYTES)}
+    where ${isNotCached}
+    and (select coalesce(sum(found.bytes), 0) from found where ${isNotCached})
+      <= ${sql.lit(MAX_BYTES_AT_ONCE)}
     and (select count(*) from found) <= ${sql.lit(MAX_RECALLED_TURNS)}`
 }
 
@@ -106,10 +102,7 @@ function buildTurnJson(language: Engine['language']): SqlFragment {
 }
 
 /** Selects the items of the turns, as rows of the same form as those of a search. */
-function selectItems(
-  language: Engine['language'],
-  slot: ParameterSlot<RecalledItemLookup>,
-): SqlFragment {
+function selectItems(language: Engine['language'], slot: ParameterSlot<TurnIdList>): SqlFragment {
   const turnIds = slot('turnIds')
   return sql`select items.turn_id, items.side, items.position, items.body
     from ${selectJsonList(language, turnIds)}

@@ -4,14 +4,16 @@
  * others do not even change how long a search takes.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
+import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 
 export interface RecallStore {
   /**
    * Returns the turns that a key matches, up to the limits below, in any order and with a constant
-   * number of queries. If a returned turn has no new input, also returns its parent. Leaves out
+   * number of queries unless they are large: `claimMemory` is called before these are read, in several
+   * queries. If a returned turn has no new input, also returns its parent. Leaves out
    * hidden items, and turns that are queued, deleted or without an answer.
    */
-  readonly findTurns: (keys: RecallKeys) => Promise<FoundTurns>
+  readonly findTurns: (keys: RecallKeys, claimMemory?: ClaimMemory) => Promise<FoundTurns>
   /** Sets the turns' time of last use, on which expiry depends. */
   readonly touchTurns: (tenant: string, turnIds: readonly string[], nowMs: number) => Promise<void>
 }

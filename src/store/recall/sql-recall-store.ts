@@ -22,10 +22,18 @@ import {
 import {
   splitSearchRows,
   decodeRecalledTurns,
+  type FoundTurnRow,
   type RecallSearchRow,
 } from './decode-recalled-turns.ts'
 import { NO_ENCRYPTION, decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
-import { limitRecalledTurns, type SizedTurn } from './limit-recalled-turns.ts'
+import { limitRecalledTurns } from './limit-recalled-turns.ts'
+import type { ItemBodyRow } from '../turns/decode-turn-rows.ts'
+import {
+  claimItemMemory,
+  MAX_BYTES_AT_ONCE,
+  readInSlices,
+  sumBytes,
+} from '../turns/read-items-in-slices.ts'
 
 export function createRecallStore(
   engine: Engine,
@@ -36,14 +44,14 @@ export function createRecallStore(
   const cache = createRecallCache(MAX_CACHED_CHARS)
   const readRows = async (query: SqlQuery): Promise<readonly RecallSearchRow[]> =>
     ((await engine.read([query]))[0] ?? []) as readonly RecallSearchRow[]
-  /**
-   * Reads the items of turns in a second query. Used if a limit has excluded turns, because the
-   * search then returns no items.
-   */
-  const readItems = async (turnIds: readonly string[]) =>
-    splitSearchRows(await readRows(sql.selectItems({ turnIds: encodeKeyList(turnIds) }))).items
+  const readItems = async (turns: readonly FoundTurnRow[]) =>
+    splitSearchRows(await readRows(sql.selectItems({ turnIds: encodeIds(turns) }))).items
+  const countItems = async (turns: readonly FoundTurnRow[]): Promise<number> => {
+    const [[row] = []] = await engine.read([sql.countItems({ turnIds: encodeIds(turns) })])
+    return (row as { readonly items: number }).items
+  }
   return {
-    async findTurns(keys) {
+    async findTurns(keys, claimMemory = () => undefined) {
       if (keys.turnIds.length + keys.callIds.length + keys.fingerprints.length === 0)
         return NO_TURNS_FOUND
       const cachedItems = cache.find(
@@ -53,14 +61,28 @@ export function createRecallStore(
       const search = encodeSearch(keys, encodeKeyList([...cachedItems.keys()]))
       const found = splitSearchRows(await readRows(sql.searchTurns(search)))
       const turns = limitRecalledTurns(found.turns)
-      const items =
-        turns === found.turns
-          ? found.items
-          : await readItems(turns.flatMap(({ id }) => (cachedItems.has(id) ? [] : [id])))
-      const restoredItems = await restoreRowMedia(engine, media, search.tenant, items, encryption)
-      const decodedTurns = decryptRows(encryption, search.tenant, (reader) =>
-        decodeRecalledTurns(turns, restoredItems, { cache, cachedItems }, reader),
-      )
+      const decode = async (slice: readonly FoundTurnRow[], items: readonly ItemBodyRow[]) => {
+        const restored = await restoreRowMedia(engine, media, search.tenant, items, encryption)
+        return decryptRows(encryption, search.tenant, (reader) =>
+          decodeRecalledTurns(slice, restored, { cache, cachedItems }, reader),
+        )
+      }
+      const readTurns = turns.filter(({ id }) => !cachedItems.has(id))
+      // The search returns no items if they exceed a limit, or are too large to be read at once.
+      const hasItems = turns === found.turns && sumBytes(readTurns) <= MAX_BYTES_AT_ONCE
+      const count = hasItems ? found.items.length : await countItems(readTurns)
+      claimItemMemory(sumBytes(readTurns), count, claimMemory)
+      const decodedTurns = hasItems
+        ? await decode(turns, found.items)
+        : [
+            ...(await decode(
+              turns.filter(({ id }) => cachedItems.has(id)),
+              [],
+            )),
+            ...(await readInSlices(readTurns, async (slice) =>
+              decode(slice, await readItems(slice)),
+            )),
+          ]
       return { turns: decodedTurns, excludedTurnIds: findExcludedIds(keys, found.turns, turns) }
     },
     async touchTurns(tenant, turnIds, nowMs) {
@@ -75,8 +97,8 @@ export function createRecallStore(
 /** Returns the ids of requested or found turns that the limits exclude. Usually there are none. */
 function findExcludedIds(
   { turnIds }: RecallKeys,
-  found: readonly SizedTurn[],
-  includedTurns: readonly SizedTurn[],
+  found: readonly FoundTurnRow[],
+  includedTurns: readonly FoundTurnRow[],
 ): ReadonlySet<string> {
   const skippedKeys = turnIds.slice(0, turnIds.length - limitKeys(turnIds).length)
   if (includedTurns === found) return new Set(skippedKeys)
@@ -114,6 +136,10 @@ function limitKeys(keys: readonly string[]): readonly string[] {
   return keys.length <= MAX_RECALL_KEYS
     ? keys
     : keys.slice(Math.ceil(keys.length / step) * step - MAX_RECALL_KEYS)
+}
+
+function encodeIds(turns: readonly FoundTurnRow[]): string {
+  return JSON.stringify(turns.map(({ id }) => id))
 }
 
 /** Encodes a list of keys. Invalid keys (`null`) find nothing and are left out. */

@@ -28,17 +28,34 @@ export function decodeTurnChain(
   items: readonly ItemBodyRow[],
   reader: RowReader,
 ): readonly StoredTurn[] {
-  const sides = groupItemRows(items)
+  return decodeOrderedTurns(orderChain(lastTurnId, turns), items, {}, reader)
+}
+
+export function orderChain<Row extends Pick<TurnRow, 'id' | 'parent'>>(
+  lastTurnId: string,
+  turns: readonly Row[],
+): readonly Row[] {
   const remaining = new Map(turns.map((turn) => [turn.id, turn]))
-  const path: TurnRow[] = []
+  const path: Row[] = []
   for (let row = remaining.get(lastTurnId); row !== undefined;) {
     remaining.delete(row.id)
     path.push(row)
     row = row.parent === null ? undefined : remaining.get(row.parent)
   }
+  return path.toReversed()
+}
+
+/** Decodes consecutive turns of a chain. `parentRequest`: the request of the turn before them. */
+export function decodeOrderedTurns(
+  turns: readonly TurnRow[],
+  items: readonly ItemBodyRow[],
+  parentRequest: JsonObject,
+  reader: RowReader,
+): readonly StoredTurn[] {
+  const sides = groupItemRows(items)
   const chain: StoredTurn[] = []
-  for (const row of path.toReversed()) {
-    const request = decodeRequest(row, chain.at(-1)?.request ?? {}, reader)
+  for (const row of turns) {
+    const request = decodeRequest(row, chain.at(-1)?.request ?? parentRequest, reader)
     chain.push(decodeTurn(row, request, sides.get(row.id) ?? NO_ITEMS, reader))
   }
   return chain

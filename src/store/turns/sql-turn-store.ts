@@ -3,7 +3,7 @@
  * `loadChain` takes two if items contain media, and `openTurn` two if it inserts no turn. Database
  * errors are passed on, except that of a deleted turn.
  */
-import { isObject } from '../../core/json/json.ts'
+import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { createStoreUnavailableError, GatewayError } from '../../core/errors/gateway-error.ts'
 import { encodeColumnText } from '../database/encode-column-text.ts'
 import {
@@ -14,7 +14,7 @@ import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { encodeOwnedRowKey } from '../owner.ts'
 import { buildMediaInserts, restoreRowMedia } from '../media/encode-and-restore-media-rows.ts'
-import { decodeTurnChain, type ItemBodyRow } from './decode-turn-rows.ts'
+import { decodeOrderedTurns, orderChain, type ItemBodyRow } from './decode-turn-rows.ts'
 import {
   encodeTurnEnding,
   encodeInputItems,
@@ -28,8 +28,10 @@ import {
   MAX_CHAIN_ITEMS,
   MAX_CHAIN_TURNS,
   MAX_ITEM_ROWS,
+  type TurnIdList,
   type TurnStatements,
 } from './turn-statements.ts'
+import { claimItemMemory, readInSlices, sumBytes, type SizedTurn } from './read-items-in-slices.ts'
 import type { NewTurn, TurnStore, TurnEnding } from './turn-store-interface.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 import { NO_ENCRYPTION, decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
@@ -43,6 +45,18 @@ export function createTurnStore(
   const { cipher } = encryption
   const sql = createTurnStatements(engine.language)
   const conversations = createConversationStatements(engine.language)
+  const readOfTurns = async (
+    query: (list: TurnIdList) => SqlQuery,
+    turns: readonly TurnRow[],
+  ): Promise<SqlRows> => {
+    const turnIds = JSON.stringify(turns.map(({ id }) => id))
+    return (await engine.read([query({ turnIds })]))[0] ?? []
+  }
+  const readItems = (turns: readonly TurnRow[]) => readOfTurns(sql.itemsOfTurns, turns)
+  const countItems = async (turns: readonly TurnRow[]): Promise<number> => {
+    const [row] = await readOfTurns(sql.countItemsOfTurns, turns)
+    return (row as { readonly items: number }).items
+  }
   return {
     async openTurn(turn) {
       // Does not wait for the disk, because the first token of the answer waits for this write. The
@@ -66,19 +80,29 @@ export function createTurnStore(
       const written = await engine.write(queries).catch(ignoreDeletedTurn)
       return (written[items.length] ?? []).length > 0
     },
-    async loadChain(owner, turnId) {
+    async loadChain(owner, turnId, claimMemory = () => undefined) {
       const key = encodeOwnedRowKey(owner, turnId)
       // Reads turns first: if a turn has ended by then, all of its items are stored.
       const [turns = [], items = []] = await engine.read([sql.chainTurns(key), sql.chainItems(key)])
       if (turns.length === 0) return null
-      if (turns.length > MAX_CHAIN_TURNS || items.length > MAX_CHAIN_ITEMS)
-        throw createChainTooLongError()
-      const itemRows = items as readonly ItemBodyRow[]
-      const { tenant } = key
-      const restoredItems = await restoreRowMedia(engine, sql.media, tenant, itemRows, encryption)
-      return decryptRows(encryption, tenant, (rows) =>
-        decodeTurnChain(key.id, turns as readonly TurnRow[], restoredItems, rows),
-      )
+      const path = orderChain(key.id, turns as readonly SizedTurnRow[])
+      const count = items.length > 0 ? items.length : await countItems(path)
+      if (path.length > MAX_CHAIN_TURNS || count > MAX_CHAIN_ITEMS) throw createChainTooLongError()
+      claimItemMemory(sumBytes(path), count, claimMemory)
+      let parentRequest: JsonObject = {}
+      const decode = async (slice: readonly TurnRow[], rows: SqlRows) => {
+        const itemRows = rows as readonly ItemBodyRow[]
+        const restored = await restoreRowMedia(engine, sql.media, key.tenant, itemRows, encryption)
+        const decoded = decryptRows(encryption, key.tenant, (reader) =>
+          decodeOrderedTurns(slice, restored, parentRequest, reader),
+        )
+        parentRequest = decoded.at(-1)?.request ?? parentRequest
+        return decoded
+      }
+      // The statement returns no items if they are too large to be read at once.
+      return items.length > 0
+        ? decode(path, items)
+        : readInSlices(path, async (slice) => decode(slice, await readItems(slice)))
     },
     async ping() {
       await engine.read([sql.ping(null)])
@@ -86,6 +110,9 @@ export function createTurnStore(
     close: engine.close,
   }
 }
+
+/** A turn of a chain with its size, which is computed if its column `bytes` is empty. */
+type SizedTurnRow = TurnRow & SizedTurn
 
 interface TurnWriter {
   readonly engine: Engine

@@ -10,6 +10,7 @@ import {
   type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
+import { selectJsonList } from '../database/json-list-parameter.ts'
 import {
   ITEM_COLUMNS,
   TURN_COLUMNS,
@@ -25,6 +26,7 @@ import { createMediaStatements } from '../media/media-statements.ts'
 import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey } from '../owner.ts'
 import { ITEM_OVERHEAD_BYTES } from '../recall/recall-store-interface.ts'
 import type { TurnRowEnding } from './encode-turn-rows.ts'
+import { MAX_BYTES_AT_ONCE } from './read-items-in-slices.ts'
 
 /**
  * Maximum number of rows in one insert: D1 binds at most 100 parameters in a statement, and each
@@ -49,6 +51,9 @@ export const TURN_SIZE_BYTES = sql`(
     select coalesce(sum(media.chars), 0) from media_uses
     join media on media.id = media_uses.media_id where media_uses.turn_id = turns.id)`
 
+/** The size of a turn; computed for unfinished turns and for turns that are older than the column. */
+export const STORED_SIZE_BYTES = sql`cast(coalesce(turns.bytes, ${TURN_SIZE_BYTES}) as bigint)`
+
 export type TurnStatements = ReturnType<typeof createTurnStatements>
 
 export function createTurnStatements(language: Engine['language']) {
@@ -71,6 +76,13 @@ export function createTurnStatements(language: Engine['language']) {
     endTurn: compile('end-turn', endTurn),
     chainTurns: compile('chain-turns', selectChainTurns),
     chainItems: compile('chain-items', selectChainItems),
+    countItemsOfTurns: compile<TurnIdList>('count-items-of-turns', (slot) =>
+      countItemsOfTurns(language, slot),
+    ),
+    /** Returns the items of turns that the caller has found to be the owner's. */
+    itemsOfTurns: compile<TurnIdList>('items-of-turns', (slot) =>
+      selectItemsOfTurns(language, slot),
+    ),
     media: createMediaStatements(language),
     ping: compile<null>('ping', () => sql`select 1 as pong`),
   }
@@ -150,18 +162,44 @@ function endTurn(slot: ParameterSlot<TurnRowEnding>): SqlFragment {
 /** Selects the turns of a chain unsorted; the caller orders them by their parents. */
 function selectChainTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   const columns = TURN_COLUMNS.map((name) => sql.ref(`turns.${name}`))
-  return sql`${withChain(slot)} select ${sql.join(columns)}
+  return sql`${withChain(slot)} select ${sql.join(columns)}, chain.bytes
     from chain join turns on turns.id = chain.id limit ${sql.lit(MAX_CHAIN_TURNS + 1)}`
 }
 
+const CHAIN_ITEM_COLUMNS = sql`items.turn_id, items.side, items.position, items.body, items.hidden`
+
 /**
- * Selects the items of a chain unsorted: the database would sort complete rows with long bodies,
- * but the caller sorts only positions.
+ * Selects the items of a chain, unless they are too large to be read at once. They are unsorted: the
+ * database would sort complete rows with long bodies, but the caller sorts only positions.
  */
 function selectChainItems(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  return sql`${withChain(slot)}
-    select items.turn_id, items.side, items.position, items.body, items.hidden
-    from chain join items on items.turn_id = chain.id limit ${sql.lit(MAX_CHAIN_ITEMS + 1)}`
+  return sql`${withChain(slot)} select ${CHAIN_ITEM_COLUMNS}
+    from chain join items on items.turn_id = chain.id
+    where (select sum(chain.bytes) from chain) <= ${sql.lit(MAX_BYTES_AT_ONCE)}
+    limit ${sql.lit(MAX_CHAIN_ITEMS + 1)}`
+}
+
+export interface TurnIdList {
+  /** A JSON list of ids. */
+  readonly turnIds: string
+}
+
+export function countItemsOfTurns(
+  language: Engine['language'],
+  slot: ParameterSlot<TurnIdList>,
+): SqlFragment {
+  return sql`select count(items.turn_id) as items
+    from ${selectJsonList(language, slot('turnIds'))}
+    left join items on items.turn_id = wanted.value`
+}
+
+function selectItemsOfTurns(
+  language: Engine['language'],
+  slot: ParameterSlot<TurnIdList>,
+): SqlFragment {
+  return sql`select ${CHAIN_ITEM_COLUMNS}
+    from ${selectJsonList(language, slot('turnIds'))}
+    join items on items.turn_id = wanted.value`
 }
 
 /**
@@ -169,11 +207,12 @@ function selectChainItems(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
  * recursion if the parents form a cycle.
  */
 function withChain(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  return sql`with recursive chain(id, parent) as (
-      select turns.id, turns.parent from turns
+  return sql`with recursive chain(id, parent, bytes) as (
+      select turns.id, turns.parent, ${STORED_SIZE_BYTES} from turns
       where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
     union
-      select turns.id, turns.parent from chain join turns on turns.id = chain.parent
+      select turns.id, turns.parent, ${STORED_SIZE_BYTES}
+      from chain join turns on turns.id = chain.parent
       where ${isTurnOfOwner(slot)}
     )`
 }

@@ -6,6 +6,7 @@ import type { Failure, AnswerFinishReason, TokenUsage } from '../../core/stream-
 import type { Item, Origin } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
+import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 
 export interface TurnStore {
   /**
@@ -34,9 +35,14 @@ export interface TurnStore {
   readonly closeTurn: (ending: TurnEnding) => Promise<boolean>
   /**
    * Returns a turn of the owner with its ancestors, oldest first, in a constant number of queries.
-   * Resolves to `null` if the owner has no such turn.
+   * Resolves to `null` if the owner has no such turn. `claimMemory` is called before large items are
+   * loaded; more queries follow then.
    */
-  readonly loadChain: (owner: Caller, turnId: string) => Promise<readonly StoredTurn[] | null>
+  readonly loadChain: (
+    owner: Caller,
+    turnId: string,
+    claimMemory?: ClaimMemory,
+  ) => Promise<readonly StoredTurn[] | null>
   /** Resolves if the database responds. */
   readonly ping: () => Promise<void>
   readonly close: () => Promise<void>

@@ -67,11 +67,9 @@ test('Postgres looks up the turns of a chain by id, even if its statistics are m
       const steps = JSON.stringify(plan)
       expect(steps).not.toContain('Seq Scan')
       const conditions = [...steps.matchAll(/Index Cond: \((.*?)[ =]/g)].map(([, column]) => column)
-      expect(conditions.map((column) => column?.replace('turn_id', 'id'))).toEqual([
-        'id',
-        'id',
-        'id',
-      ])
+      // `turn_id` and `media_id`: the size of an unfinished turn is computed from its items.
+      expect(conditions.length).toBeGreaterThan(2)
+      expect(conditions.filter((column) => !/(^|\.|_)id$/.test(column ?? ''))).toEqual([])
     }
   }
   await expectIds()
