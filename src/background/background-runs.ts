@@ -3,7 +3,6 @@
  * an answer that continues when its client disconnects. The code of each operation is in a file of its own.
  */
 import type { Caller } from '../core/client/caller.ts'
-import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import type { RunWithReplica } from '../store/background-runs/run-store-interface.ts'
@@ -13,15 +12,15 @@ import {
   createActiveRunsOfRequest,
   type ActiveRuns,
 } from './active-runs-and-lease.ts'
-import {
-  type BackgroundAnswerRequest,
-  startBackgroundResponse,
-} from './start-background-response.ts'
+import { answerInRun } from './answer-in-run.ts'
 import { cancelRun } from './cancel-run.ts'
 import { followRun, type FollowRequest } from './follow/follow-run.ts'
+import { answerOnce } from './idempotency/answer-once.ts'
+import { createFirstRequests } from './idempotency/first-requests.ts'
+import type { HashedKey } from './idempotency/idempotency-key.ts'
 import { recoverIfOrphaned, recoverOrphanedRun, type OrphanCheck } from './recover-orphaned-run.ts'
 import { shutDownRuns } from './shut-down-runs.ts'
-import { streamResumableResponse } from './stream-resumable-response.ts'
+import type { BackgroundAnswerRequest } from './start-background-response.ts'
 
 export interface BackgroundRuns {
   /**
@@ -29,6 +28,11 @@ export interface BackgroundRuns {
    * end when its client disconnects.
    */
   readonly answer: (request: BackgroundAnswerRequest) => Promise<Response> | null
+  /**
+   * Answers a request that has an `Idempotency-Key`: requests with the same key get the same answer, which
+   * continues when its client disconnects.
+   */
+  readonly answerOnce: (request: BackgroundAnswerRequest, key: HashedKey) => Promise<Response>
   readonly follow: (follow: FollowRequest) => Promise<Response>
   /** Cancels the run of a response. Resolves to the stored response. */
   readonly cancel: (id: string, caller: Caller) => Promise<JsonObject>
@@ -86,24 +90,11 @@ function createRuns(
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Omit<BackgroundRuns, 'recoverIfOrphaned'> {
+  const firstRequests = createFirstRequests()
   return {
-    answer(request) {
-      const { clientRequest, isResumable } = request
-      if (clientRequest.storage.background)
-        return startBackgroundResponse(request, activeRuns, ports)
-      if (!isResumable || !clientRequest.stream) return null
-      if (clientRequest.storage.store === false) throw createStoreRequiredError()
-      return streamResumableResponse(request, activeRuns, ports)
-    },
+    answer: (request) => answerInRun(request, activeRuns, ports),
+    answerOnce: (request, key) => answerOnce(request, key, { activeRuns, firstRequests }, ports),
     follow: (follow) => followRun(follow, activeRuns, ports),
     cancel: (id, caller) => queryStoreOrThrow(() => cancelRun(id, caller, activeRuns, ports)),
   }
-}
-
-function createStoreRequiredError(): GatewayError {
-  return new GatewayError(
-    'unsupported_parameter',
-    'A stream can only be resumed if the response is stored. Leave out `store: false`, or the header x-backstory-resumable.',
-    { param: 'store' },
-  )
 }

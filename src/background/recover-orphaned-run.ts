@@ -147,16 +147,17 @@ const MAX_RESTART_AGE_MS = 60 * 60 * 1000
 
 /**
  * True for a background run without output that is at most one hour old. Its client does not notice a
- * restart.
+ * restart. False for the run of a request with an `Idempotency-Key`, because it may have been sent already.
  */
 export async function canRestartRun(
   run: RunLogPage,
-  { runs, nowMs }: Ports<'nowMs' | 'runs'>,
+  { idempotency, runs, nowMs }: Ports<'idempotency' | 'nowMs' | 'runs'>,
 ): Promise<boolean> {
   const { turnId, tenant, background, createdAtMs, groups } = run
   if (!background || createdAtMs < nowMs() - MAX_RESTART_AGE_MS || !hasOnlyOpeningEvents(groups))
     return false
-  return (await runs.findStoredPositions(tenant, turnId)).size === 0
+  if ((await runs.findStoredPositions(tenant, turnId)).size > 0) return false
+  return !(await idempotency.isTurnOfKey(turnId))
 }
 
 /** False if another turn was added to the conversation after the orphaned turn was opened. */

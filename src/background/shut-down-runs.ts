@@ -13,7 +13,7 @@ import type { Ports } from '../gateway/dependencies-interface.ts'
 export async function shutDownRuns(
   activeRuns: ProcessActiveRuns,
   graceMs: number,
-  ports: Ports<'log' | 'nowMs' | 'runs' | 'store'>,
+  ports: Ports<'idempotency' | 'log' | 'nowMs' | 'runs' | 'store'>,
 ): Promise<void> {
   await waitForRuns(activeRuns.listLogs(), graceMs)
   // All runs are ended at once, because a run that waits for others might fail meanwhile, e.g. if its
@@ -30,7 +30,7 @@ async function waitForRuns(logs: readonly RunLog[], graceMs: number): Promise<vo
 
 async function endRun(
   { ownedRun, stopWriting }: RunLog,
-  ports: Ports<'log' | 'nowMs' | 'runs' | 'store'>,
+  ports: Ports<'idempotency' | 'log' | 'nowMs' | 'runs' | 'store'>,
 ): Promise<void> {
   try {
     await stopWriting()

@@ -2,7 +2,7 @@
  * Answers a request with `background: true` immediately: with a response object of the status `queued`, or
  * with a stream that begins with such an object. The run continues if the client disconnects.
  */
-import { createAnswerIdentity } from '../gateway/answer-request.ts'
+import { createAnswerIdentity, type AnswerIdentity } from '../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import type { NewTurn } from '../store/turns/turn-store-interface.ts'
@@ -16,6 +16,8 @@ export interface BackgroundAnswerRequest extends RunRequest {
   readonly exchange: HttpExchange
   /** True if the client may resume the stream after a disconnect. */
   readonly isResumable: boolean
+  /** The id and time of the answer; created if undefined. */
+  readonly identity?: AnswerIdentity
 }
 
 export async function startBackgroundResponse(
@@ -25,7 +27,7 @@ export async function startBackgroundResponse(
 ): Promise<Response> {
   const { clientRequest, caller, exchange } = request
   const { tenant, user } = caller
-  const identity = createAnswerIdentity(ports)
+  const identity = request.identity ?? createAnswerIdentity(ports)
   const { turnId } = identity
   const { events, response } = createOpeningEvents(request.dialect, {
     clientRequest,

@@ -20,7 +20,7 @@ export async function streamResumableResponse(
   ports: GatewayDependencies,
 ): Promise<Response> {
   const { caller, exchange } = request
-  const identity = createAnswerIdentity(ports)
+  const identity = request.identity ?? createAnswerIdentity(ports)
   const { turnId } = identity
   const slot = await queryStoreOrThrow(() => activeRuns.openSlot(turnId))
   const storeTurn = (turn: NewTurn) => ports.runs.openRun(turn, null)

@@ -5,7 +5,7 @@
 import type { ClientRequest } from '../core/client-request.ts'
 import type { Caller } from '../core/client/caller.ts'
 import { createStoreUnavailableError, GatewayError } from '../core/errors/gateway-error.ts'
-import { createOutcomeCollector } from '../core/collect-answer-outcome.ts'
+import { createOutcomeCollector, type Outcome } from '../core/collect-answer-outcome.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
 import type { TurnStore } from '../store/turns/turn-store-interface.ts'
 import { routeModel } from '../upstream/accounts-and-model-routing.ts'
@@ -53,6 +53,11 @@ export interface AnswerRequest {
   readonly turnStore?: TurnStore
   /** For a WebSocket: keeps an unstored answer in memory, so that the connection's next request can continue it. */
   readonly recordForConnection?: RecordForConnection
+  /**
+   * For a request with an `Idempotency-Key`: called with the outcome of the answer once its turn is closed. Such an
+   * answer is stored, if that is allowed, even if it has only text, so that a retry receives it.
+   */
+  readonly onSettled?: (outcome: Outcome) => void
 }
 
 /** Options that the client sets with request headers. */
@@ -155,7 +160,12 @@ async function sendAndRespond(
         dialect,
         prepared,
         eventFilters: selectEventFilters(prepared, ports.settings),
-        answerContext: { clientRequest, ...identity, isStored },
+        answerContext: {
+          clientRequest,
+          ...identity,
+          isStored,
+          isRepeatable: request.onSettled !== undefined,
+        },
         fold,
         recorder,
         contextHeader:
@@ -166,6 +176,7 @@ async function sendAndRespond(
         exchange,
         // After a local answer there is nothing to store or summarize, because nothing was sent upstream.
         afterAnswer: localAnswer === null ? listTasks(ports) : [],
+        onSettled: request.onSettled ?? null,
       },
       ports,
     )
@@ -208,7 +219,11 @@ function createRecorder(
     createdAtMs,
     dialect: request.originalRequest.dialect,
   }
-  const recorded = { ...request, recordForConnection: recordForConnection ?? null }
+  const recorded = {
+    ...request,
+    recordForConnection: recordForConnection ?? null,
+    storesEveryAnswer: request.onSettled !== undefined,
+  }
   return chooseRecorder(turn, recorded, ports, exchange.waitUntil)
 }
 

@@ -94,7 +94,7 @@ export function createApp(
   app.get('/healthz', () => Response.json({ status: 'ok' }))
 
   // Routes whose answer a model generates.
-  route('POST', '/chat/completions', (request) => createAnswer(chatDialect, request, null, ports))
+  route('POST', '/chat/completions', (request) => createAnswer(chatDialect, request, runs, ports))
   route('POST', '/responses', (request) => createAnswer(responsesDialect, request, runs, ports))
   route('GET', '/responses', (request) => openWebSocket(request, ports))
 

@@ -8,6 +8,7 @@ import { createConversationStore } from './conversations/sql-conversation-store.
 import { createMemoryLayerStore } from './memory-layers/sql-memory-layer-store.ts'
 import { createFactStore } from './facts/sql-fact-store.ts'
 import { createFetchedMediaStore } from './media/sql-fetched-media-store.ts'
+import { createIdempotencyStore } from './idempotency/sql-idempotency-store.ts'
 import { createRecallStore } from './recall/sql-recall-store.ts'
 import { createExpiryAndDeletionStore } from './deletion/sql-expiry-and-deletion-store.ts'
 import { createUpstreamRequestStore } from './upstream-requests/sql-upstream-request-store.ts'
@@ -18,6 +19,7 @@ import type { MemoryLayerStore } from './memory-layers/memory-layer-store-interf
 import type { FactStore } from './facts/fact-store-interface.ts'
 import type { FetchedMediaStore } from './media/fetched-media-store-interface.ts'
 import type { ExpiryAndDeletionStore } from './deletion/expiry-and-deletion-store-interface.ts'
+import type { IdempotencyStore } from './idempotency/idempotency-store-interface.ts'
 import type { RecallStore } from './recall/recall-store-interface.ts'
 import type { UpstreamRequestStore } from './upstream-requests/upstream-request-store-interface.ts'
 import type { RunStore } from './background-runs/run-store-interface.ts'
@@ -38,6 +40,7 @@ export interface Stores {
   readonly requests: UpstreamRequestStore
   readonly facts: FactStore
   readonly layers: MemoryLayerStore
+  readonly idempotency: IdempotencyStore
 }
 
 export interface StoreOptions {
@@ -67,5 +70,6 @@ export function createStores(
     requests: createUpstreamRequestStore(engine, encryption, texts),
     facts: createFactStore(engine, encryption),
     layers: createMemoryLayerStore(engine, encryption),
+    idempotency: createIdempotencyStore(engine),
   }
 }

@@ -47,6 +47,51 @@ describe.each(HOSTS)('background responses on %s', (_, start) => {
     while (!is(await openai.responses.retrieve(id))) await aMoment()
   }
 
+  describe('requests with an Idempotency-Key (C155)', () => {
+    const bodies = {
+      'chat/completions': (text: string) => ({ messages: [{ role: 'user', content: text }] }),
+      responses: (text: string) => ({ input: text }),
+    } as const
+    const send = (path: keyof typeof bodies, key: string, more = {}, signal?: AbortSignal) =>
+      fetch(`${host.url}/v1/${path}`, {
+        method: 'POST',
+        headers: { ...JSON_BODY, 'idempotency-key': key },
+        body: JSON.stringify({ model: 'demo', ...bodies[path](`/say ${WORDS}`), ...more }),
+        signal: signal ?? null,
+      })
+    const WORDS = 'la '.repeat(100)
+    const readId = async (response: Response) =>
+      /(?:resp_|chatcmpl-)[0-9A-Z]{20}/.exec(await response.text())?.[0]
+
+    test.each([
+      ['chat/completions', false],
+      ['chat/completions', true],
+      ['responses', false],
+      ['responses', true],
+    ] as const)('requests to %s with stream=%s get one answer', async (path, stream) => {
+      const key = `${path} ${stream}`
+      const forms = [{ stream }, { stream }, { stream: !stream }]
+      const answers = await Promise.all(forms.map((more) => send(path, key, more)))
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+      const ids = await Promise.all(answers.map(readId))
+      expect(ids[0]).toBeDefined()
+      expect(new Set(ids).size).toBe(1)
+      expect(await readId(await send(path, key, { stream }))).toBe(ids[0])
+      expect((await send(path, key, { stream, temperature: 0 })).status).toBe(422)
+    })
+
+    test('a retry gets the response whose client has left', async () => {
+      const leave = new AbortController()
+      const more = { stream: true }
+      const first = await send('responses', 'left', more, leave.signal)
+      await first.body?.getReader().read()
+      leave.abort()
+      const frames = decodeFrames(await (await send('responses', 'left', more)).text())
+      expect(responsesFaults(frames)).toEqual([])
+      expect(frames.at(-2)?.data).toContain(WORDS.trim())
+    })
+  })
+
   describe('the life of a background response', () => {
     test('a background response is queued at once and can be polled until it is complete', async () => {
       const queued = await begin('/think Hm.\n/say Hello there')

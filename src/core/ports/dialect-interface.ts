@@ -18,6 +18,11 @@ export interface AnswerContext {
   readonly createdAtMs: number
   /** True if the answer is stored; a response reports this as `store`. */
   readonly isStored: boolean
+  /**
+   * True if other requests with the same `Idempotency-Key` receive the answer too. It then has the gateway's id, even
+   * if it is not stored.
+   */
+  readonly isRepeatable?: boolean
 }
 
 export interface Dialect {

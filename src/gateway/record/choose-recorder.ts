@@ -36,6 +36,8 @@ interface RecordedRequest extends RequestHistory {
   readonly lock: ConversationLock | null
   /** For a WebSocket: keeps an unstored answer in memory, so that the connection can continue it. Null for HTTP. */
   readonly recordForConnection: RecordForConnection | null
+  /** True if an answer of plain text is stored too, because a retry with the same `Idempotency-Key` receives it. */
+  readonly storesEveryAnswer: boolean
 }
 
 /** Creates the recorder of an unstored answer. `itemsBefore`: all items before the answer. */
@@ -43,10 +45,11 @@ export type RecordForConnection = (turn: NewTurn, itemsBefore: readonly Item[]) 
 
 export function chooseRecorder(
   identity: TurnIdentity,
-  { originalRequest, clientRequest, history, lock, recordForConnection }: RecordedRequest,
+  recorded: RecordedRequest,
   ports: TurnWriterPorts & Ports<'archive' | 'settings'>,
   waitUntil: (work: Promise<unknown>) => void,
 ): Recorder {
+  const { originalRequest, clientRequest, history, lock, recordForConnection } = recorded
   const { storage, client, dialect } = originalRequest
   const { parent, recallResult } = history
   const clientAsksToStore = isStorageRequested(originalRequest)
@@ -64,7 +67,11 @@ export function chooseRecorder(
     ...selectRequestPartsToStore(request),
   })
   const plainRule = createUnrequestedStorageRule(client, dialect, ports.settings)
-  const rule = continuesAnswer(recallResult) ? keepCalls(plainRule) : plainRule
+  const rule = recorded.storesEveryAnswer
+    ? keepEverything(plainRule)
+    : continuesAnswer(recallResult)
+      ? keepCalls(plainRule)
+      : plainRule
   const { receivesMarkers } = client
   const writing = { isWorthStoring: rule.isWorthStoring, receivesMarkers }
   const recording = {
@@ -111,6 +118,11 @@ function keepCalls(rule: UnrequestedStorageRule): UnrequestedStorageRule {
     isWorthStoring: (item) =>
       rule.isWorthStoring(item) || readToolCallIdentity(item)?.side === 'call',
   }
+}
+
+/** Makes all items worth storing, and opens the turn when the first item starts. */
+function keepEverything(rule: UnrequestedStorageRule): UnrequestedStorageRule {
+  return { ...rule, isWorthStoring: () => true, mayBecomeWorthStoring: () => true }
 }
 
 /** Adds the thread and parent that recall found. Omits large request fields, because no client retrieves this turn. */

@@ -28,6 +28,8 @@ export interface AnswerToWrite extends ResponseParts {
   readonly caller: Caller
   readonly exchange: HttpExchange
   readonly afterAnswer: readonly AfterAnswerTask[]
+  /** Called with the outcome once the turn is closed; null if no other request waits for it. */
+  readonly onSettled: ((outcome: Outcome) => void) | null
 }
 
 /** Returns the response. Returns an error instead if a non-streamed answer failed. */
@@ -92,13 +94,14 @@ async function sendCompleteAnswer(
 function settleAnswer(
   outcome: Outcome,
   ending: 'finished' | 'cancelled',
-  { answer, answerContext, recorder, caller, exchange, afterAnswer }: AnswerToWrite,
+  { answer, answerContext, recorder, caller, exchange, afterAnswer, onSettled }: AnswerToWrite,
   ports: Ports<'log'>,
 ): Promise<Outcome> {
   const { prepared, listSentRequests = () => [prepared] } = answer
   if (ending === 'finished') logUpstreamFailure(outcome, prepared, ports)
   const metadata = collectAnswerMetadata(prepared, outcome, answer.listSentRequests?.())
   const settled = recorder.settle(outcome, ending, metadata)
+  if (onSettled !== null) void settled.catch(() => outcome).then(onSettled)
   const answered = { prepared, listSentRequests, caller, turnId: answerContext.turnId, recorder }
   runTasksAfterAnswer(afterAnswer, answered, settled, exchange.waitUntil)
   return settled

@@ -42,7 +42,7 @@ export function respondToPreflight(
 }
 
 /**
- * Matches request headers that a web page may send: the gateway's own, and those of OpenAI's SDK in
- * a browser, e.g. `x-stainless-os`.
+ * Matches request headers that a web page may send: the gateway's own, `idempotency-key`, and those
+ * of OpenAI's SDK in a browser, e.g. `x-stainless-os`.
  */
-const ALLOWED_HEADERS = /^(?:x-backstory|x-stainless|openai)-[a-z-]+$/
+const ALLOWED_HEADERS = /^(?:(?:x-backstory|x-stainless|openai)-[a-z-]+|idempotency-key)$/

@@ -1,12 +1,16 @@
 /**
  * `POST /v1/chat/completions` and `POST /v1/responses`: parses the request and hands it to the gateway,
- * or to the background runs if the answer must outlive its client.
+ * or to the background runs if the answer must outlive its client or be given to several requests.
  */
 import { DEFAULT_CLIENT_TRAITS } from '../../core/client/client-traits.ts'
 import type { Dialect } from '../../core/ports/dialect-interface.ts'
 import type { BackgroundRuns } from '../../background/background-runs.ts'
 import { RESUMABLE_HEADER } from '../../background/stream-resumable-response.ts'
 import { EXPLAIN_REQUEST_HEADER } from '../../explain/context-response-header.ts'
+import {
+  hashIdempotencyKey,
+  readIdempotencyKey,
+} from '../../background/idempotency/idempotency-key.ts'
 import { answerRequest, type RequestHeaderOptions } from '../../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { yieldIfLarge } from '../../gateway/request-memory.ts'
@@ -18,11 +22,10 @@ import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { parseJsonBody } from '../parse-json-body.ts'
 import { parseClientRequest } from '../parse-client-request.ts'
 
-/** Answers a request. `runs` is null for a dialect without background answers. */
 export async function createAnswer(
   dialect: Dialect,
   { headers, caller, exchange, memory, readBytes }: AuthenticatedRequest,
-  runs: BackgroundRuns | null,
+  runs: BackgroundRuns,
   ports: GatewayDependencies,
 ): Promise<Response> {
   const options = readRequestOptions(headers)
@@ -30,13 +33,17 @@ export async function createAnswer(
   const body = await parseJsonBody(await readBytes(), { memory, settings })
   const parsed = parseClientRequest(dialect, body, headers, settings)
   await yieldIfLarge(memory)
-  const isResumable = headers.get(RESUMABLE_HEADER) === 'true'
+  const idempotencyKey = readIdempotencyKey(headers)
+  // Only responses have event logs, from which a stream can be resumed.
+  const isResumable = dialect.name === 'responses' && headers.get(RESUMABLE_HEADER) === 'true'
   // An answer that outlives its client is not adapted to this client, because any client may read
   // it later.
-  const outlivesClient = isResumable || parsed.storage.background
+  const outlivesClient = isResumable || parsed.storage.background || idempotencyKey !== null
   const clientRequest = outlivesClient ? { ...parsed, client: DEFAULT_CLIENT_TRAITS } : parsed
   const request = { dialect, clientRequest, caller, exchange, memory, options, isResumable }
-  return runs?.answer(request) ?? answerRequest(request, ports)
+  if (idempotencyKey !== null)
+    return runs.answerOnce(request, hashIdempotencyKey(idempotencyKey, request))
+  return runs.answer(request) ?? answerRequest(request, ports)
 }
 
 function readRequestOptions(headers: Headers): RequestHeaderOptions {

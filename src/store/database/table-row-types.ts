@@ -190,3 +190,15 @@ const FACTS = {
 } as const
 export type FactRow = RowOf<typeof FACTS>
 export const FACT_COLUMNS = listColumns(FACTS)
+
+const IDEMPOTENCY_KEYS = {
+  id: 'text',
+  tenant: 'text',
+  user_id: 'text?',
+  fingerprint: 'text',
+  turn_id: 'text',
+  owner: 'text?',
+  created_at: 'number',
+} as const
+export type IdempotencyKeyRow = RowOf<typeof IDEMPOTENCY_KEYS>
+export const IDEMPOTENCY_KEY_COLUMNS = listColumns(IDEMPOTENCY_KEYS)

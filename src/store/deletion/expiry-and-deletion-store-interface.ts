@@ -7,8 +7,8 @@ export interface ExpiryAndDeletionStore {
    * Deletes the expired turns of one page, beginning with the latest. Skips turns that a later
    * turn, a conversation or an unfinished run needs. Also deletes those ancestors of a deleted turn
    * that are expired or marked as deleted, unless another turn or a conversation needs them. Also
-   * deletes unused summaries and memory layers and, if `chats` is `all`, unused facts and fetched
-   * media.
+   * deletes unused summaries and memory layers, expired idempotency keys and, if `chats` is `all`,
+   * unused facts and fetched media.
    */
   readonly expireTurns: (expiry: ExpiryPageRequest) => Promise<ExpiryResult>
   /**

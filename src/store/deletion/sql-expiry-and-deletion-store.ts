@@ -16,6 +16,7 @@ import {
 } from './expiry-and-deletion-statements.ts'
 import { getDeletionLocks, writeAfterLock } from './deletion-locks.ts'
 import { createDeletionLogStatements } from './deletion-log-statements.ts'
+import { createIdempotencyStatements } from '../idempotency/idempotency-statements.ts'
 import { createMemoryLayerStatements } from '../memory-layers/memory-layer-statements.ts'
 import type {
   ExpiryAndDeletionStore,
@@ -33,7 +34,7 @@ import type { TurnRow } from '../database/table-row-types.ts'
 
 export function createExpiryAndDeletionStore(engine: Engine): ExpiryAndDeletionStore {
   const sql = createStatements(engine.language)
-  const { deletion, deletionLog, mediaRelease, summaries, facts, layers } = sql
+  const { deletion, deletionLog, mediaRelease, summaries, facts, layers, idempotency } = sql
   return {
     async expireTurns(expiry) {
       const [unused = [], , , removed = []] = await engine.write(
@@ -65,6 +66,7 @@ export function createExpiryAndDeletionStore(engine: Engine): ExpiryAndDeletionS
           summaries.removeOfUser(key),
           facts.removeOfUser(key),
           layers.removeOfUser(key),
+          idempotency.removeOfUser(key),
           ...buildReleaseQueries(mediaRelease.ofUser, key),
           deletion.removeConversations(key),
           ...buildDeletionQueries(deletion.ofUser, key),
@@ -84,6 +86,7 @@ function createStatements(language: Engine['language']) {
     summaries: createSummaryStatements(language),
     facts: createFactStatements(language),
     layers: createMemoryLayerStatements(language),
+    idempotency: createIdempotencyStatements(language),
   }
 }
 
@@ -92,7 +95,7 @@ function createStatements(language: Engine['language']) {
  * the fourth the deleted turns.
  */
 function buildExpiryQueries(
-  { deletion, deletionLog, mediaRelease, summaries, facts, layers }: Statements,
+  { deletion, deletionLog, mediaRelease, summaries, facts, layers, idempotency }: Statements,
   { chats, unusedSinceMs, nowMs, after, limit }: ExpiryPageRequest,
 ): readonly SqlQuery[] {
   const [afterMs, afterId] = [
@@ -117,7 +120,9 @@ function buildExpiryQueries(
     ...buildSweepQueries(mediaRelease),
     ...(after === null ? [facts.removeExpired({ nowMs, limit })] : []),
     ...(chats === 'all' ? [facts.removeUnused({ unusedSinceMs, limit })] : []),
-    ...(after === null ? [deletionLog.removeOldEntries({ nowMs })] : []),
+    ...(after === null
+      ? [deletionLog.removeOldEntries({ nowMs }), idempotency.removeExpired({ nowMs })]
+      : []),
   ]
 }
 

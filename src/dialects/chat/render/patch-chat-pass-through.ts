@@ -18,8 +18,9 @@ import { fillStreamToolCallIds, fillAnswerToolCallIds } from './fill-tool-call-i
 import { renderStreamError } from './render-stream-error.ts'
 
 export function createChatPassThroughPatcher(answerContext: AnswerContext): PassThroughPatcher {
-  /** The gateway's id; `null` for an answer that is not stored, which keeps the upstream's id. */
-  const id = answerContext.isStored ? completionId(answerContext.turnId) : null
+  const { isStored, isRepeatable, turnId } = answerContext
+  /** The gateway's id; `null` for an answer that cannot be read again, which keeps the upstream's id. */
+  const id = isStored || isRepeatable === true ? completionId(turnId) : null
   const parse = createCachingMessageParser()
   /** The replacements of the upstream's id; empty until a message has contained that id. */
   let knownReplacements: readonly IdReplacement[] = []

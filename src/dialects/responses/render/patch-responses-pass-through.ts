@@ -105,14 +105,15 @@ interface StreamProgress {
 
 /**
  * Creates a function that patches response objects. The response object of an answer that is not
- * stored keeps the upstream's id, and gets no empty value, such as `metadata: {}`, for a field that
- * the upstream omitted.
+ * stored keeps the upstream's id, unless other requests receive the answer too, and gets no empty
+ * value, such as `metadata: {}`, for a field that the upstream omitted.
  */
 function createResponsePatcher(answerContext: AnswerContext): (response: JsonObject) => JsonObject {
-  const { isStored, turnId } = answerContext
+  const { isStored, isRepeatable, turnId } = answerContext
+  const hasOwnId = isStored || isRepeatable === true
   const gatewayFields = Object.entries({
     ...renderGatewayFields(answerContext),
-    ...(isStored ? { id: responseId(turnId) } : {}),
+    ...(hasOwnId ? { id: responseId(turnId) } : {}),
   })
   return (response) => {
     const changes = gatewayFields.filter(([name, value]) => {

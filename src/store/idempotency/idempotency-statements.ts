@@ -1,0 +1,62 @@
+/** SQL for idempotency keys. */
+import { sql } from 'kysely'
+import {
+  createStatementCompiler,
+  type ParameterSlot,
+  type SqlFragment,
+} from '../database/compile-statement.ts'
+import type { Engine } from '../database/engine-interface.ts'
+import { IDEMPOTENCY_KEY_COLUMNS, type IdempotencyKeyRow } from '../database/table-row-types.ts'
+import type { UserKey } from '../deletion/expiry-and-deletion-statements.ts'
+import { KEY_LIFETIME_MS } from './idempotency-store-interface.ts'
+
+type ClaimKey = Pick<IdempotencyKeyRow, 'id' | 'turn_id'>
+
+export function createIdempotencyStatements(language: Engine['language']) {
+  const compile = createStatementCompiler(language)
+  return {
+    /** Returns a row only if the key was free, if its claim is expired, or if the claim is this one. */
+    insertClaim: compile('claim-idempotency-key', insertClaim),
+    selectClaim: compile<Pick<IdempotencyKeyRow, 'id'>>(
+      'select-idempotency-key',
+      (slot) => sql`select claims.fingerprint, claims.turn_id, claims.owner, replicas.alive_until
+        from idempotency_keys claims left join replicas on replicas.id = claims.owner
+        where claims.id = ${slot('id')}`,
+    ),
+    useUp: compile<ClaimKey>(
+      'use-up-idempotency-key',
+      (slot) => sql`update idempotency_keys set owner = null
+        where id = ${slot('id')} and turn_id = ${slot('turn_id')}`,
+    ),
+    release: compile<ClaimKey>(
+      'release-idempotency-key',
+      (slot) => sql`delete from idempotency_keys
+        where id = ${slot('id')} and turn_id = ${slot('turn_id')}`,
+    ),
+    selectByTurn: compile<Pick<IdempotencyKeyRow, 'turn_id'>>(
+      'idempotency-key-of-turn',
+      (slot) => sql`select 1 from idempotency_keys where turn_id = ${slot('turn_id')} limit 1`,
+    ),
+    removeExpired: compile<{ readonly nowMs: number }>(
+      'remove-expired-idempotency-keys',
+      (slot) => sql`delete from idempotency_keys
+        where created_at <= ${slot(({ nowMs }) => nowMs - KEY_LIFETIME_MS)}`,
+    ),
+    removeOfUser: compile<UserKey>(
+      'remove-idempotency-keys-of-user',
+      (slot) => sql`delete from idempotency_keys
+        where tenant = ${slot('tenant')} and user_id = ${slot('user')}`,
+    ),
+  }
+}
+
+function insertClaim(slot: ParameterSlot<IdempotencyKeyRow>): SqlFragment {
+  const columns = IDEMPOTENCY_KEY_COLUMNS.map((name) => sql.ref(name))
+  const values = IDEMPOTENCY_KEY_COLUMNS.map((name) => slot(name))
+  return sql`insert into idempotency_keys (${sql.join(columns)}) values (${sql.join(values)})
+    on conflict (id) do update set fingerprint = excluded.fingerprint,
+      turn_id = excluded.turn_id, owner = excluded.owner, created_at = excluded.created_at
+    where idempotency_keys.created_at <= ${slot(({ created_at }) => created_at - KEY_LIFETIME_MS)}
+      or idempotency_keys.turn_id = excluded.turn_id
+    returning id`
+}

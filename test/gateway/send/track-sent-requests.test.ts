@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
+import { trackSentRequests } from '../../../src/gateway/send/track-sent-requests.ts'
+import type { UpstreamReply } from '../../../src/upstream/transport/transport-interface.ts'
+
+type Reply = number | Error | 'none'
+
+/** Sends one request for each reply: a status, an error, or none yet. */
+async function mayBeProcessed(...replies: readonly Reply[]): Promise<boolean> {
+  const remaining = [...replies]
+  const sent = trackSentRequests(() => ({ reply: settle(remaining.shift()), cancel() {} }))
+  const request = { method: 'POST', url: 'https://api.example/', headers: {}, body: null }
+  for (const reply of replies) {
+    const call = sent.transport(request).reply
+    if (reply !== 'none') await call.catch(() => undefined)
+  }
+  return sent.mayBeProcessed()
+}
+
+function settle(reply: Reply = 'none'): Promise<UpstreamReply> {
+  if (reply === 'none') return new Promise(() => undefined)
+  if (reply instanceof Error) return Promise.reject(reply)
+  return Promise.resolve({ status: reply, headers: {}, flow: () => ({ pause() {}, resume() {} }) })
+}
+
+const failWith = (code: string): Error =>
+  new GatewayError('upstream_unreachable', code, {
+    cause: Object.assign(new Error(code), { code }),
+  })
+
+describe('whether a request may have been processed by an upstream', () => {
+  test.each<[string, boolean, readonly Reply[]]>([
+    ['no request was sent', false, []],
+    ['the upstream rejected it', false, [429]],
+    ['the upstream redirected it', false, [302]],
+    ['the upstream accepted it', true, [200]],
+    ['the upstream has not replied yet', true, ['none']],
+    ['the connection was refused', false, [failWith('ECONNREFUSED')]],
+    ['the name of the upstream is unknown', false, [failWith('ENOTFOUND')]],
+    ['the connection broke', true, [failWith('ECONNRESET')]],
+    ['the upstream closed the connection', true, [failWith('UND_ERR_SOCKET')]],
+    ['the upstream did not answer in time', true, [failWith('UND_ERR_HEADERS_TIMEOUT')]],
+    ['a request for a summary was accepted, and its own rejected', false, [200, 500]],
+    ['one upstream broke off, and the next rejected it', true, [failWith('ECONNRESET'), 429]],
+  ])('%s: %s', async (_, expected, replies) => {
+    expect(await mayBeProcessed(...replies)).toBe(expected)
+  })
+})
