@@ -173,5 +173,6 @@ function createRunExchange(client: ClientStream, pendingWork: Promise<unknown>[]
     },
     isLocal: () => true,
     waitUntil: (work) => void pendingWork.push(work),
+    runLater: (work) => void pendingWork.push(work()),
   }
 }

@@ -29,6 +29,12 @@ export interface HttpExchange {
   readonly isLocal: () => boolean
   /** Keeps the runtime alive until the work is done, even if the answer is complete before. */
   readonly waitUntil: (work: Promise<unknown>) => void
+  /**
+   * Starts work for which no client waits, e.g. to store the partial answer of a client that has disconnected, and
+   * keeps the runtime alive until it is done. Hundreds of clients may disconnect at once, so on Node the first such
+   * work starts after 50 ms, and only one in each pass of the event loop.
+   */
+  readonly runLater: (work: () => Promise<unknown>) => void
   /** Upgrades the connection to a WebSocket; undefined unless the client requested that. */
   readonly upgradeToWebSocket?: AcceptUpgrade
 }

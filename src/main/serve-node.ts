@@ -55,8 +55,8 @@ export async function serveNode(
   const app = createApp(dependencies, runs, ({ env }) => {
     const bindings = env as HttpBindings | UpgradeBindings
     return 'upgrade' in bindings
-      ? createUpgradeHttpExchange(bindings, pendingWork.waitUntil)
-      : createNodeHttpExchange(bindings, pendingWork.waitUntil)
+      ? createUpgradeHttpExchange(bindings, pendingWork)
+      : createNodeHttpExchange(bindings, pendingWork)
   })
   const listener = getRequestListener(app.fetch, {
     errorHandler: (error) => renderError(convertListenerError(error, log)),

@@ -35,6 +35,11 @@ export function releaseMemoryAtEnd(exchange: HttpExchange, memory: RequestMemory
         unfinished += 1
         exchange.waitUntil(work.finally(finishOne))
       },
+      runLater(work) {
+        if (!isCounted()) return exchange.runLater(work)
+        unfinished += 1
+        exchange.runLater(() => work().finally(finishOne))
+      },
     },
   }
 }

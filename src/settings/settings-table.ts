@@ -82,7 +82,7 @@ export const SETTINGS_TABLE = {
     shownDefault: 'none',
     read: readModelAliases,
     description:
-      'Your own names for models, as JSON: `{"fast": "gpt-5-mini", "best": ["anthropic/claude-opus-5-5", "gpt-5"]}`, where `anthropic/` names an upstream. If a model of a list does not start to answer, the next one gets the request.',
+      'Your own names for models, as JSON: `{"fast": "gpt-5-mini", "best": ["anthropic/claude-opus-5-5", "gpt-5"]}`, where `anthropic/` names an upstream. If a model of a list cannot be reached, rejects the request or answers without content, the next one gets the request.',
   },
   OPENAI_API_KEY: defineApiKey(
     'Adds OpenAI, with both of its APIs, for all models that no other upstream takes.',

@@ -5,6 +5,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { expect, test } from 'vitest'
 import type { ClientStream, HttpExchange } from '../../src/gateway/http-exchange-interface.ts'
 import { createNodeHttpExchange } from '../../src/server/runtime/node-http-exchange.ts'
+import { trackPendingWork } from '../../src/server/runtime/pending-work.ts'
 import { createWebHttpExchange } from '../../src/server/runtime/web-http-exchange.ts'
 import { createWebSocketHttpExchange } from '../../src/server/websocket/websocket-http-exchange.ts'
 
@@ -33,7 +34,7 @@ const RUNTIMES: Readonly<Record<string, CreateDisconnected>> = {
     clientRequest.destroy()
     await closed
     return {
-      exchange: createNodeHttpExchange(bindings, () => undefined),
+      exchange: createNodeHttpExchange(bindings, trackPendingWork()),
       close: () => void server.close(),
     }
   },
@@ -45,7 +46,7 @@ const RUNTIMES: Readonly<Record<string, CreateDisconnected>> = {
   },
   async websocket() {
     const socket = { send: () => true, onDrain: () => undefined, close: () => undefined }
-    const connection = { isLocal: () => true, waitUntil: () => undefined }
+    const connection = { isLocal: () => true, ...trackPendingWork() }
     const { exchange, disconnect } = createWebSocketHttpExchange(socket, null, connection)
     disconnect()
     return { exchange, close: () => undefined }

@@ -62,6 +62,7 @@ function streamAnswer(
         exchange.waitUntil(settled)
         return settled
       },
+      runLater: exchange.runLater,
       heartbeatMs: ports.settings.HEARTBEAT_SECONDS * 1000,
       log: ports.log,
     }

@@ -6,6 +6,7 @@
  */
 import type { Failure } from '../../core/stream-event.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
+import { createFailure } from '../../core/errors/gateway-error.ts'
 
 export interface ResponseWriter<Chunk = Uint8Array> {
   /**
@@ -22,6 +23,11 @@ export interface ResponseWriter<Chunk = Uint8Array> {
    * Returns the text to send before the turn is stored.
    */
   readonly endBody: (failure: Failure | null) => string
+  /**
+   * Called instead of `endBody` if the client has disconnected. Adds the partial answer to the outcome, and renders
+   * nothing.
+   */
+  readonly abandon: () => void
   readonly getOutcome: () => Outcome
   /** Renders the last events, which are sent after the turn is stored. */
   readonly renderEnd: (outcome: Outcome) => string
@@ -31,3 +37,6 @@ export interface ResponseWriter<Chunk = Uint8Array> {
    */
   readonly onReady?: (send: (text: () => string) => void) => void
 }
+
+/** The failure with which a writer ends the open items of an abandoned answer. */
+export const CLIENT_LEFT = createFailure('upstream_broken', 'The client went away.')

@@ -23,6 +23,7 @@ export function selectStreamOrJsonWriter(
     isOver: () => writer.isOver(),
     isCutShort: () => writer.isCutShort(),
     endBody: (failure) => writer.endBody(failure),
+    abandon: () => writer.abandon(),
     getOutcome: () => writer.getOutcome(),
     renderEnd: (outcome) => writer.renderEnd(outcome),
   }

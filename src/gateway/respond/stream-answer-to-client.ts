@@ -10,8 +10,8 @@
 import type { Failure } from '../../core/stream-event.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
-import type { ClientStream } from '../http-exchange-interface.ts'
-import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
+import type { ClientStream, HttpExchange } from '../http-exchange-interface.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
 import type { PushSource } from '../../core/stream/push-source-interface.ts'
 import { createHeartbeat } from './create-heartbeat.ts'
@@ -23,14 +23,13 @@ export interface AnswerStreamParts<Chunk> {
   readonly client: ClientStream
   /** Closes the stored turn. Resolves to the outcome to render: a failure if the turn could not be stored. */
   readonly settle: (outcome: Outcome, ending: 'finished' | 'cancelled') => Promise<Outcome>
+  readonly runLater: HttpExchange['runLater']
   readonly heartbeatMs: number
   readonly log: Log
 }
 
-const DISCONNECTED = createFailure('upstream_broken', 'The client went away.')
-
 export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): void {
-  const { source, writer, client, settle, heartbeatMs, log } = parts
+  const { source, writer, client, settle, runLater, heartbeatMs, log } = parts
   let isOver = false
   const { send, stop: stopHeartbeat } = createHeartbeat(client, heartbeatMs)
 
@@ -70,10 +69,17 @@ export function streamAnswerToClient<Chunk>(parts: AnswerStreamParts<Chunk>): vo
     if (isOver) return
     isOver = true
     stopHeartbeat()
+    // Cancels first, because storing a long answer takes time, and many clients may disconnect at once.
     source.cancel()
-    // The writer needs a failure to end the open items, so that the partial answer can be stored.
-    closeWriter(DISCONNECTED)
-    settle({ ...writer.getOutcome(), failure: null }, 'cancelled').catch(breakOff)
+    runLater(() => storePartialAnswer().catch(breakOff))
+  }
+  const storePartialAnswer = async (): Promise<void> => {
+    try {
+      writer.abandon()
+    } catch (error) {
+      convertUnexpectedError(error, log)
+    }
+    await settle({ ...writer.getOutcome(), failure: null }, 'cancelled')
   }
 
   const fail = (error: unknown): void => {

@@ -4,7 +4,7 @@ import type { OutcomeCollector } from '../../core/collect-answer-outcome.ts'
 import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
 import type { FilteredDecoder } from './event-filters/apply-event-filters.ts'
 import type { FirstTextDelay } from './markers/delay-first-text.ts'
-import type { ResponseWriter } from './response-writer-interface.ts'
+import { CLIENT_LEFT, type ResponseWriter } from './response-writer-interface.ts'
 import { formatSseMessage } from '../../core/stream/sse.ts'
 
 export function createTranslatingWriter<Chunk>(parts: {
@@ -21,6 +21,10 @@ export function createTranslatingWriter<Chunk>(parts: {
   const { decoder, renderer, fold, nowMs, firstTextDelay = null } = parts
   let isOver = false
 
+  const collect = (event: StreamEvent): void => {
+    isOver = isTerminalEvent(event)
+    fold.push(event)
+  }
   const render = (event: StreamEvent): string => {
     let text = ''
     for (const message of renderer.push(event)) text += formatSseMessage(message)
@@ -31,8 +35,7 @@ export function createTranslatingWriter<Chunk>(parts: {
     let text = ''
     for (const event of events) {
       if (isOver) break
-      isOver = isTerminalEvent(event)
-      fold.push(event)
+      collect(event)
       text += firstTextDelay === null ? render(event) : renderAll(firstTextDelay.push(event))
     }
     return text
@@ -45,6 +48,10 @@ export function createTranslatingWriter<Chunk>(parts: {
     endBody(failure: Failure | null) {
       if (isOver) return ''
       return write(failure === null ? decoder.end() : decoder.endBrokenAnswer(failure))
+    },
+    abandon() {
+      if (isOver) return
+      for (const event of decoder.endBrokenAnswer(CLIENT_LEFT)) if (!isOver) collect(event)
     },
     getOutcome: fold.currentOutcome,
     renderEnd(outcome) {

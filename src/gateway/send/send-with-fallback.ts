@@ -1,6 +1,11 @@
 /**
  * Sends a request to the configured upstreams, one after the other, until one starts to answer. The client
- * does not see failed attempts. If an answer breaks off after it has started, no other upstream is tried.
+ * does not see failed attempts.
+ *
+ * No request is executed twice: the next upstream is tried only if the one before certainly did not answer the
+ * request. It was not reached, rejected the request with a status, or answered with status 200 and no content. If
+ * the connection broke, or no answer came in time, the upstream may have processed the request, and the client gets
+ * the error. Nor is another upstream tried after an answer has begun.
  */
 import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
 import type { PushSource } from '../../core/stream/push-source-interface.ts'
@@ -11,11 +16,17 @@ import {
   readErrorReply,
   rejectContentEncoding,
 } from '../../upstream/transport/read-complete-reply.ts'
-import type { UpstreamCall } from '../../upstream/transport/transport-interface.ts'
+import {
+  isProxyTimeout,
+  UnknownOutcomeError,
+  type UpstreamCall,
+} from '../../upstream/transport/transport-interface.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { buildHttpRequest } from './build-http-request.ts'
+import { decodeAnswerBody } from './decode-answer-body.ts'
 import { prepareRetryWithoutReasoning } from './prepare-retry-without-reasoning.ts'
+import { waitForContent } from './wait-for-content.ts'
 
 export interface RawAnswer {
   readonly prepared: PreparedRequest
@@ -35,19 +46,22 @@ export interface SendOptions {
 
 export async function sendWithFallback(
   options: SendOptions,
-  ports: Ports<'log' | 'transport'>,
+  ports: Ports<'log' | 'settings' | 'transport'>,
 ): Promise<RawAnswer> {
   const { targets, isDisconnected, prepare } = options
   let rejection: Error | null = null
   for (const [index, target] of targets.entries()) {
+    const isLast = index === targets.length - 1
     try {
       const prepared = rejection === null ? prepare(target) : prepareForFallback(target, prepare)
-      return await sendToTarget(prepared, options, ports)
+      const answer = await sendToTarget(prepared, options, ports)
+      return isLast ? answer : await holdUntilContent(answer, ports)
     } catch (error) {
       if (isDisconnected() || !(error instanceof Error) || !isUpstreamFault(error)) throw error
-      const isLast = index === targets.length - 1
+      const isFinal = isLast || error instanceof UnknownOutcomeError
       const fields = { upstream: target.account.name, why: errorMessage(error) }
-      ports.log('warn', isLast ? 'upstream-failed' : 'next-upstream', fields)
+      ports.log('warn', isFinal ? 'upstream-failed' : 'next-upstream', fields)
+      if (error instanceof UnknownOutcomeError) throw error
       if (!(error instanceof UnfitTarget)) rejection = error
     }
   }
@@ -97,7 +111,7 @@ async function sendToTarget(
     const rejection = await readErrorReply(call, reply, prepared.provider)
     const reduced = retries < MAX_RETRIES ? retryWithoutParameter(prepared, rejection) : null
     const next = reduced ?? retryWithoutReasoning(prepared, rejection)
-    if (next === null) throw rejection
+    if (next === null) throw isProxyTimeout(reply.status) ? asUnknownOutcome(rejection) : rejection
     if (next !== reduced) {
       ports.log('warn', 'reasoning-refused', { upstream: prepared.account.name })
     }
@@ -106,6 +120,18 @@ async function sendToTarget(
 }
 
 const MAX_RETRIES = 3
+
+/**
+ * Holds an answer back until it has content, so that the next upstream can be tried if it has none. A stream is held
+ * back no longer than until its first heartbeat is due.
+ */
+async function holdUntilContent(
+  { prepared, body }: RawAnswer,
+  { settings }: Ports<'settings'>,
+): Promise<RawAnswer> {
+  const maxWaitMs = prepared.clientRequest.stream ? settings.HEARTBEAT_SECONDS * 1000 : Infinity
+  return { prepared, body: await waitForContent(body, decodeAnswerBody(prepared), maxWaitMs) }
+}
 
 function retryWithoutParameter(
   prepared: PreparedRequest,
@@ -125,6 +151,11 @@ function retryWithoutReasoning(
   return prepared.provider.isReasoningRejection?.(failure) === true
     ? prepareRetryWithoutReasoning(prepared)
     : null
+}
+
+function asUnknownOutcome(rejection: GatewayError): UnknownOutcomeError {
+  const { failure, message, headers } = rejection
+  return new UnknownOutcomeError(failure, message, { headers, cause: rejection })
 }
 
 /**

@@ -12,10 +12,11 @@ import type { ClientStream, HttpExchange } from '../../gateway/http-exchange-int
 import type { RequestMemory } from '../../gateway/request-memory.ts'
 import { isLoopbackAddress } from './is-loopback-address.ts'
 import { claimBodyMemory } from './claim-body-memory.ts'
+import type { PendingWork } from './pending-work.ts'
 
 export function createNodeHttpExchange(
   { incoming, outgoing }: HttpBindings,
-  waitUntil: HttpExchange['waitUntil'],
+  { waitUntil, runLater }: Omit<PendingWork, 'whenIdle'>,
 ): HttpExchange {
   const isDisconnected = (): boolean => outgoing.destroyed && !outgoing.writableFinished
   const onDisconnect = (callback: () => void): void => {
@@ -60,6 +61,7 @@ export function createNodeHttpExchange(
     },
     isLocal: () => isLocalRequest(incoming),
     waitUntil,
+    runLater,
   }
 }
 

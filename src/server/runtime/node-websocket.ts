@@ -12,6 +12,7 @@ import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import { normalizePath } from '../normalize-path.ts'
 import { renderError } from '../render-error.ts'
 import { isLocalRequest } from './node-http-exchange.ts'
+import type { PendingWork } from './pending-work.ts'
 import {
   MAX_FRAME_SIZE_FACTOR,
   type ClientWebSocket,
@@ -102,7 +103,7 @@ const ACCEPTED = new Response(null)
 
 export function createUpgradeHttpExchange(
   { incoming, upgrade }: UpgradeBindings,
-  waitUntil: HttpExchange['waitUntil'],
+  { waitUntil, runLater }: Omit<PendingWork, 'whenIdle'>,
 ): HttpExchange {
   return {
     readBody: () => Promise.resolve(new Uint8Array(0)),
@@ -110,6 +111,7 @@ export function createUpgradeHttpExchange(
     startStream: () => new Response(null, { status: 500 }),
     isLocal: () => isLocalRequest(incoming),
     waitUntil,
+    runLater,
     upgradeToWebSocket: upgrade,
   }
 }

@@ -23,6 +23,7 @@ export function createWebHttpExchange(
     },
     isLocal: () => isLoopbackAddress(new URL(request.url).host),
     waitUntil,
+    runLater: (work) => waitUntil(work()),
     ...createWorkersUpgrade(request),
   }
 }

@@ -21,7 +21,10 @@ import type { QueuedMessage } from './message-queue.ts'
 import { convertToRequestBody, readStreamId, readClientMessage } from './read-client-message.ts'
 import type { UnstoredAnswerCache, StreamAnswerCache } from './unstored-answer-cache.ts'
 
-export interface WebSocketConnection extends Pick<HttpExchange, 'isLocal' | 'waitUntil'> {
+export interface WebSocketConnection extends Pick<
+  HttpExchange,
+  'isLocal' | 'waitUntil' | 'runLater'
+> {
   readonly socket: ClientWebSocket
   readonly cache: UnstoredAnswerCache
   readonly caller: Caller

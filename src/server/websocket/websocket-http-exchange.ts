@@ -14,7 +14,7 @@ export interface WebSocketHttpExchange {
 export function createWebSocketHttpExchange(
   socket: ClientWebSocket,
   streamId: string | null,
-  connection: Pick<HttpExchange, 'isLocal' | 'waitUntil'>,
+  connection: Pick<HttpExchange, 'isLocal' | 'waitUntil' | 'runLater'>,
 ): WebSocketHttpExchange {
   const { promise: whenEnded, resolve } = Promise.withResolvers<void>()
   const callbacks: (() => void)[] = []

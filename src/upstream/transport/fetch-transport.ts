@@ -1,9 +1,10 @@
 /** Sends upstream requests with `fetch`, for Cloudflare Workers, which have no undici. */
-import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { FlowControl, PushSink } from '../../core/stream/push-source-interface.ts'
 import {
   CONNECTION_BROKEN_FAILURE,
+  createUnansweredTimeoutError,
   IDLE_TIMEOUT_FAILURE,
+  UnknownOutcomeError,
   type UpstreamReply,
   type TransportTimeouts,
   type Transport,
@@ -22,7 +23,7 @@ export function createFetchTransport(timeouts: TransportTimeouts): Transport {
     }).then(
       (response) => createReply(response, abort, timeouts.idleMs),
       (cause: unknown) => {
-        throw createUnreachableError(abort.signal, cause)
+        throw createUnansweredError(abort.signal, cause)
       },
     )
     return {
@@ -91,13 +92,12 @@ function isTimeout(signal: AbortSignal): boolean {
   return signal.reason instanceof Error && signal.reason.message === TIMED_OUT
 }
 
-function createUnreachableError(signal: AbortSignal, cause: unknown): GatewayError {
-  if (isTimeout(signal)) {
-    return new GatewayError('upstream_timeout', 'The upstream did not answer in time.', { cause })
-  }
-  return new GatewayError(
+function createUnansweredError(signal: AbortSignal, cause: unknown): UnknownOutcomeError {
+  if (isTimeout(signal)) return createUnansweredTimeoutError(cause)
+  // `fetch` does not report whether it had sent the request when it failed.
+  return new UnknownOutcomeError(
     'upstream_unreachable',
-    'The upstream could not be reached. Check its baseUrl and that it is running.',
+    'The upstream could not be reached, or its connection broke before it answered. Check its baseUrl and that it is running.',
     { cause },
   )
 }

@@ -3,7 +3,7 @@
  * the reply is pushed into a sink: undici pushes bodies itself, and the transport for Workers reads
  * the stream and pushes its chunks.
  */
-import { createFailure } from '../../core/errors/gateway-error.ts'
+import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
 import type { PushSink, FlowControl } from '../../core/stream/push-source-interface.ts'
 
 export type Transport = (request: UpstreamRequest) => UpstreamCall
@@ -19,7 +19,7 @@ export interface UpstreamRequest {
 export interface UpstreamCall {
   /**
    * Resolves to the reply as soon as its headers arrive. Rejects with a GatewayError if the
-   * upstream sends none.
+   * upstream sends none: an UnknownOutcomeError unless the request certainly did not reach it.
    */
   readonly reply: Promise<UpstreamReply>
   readonly cancel: () => void
@@ -46,3 +46,32 @@ export const CONNECTION_BROKEN_FAILURE = createFailure(
   'upstream_broken',
   'The connection to the upstream broke in the middle of its answer.',
 )
+
+/**
+ * The error of a request that the upstream may have processed although its answer did not arrive. Such a request is
+ * not sent again, neither to this upstream nor to another one, because it could be executed and billed twice.
+ */
+export class UnknownOutcomeError extends GatewayError {}
+
+/** `reason`: e.g. `ECONNRESET`. */
+export function createConnectionBrokenError(reason: string, cause: unknown): UnknownOutcomeError {
+  return new UnknownOutcomeError(
+    'upstream_broken',
+    `The connection to the upstream broke before it answered (${reason}). It may have processed the request, so it was not asked again.`,
+    { cause },
+  )
+}
+
+export function createUnansweredTimeoutError(cause: unknown): UnknownOutcomeError {
+  return new UnknownOutcomeError('upstream_timeout', 'The upstream did not answer in time.', {
+    cause,
+  })
+}
+
+/**
+ * True if a proxy of the upstream did not wait any longer for the model's answer (504, and 524 of Cloudflare). The
+ * model may still process the request.
+ */
+export function isProxyTimeout(status: number): boolean {
+  return status === 504 || status === 524
+}

@@ -6,10 +6,13 @@ import type { Dispatcher } from 'undici'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import type { Failure } from '../../core/stream-event.ts'
 import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
-import type { FlowControl, PushSink } from '../../core/stream/push-source-interface.ts'
+import { createBufferedSink } from '../../core/stream/create-buffered-sink.ts'
 import {
   CONNECTION_BROKEN_FAILURE,
+  createConnectionBrokenError,
+  createUnansweredTimeoutError,
   IDLE_TIMEOUT_FAILURE,
+  UnknownOutcomeError,
   type UpstreamCall,
   type UpstreamReply,
   type TransportTimeouts,
@@ -47,41 +50,65 @@ export function createUndiciTransport(timeouts: TransportTimeouts): {
 const MAX_HEADERS_KB = 16
 
 /**
- * Time for which an unused connection stays open, unless the upstream sends its own time,
- * `keep-alive: timeout=…`.
+ * Time for which an unused connection stays open. If the upstream announces its own time, e.g.
+ * `keep-alive: timeout=5`, undici closes the connection 2 s before. 55 s is below the 60 s or more after which load
+ * balancers close connections, because a request that is sent while the upstream closes the connection fails.
  */
-const KEEP_ALIVE_MS = 60_000
+const KEEP_ALIVE_MS = 55_000
 
 function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
   let controller: Dispatcher.DispatchController | null = null
   let isCancelled = false
   const reply = new Promise<UpstreamReply>((resolve, reject) => {
-    const send = (isRetry: boolean): void => {
-      const body = createBufferedSink(() => controller)
-      const sentAtMs = performance.now()
-      let hasReply = false
+    const body = createBufferedSink({
+      pause: () => controller?.pause(),
+      resume: () => controller?.resume(),
+    })
+    let wasSent = false
+    let hasReply = false
+    let missingBytes = Infinity
+    const dispatchOnce = (attempt: number): void => {
       agent.dispatch(options, {
+        // undici calls this before it writes the request. If an idle connection turns out to be closed before that,
+        // undici opens another one by itself.
         onRequestStart(started) {
           controller = started
+          wasSent = !isCancelled
           if (isCancelled) started.abort(new Error('cancelled'))
         },
-        onResponseStart(_, status, headers) {
-          // Ignores the statuses 100 to 199, because the final response follows.
+        onResponseStart(started, status, headers) {
+          // After 101, another protocol would follow. undici reports this error only if the reply names it.
+          if (status === 101) return started.abort(new Error('bad upgrade'))
+          // Ignores the other statuses below 200, because the final response follows.
           if (status < 200) return
           hasReply = true
+          missingBytes = Number(headers['content-length'] ?? Infinity)
           resolve({ status, headers: joinHeaderValues(headers), flow: body.flow })
         },
-        onResponseData: (_, chunk) => body.chunk(chunk),
-        onResponseEnd: () => body.end(),
+        onResponseData(started, chunk) {
+          body.chunk(chunk)
+          missingBytes -= chunk.length
+          // Ends a pause at the last byte. Otherwise undici would not notice that the body is complete, and would
+          // report it as broken if the upstream then closes the connection.
+          if (missingBytes === 0) started.resume()
+        },
+        onResponseEnd() {
+          // The connection may serve another request now, which this call must not pause or resume.
+          controller = null
+          body.end()
+        },
         onResponseError(_, error) {
+          controller = null
           if (hasReply) return body.failed(createBrokenFailure(error))
           if (isCancelled) return reject(createCancelledError())
-          if (!isRetry && wasStaleConnection(error, performance.now() - sentAtMs)) return send(true)
+          if (wasSent) return reject(createUnansweredError(error))
+          if (attempt < MAX_ATTEMPTS && wasIdleConnectionReset(error))
+            return dispatchOnce(attempt + 1)
           reject(createUnreachableError(error))
         },
       })
     }
-    send(false)
+    dispatchOnce(1)
   })
   return {
     reply,
@@ -93,61 +120,15 @@ function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
 }
 
 /**
- * True if the error means that the upstream closed an idle connection at the moment when the
- * request was sent. Then the upstream has not read the request, so it can be sent again.
+ * True if the upstream reset an idle connection for which undici had reserved the request. The request was not written
+ * to it. (If the upstream closes the connection without a reset, undici opens another one by itself.)
  */
-function wasStaleConnection(error: Error, afterMs: number): boolean {
-  const { code, socket } = error as {
-    readonly code?: unknown
-    readonly socket?: { readonly bytesRead?: number }
-  }
-  // A stale connection fails at once. Before a later failure, the upstream may have read the request.
-  if (afterMs > MAX_STALE_FAILURE_MS) return false
-  // If bytes were read from the connection, it was used before this request, which has no reply
-  // yet.
-  if (code === 'UND_ERR_SOCKET') return (socket?.bytesRead ?? 0) > 0
-  // Node's own socket errors have no field `socket` to check.
-  return code === 'ECONNRESET' || code === 'EPIPE'
+function wasIdleConnectionReset(error: Error): boolean {
+  return ['ECONNRESET', 'EPIPE'].includes(readErrorCode(error))
 }
 
-const MAX_STALE_FAILURE_MS = 1000
-
-/** Buffers the events of a body until `flow` is called, and pauses the upstream until then. */
-function createBufferedSink(controller: () => Dispatcher.DispatchController | null) {
-  let sink: PushSink | null = null
-  let isPaused = false
-  const buffered: ((sink: PushSink) => void)[] = []
-  const pass = (event: (sink: PushSink) => void): void => {
-    if (sink !== null) return event(sink)
-    buffered.push(event)
-    controller()?.pause()
-  }
-  const attach = (to: PushSink): void => {
-    sink = to
-    for (const event of buffered) event(to)
-    if (buffered.length > 0 && !isPaused) controller()?.resume()
-  }
-  return {
-    chunk: (bytes: Uint8Array) =>
-      sink === null ? pass((to) => to.chunk(bytes)) : sink.chunk(bytes),
-    end: () => pass((to) => to.end()),
-    failed: (failure: Failure) => pass((to) => to.failed(failure)),
-    flow: (to: PushSink): FlowControl => {
-      // Attaches the sink only in a microtask, so that `flow` has returned before the first event.
-      queueMicrotask(() => attach(to))
-      return {
-        pause() {
-          isPaused = true
-          controller()?.pause()
-        },
-        resume() {
-          isPaused = false
-          controller()?.resume()
-        },
-      }
-    },
-  }
-}
+/** Maximum number of connections that are tried for a request. When an upstream restarts, it may reset several. */
+const MAX_ATTEMPTS = 5
 
 function joinHeaderValues(
   headers: Record<string, string | string[] | undefined>,
@@ -174,17 +155,13 @@ function createBrokenFailure(error: Error): Failure {
   return code === 'UND_ERR_BODY_TIMEOUT' ? IDLE_TIMEOUT_FAILURE : CONNECTION_BROKEN_FAILURE
 }
 
+/** Creates the error of a request that was not written to a connection. */
 function createUnreachableError(error: Error): GatewayError {
   const code = readErrorCode(error)
   if (code === AGENT_DESTROYED)
     return new GatewayError('gateway_stopped', STOPPED_MESSAGE, { cause: error })
-  if (code === 'UND_ERR_HEADERS_TIMEOUT') {
-    return new GatewayError('upstream_timeout', 'The upstream did not answer in time.', {
-      cause: error,
-    })
-  }
-  const message = MESSAGES_BY_CODE[code]
-  if (message !== undefined) return new GatewayError('upstream_broken', message, { cause: error })
+  if (code === 'UND_ERR_INVALID_ARG')
+    return new GatewayError('upstream_broken', INVALID_REQUEST_MESSAGE, { cause: error })
   return new GatewayError(
     'upstream_unreachable',
     `The upstream could not be reached (${code}). Check its baseUrl and that it is running.`,
@@ -192,11 +169,37 @@ function createUnreachableError(error: Error): GatewayError {
   )
 }
 
-/** Messages for errors for which the usual advice, to check the baseUrl, would be wrong. */
-const MESSAGES_BY_CODE: Readonly<Partial<Record<string, string>>> = {
-  UND_ERR_HEADERS_OVERFLOW: `The upstream's answer has more than ${MAX_HEADERS_KB} KB of headers, which is more than is read here.`,
-  UND_ERR_INVALID_ARG:
-    'The upstream cannot be asked: what its request would have as address or headers is not allowed in HTTP.',
+const INVALID_REQUEST_MESSAGE =
+  'The upstream cannot be asked: what its request would have as address or headers is not allowed in HTTP.'
+
+/** Creates the error of a request that was sent, and to which no final response arrived. */
+function createUnansweredError(error: Error): UnknownOutcomeError {
+  const code = readErrorCode(error)
+  const cause = { cause: error }
+  if (code === AGENT_DESTROYED)
+    return new UnknownOutcomeError('gateway_stopped', STOPPED_MESSAGE, cause)
+  if (code === 'UND_ERR_HEADERS_TIMEOUT') return createUnansweredTimeoutError(error)
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return new UnknownOutcomeError('upstream_broken', HEADERS_OVERFLOW_MESSAGE, cause)
+  const interimStatus = UNREQUESTED_STATUSES[error.message]
+  return interimStatus === undefined
+    ? createConnectionBrokenError(code, error)
+    : new UnknownOutcomeError(
+        'upstream_broken',
+        `The upstream sent the interim status ${interimStatus}, which it was not asked for, so its answer could not be read. It was not asked again.`,
+        cause,
+      )
+}
+
+const HEADERS_OVERFLOW_MESSAGE = `The upstream's answer has more than ${MAX_HEADERS_KB} KB of headers, which is more than is read here.`
+
+/**
+ * Interim statuses at which undici closes the connection, by the message of its error. Clients may ignore 100, but
+ * undici has no option for that.
+ */
+const UNREQUESTED_STATUSES: Readonly<Partial<Record<string, number>>> = {
+  'bad response': 100,
+  'bad upgrade': 101,
 }
 
 function createCancelledError(): GatewayError {

@@ -23,6 +23,7 @@ describe('selection of the writer by the first character', () => {
     isOver: () => false,
     isCutShort: () => false,
     endBody: () => name,
+    abandon: () => undefined,
     getOutcome: createOutcomeCollector().currentOutcome,
     renderEnd: () => name,
   })

@@ -18,7 +18,7 @@ const EMPTY: Outcome = {
 const utf8 = new TextEncoder()
 
 /** The method of an echo writer that throws. */
-type FailingMethod = 'push' | 'endBody' | 'renderEnd'
+type FailingMethod = 'push' | 'endBody' | 'abandon' | 'renderEnd'
 
 /** Returns each text unchanged. `!` ends the answer, `|` ends it early, `?` is unreadable. */
 function createEchoWriter(failing?: FailingMethod): ResponseWriter {
@@ -44,6 +44,7 @@ function createEchoWriter(failing?: FailingMethod): ResponseWriter {
       failed = failure
       return '(closed)'
     },
+    abandon: () => mayFail('abandon'),
     getOutcome: () => ({ ...EMPTY, failure: failed }),
     renderEnd({ failure }) {
       mayFail('renderEnd')
@@ -58,6 +59,7 @@ function startStream(
   const calls = { text: '', ended: 0, broken: 0, paused: 0, resumed: 0, cancelled: 0 }
   const logged: string[] = []
   const settled: { outcome: Outcome; ending: string }[] = []
+  const laterWork: (() => Promise<unknown>)[] = []
   let sink!: PushSink
   let onDisconnect = (): void => undefined
   let isDisconnected = false
@@ -82,6 +84,7 @@ function startStream(
     client,
     writer: createEchoWriter(options.failing),
     log: (level, event) => void logged.push(`${level} ${event}`),
+    runLater: (work) => void laterWork.push(work),
     heartbeatMs: options.heartbeatMs ?? 60_000,
     source: {
       cancel: () => void calls.cancelled++,
@@ -112,6 +115,7 @@ function startStream(
     /** Resolves after the turn is stored and the ending is written. */
     async finishStoring() {
       release()
+      for (const work of laterWork.splice(0)) await work()
       await new Promise((resolve) => setTimeout(resolve, 0))
     },
   }
@@ -170,6 +174,16 @@ describe('the three endings of a streamed answer', () => {
     expect(settled).toMatchObject([{ ending: 'cancelled' }])
   })
 
+  test('if many clients disconnect at once, all upstreams are cancelled before the first partial answer is stored', async () => {
+    const streams = [startStream(), startStream(), startStream()]
+    for (const { push } of streams) push('a')
+    for (const { disconnect } of streams) disconnect()
+    expect(streams.map(({ calls }) => calls.cancelled)).toEqual([1, 1, 1])
+    expect(streams.map(({ settled }) => settled)).toEqual([[], [], []])
+    for (const { finishStoring } of streams) await finishStoring()
+    expect(streams.map(({ settled }) => settled.length)).toEqual([1, 1, 1])
+  })
+
   test('if the client disconnects, the turn ends as cancelled even if the upstream’s failure is reported first', async () => {
     const { push, markDisconnected, fail, finishStoring, settled, calls } = startStream()
     push('a')
@@ -221,7 +235,7 @@ describe('unexpected errors while an answer is streamed', () => {
 
   test('after a disconnect, the upstream is cancelled even if the writer throws', async () => {
     const { push, disconnect, calls, finishStoring, settled, logged } = startStream({
-      failing: 'endBody',
+      failing: 'abandon',
     })
     push('a')
     disconnect()

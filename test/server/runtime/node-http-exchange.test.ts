@@ -5,13 +5,14 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { ClientStream } from '../../../src/gateway/http-exchange-interface.ts'
 import { createNodeHttpExchange } from '../../../src/server/runtime/node-http-exchange.ts'
+import { trackPendingWork } from '../../../src/server/runtime/pending-work.ts'
 
 let server: Server
 let port: number
 let run: (client: ClientStream) => void
 beforeAll(async () => {
   const listener = getRequestListener((_, env) =>
-    createNodeHttpExchange(env as HttpBindings, () => undefined).startStream(
+    createNodeHttpExchange(env as HttpBindings, trackPendingWork()).startStream(
       200,
       { 'x-mine': '1' },
       (client) => run(client),
@@ -151,7 +152,7 @@ test('the memory of a request body is released after the body was read', async (
   const read = new Promise<{ size: number; holders: number }>((resolve) => {
     const listener = getRequestListener(async (_, env) => {
       const { incoming } = env as HttpBindings
-      const exchange = createNodeHttpExchange(env as HttpBindings, () => undefined)
+      const exchange = createNodeHttpExchange(env as HttpBindings, trackPendingWork())
       const { length } = await exchange.readBody(1_000_000, () => undefined)
       const holders = incoming.listenerCount('data') + incoming.listenerCount('error')
       resolve({ size: length, holders })

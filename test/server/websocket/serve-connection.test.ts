@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { WebSocketListener } from '../../../src/gateway/client-websocket-interface.ts'
+import { trackPendingWork } from '../../../src/server/runtime/pending-work.ts'
 import { serveConnection } from '../../../src/server/websocket/serve-connection.ts'
 import { findAnswerFaults, splitIntoAnswers, endsAnswer } from '../../support/frames.ts'
 import { startGateway, upstreams } from '../../support/gateway.ts'
@@ -47,7 +48,7 @@ function openConnection(): TestConnection {
       ports: dependencies,
       isBeta: false,
       isLocal: () => true,
-      waitUntil: () => undefined,
+      ...trackPendingWork(),
     },
   )
   const answers = (count: number): Promise<void> =>

@@ -15,7 +15,7 @@ import {
 } from '../../../core/stream/sse.ts'
 import type { Decoder } from '../../../providers/provider-interface.ts'
 import { closeBrokenAnswer } from '../event-filters/apply-event-filters.ts'
-import type { ResponseWriter } from '../response-writer-interface.ts'
+import { CLIENT_LEFT, type ResponseWriter } from '../response-writer-interface.ts'
 import { createDeltaFastPath } from './delta-fast-path.ts'
 
 export interface PassThroughOptions {
@@ -77,6 +77,10 @@ export function createPassThroughWriter(options: PassThroughOptions): ResponseWr
       const patched = messagePatcher.patch(rest) ?? rest
       observer.close(failure)
       return formatSseMessages(patched)
+    },
+    abandon() {
+      decodeMergedDelta()
+      observer.close(CLIENT_LEFT)
     },
     getOutcome: fold.currentOutcome,
     renderEnd({ failure }) {
