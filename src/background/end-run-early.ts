@@ -25,7 +25,7 @@ export async function endRunEarly(
   ports: Ports<'nowMs' | 'runs' | 'store'>,
 ): Promise<boolean> {
   const { runs, nowMs } = ports
-  const { turnId, tenant } = ownedRun
+  const { turnId, tenant, user } = ownedRun
   const run = await readCompleteRunLog(ownedRun, turnId, runs)
   if (run === null) return false
   const { storedClientIndexes, toStoredIndex } = await loadOutputIndexes(ownedRun, ports)
@@ -38,6 +38,7 @@ export async function endRunEarly(
   const end = {
     turnId,
     tenant,
+    user,
     state: status,
     usage: null,
     failure,
@@ -56,6 +57,6 @@ async function loadOutputIndexes(
   const { tenant, turnId } = ownedRun
   const stored = await runs.findStoredPositions(tenant, turnId)
   if (stored.size === 0) return mapClientOutputIndexes(stored, [])
-  const chain = await store.loadChain(ownedRun, turnId)
+  const chain = await store.loadChain(ownedRun, turnId, { undecryptable: 'leave-out' })
   return mapClientOutputIndexes(stored, chain?.at(-1)?.output ?? [])
 }

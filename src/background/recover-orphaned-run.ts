@@ -109,7 +109,10 @@ async function restartRun(
   const memory = ports.requestMemory.openAccount(tenant)
   let started: StartedRun | null = null
   try {
-    const chain = await ports.store.loadChain(caller, turnId, memory.claim)
+    const chain = await ports.store.loadChain(caller, turnId, {
+      claimMemory: memory.claim,
+      undecryptable: 'leave-out',
+    })
     const turn = chain?.at(-1)
     const clientRequest =
       chain === null || turn === undefined ? null : rebuildRequestFromStoredRun(turn, chain)

@@ -22,7 +22,7 @@ export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'reasoning-replaced': 'The reasoning is stored in full, and the stored version is sent.',
   'marker-doubted': 'The text may not belong to the marker, so the turn was not restored.',
   'turn-ambiguous': 'Several stored turns match this text equally well, so none was restored.',
-  unreadable: 'The stored item is damaged, or encrypted with an unknown key.',
+  unreadable: 'The stored item is damaged.',
   'memory-not-reached': 'The store did not respond in time, so nothing was restored.',
 
   // Codes of notes about calls, outputs and reasoning without their partner.

@@ -2,6 +2,7 @@
  * Loads a stored upstream request of an earlier answer. An explanation compares a request with it to
  * predict how much the provider has cached.
  */
+import type { UndecryptableRule } from '../store/encryption/decrypt-rows.ts'
 import type { Caller } from '../core/client/caller.ts'
 import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
@@ -29,14 +30,18 @@ export async function loadPreviousRequest(
   return items.some(isItemOfAnswer) ? undefined : null
 }
 
-/** Loads the upstream request of one tool round of an answer, by default of the last one. */
+/**
+ * Loads the upstream request of one tool round of an answer, by default of the last one. By default, a request that
+ * cannot be decrypted counts as not stored.
+ */
 export async function loadSentRequest(
   turnId: string,
   { tenant, user }: Caller,
   { requests }: Ports<'requests'>,
   round?: number,
+  rule?: UndecryptableRule,
 ): Promise<PreviousRequest | undefined> {
-  const stored = await requests.loadRequest({ tenant, user }, turnId, round)
+  const stored = await requests.loadRequest({ tenant, user }, turnId, round, rule)
   const sent = stored === null ? null : decodeSentRequest(stored)
   if (stored === null || sent === null) return undefined
   return { ...sent, turnId, round: stored.round, roundCount: stored.roundCount }

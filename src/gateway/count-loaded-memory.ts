@@ -9,7 +9,11 @@ export function countLoadedMemory<Needed extends Ports<'recall' | 'store'>>(
   const { recall, store } = ports
   return {
     ...ports,
-    store: { ...store, loadChain: (owner, turnId) => store.loadChain(owner, turnId, claim) },
+    store: {
+      ...store,
+      loadChain: (owner, turnId, options) =>
+        store.loadChain(owner, turnId, { ...options, claimMemory: claim }),
+    },
     recall: { ...recall, findTurns: (keys) => recall.findTurns(keys, claim) },
   }
 }

@@ -2,13 +2,19 @@
  * The entry point on Cloudflare Workers: the same app as on Node, with D1, `fetch` and Web Streams.
  */
 import { createBackgroundRunsOfRequest } from '../background/background-runs.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
+import type { Log } from '../core/ports/log-interface.ts'
+import { waitWithTimeout } from '../core/async/wait-with-timeout.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { expireUnusedTurns } from '../gateway/record/expire-unused-turns.ts'
 import { createWorkersMediaFetcher } from '../media/loading/workers-media-fetcher.ts'
 import { createApp } from '../server/app.ts'
+import { renderError } from '../server/render-error.ts'
 import { createWebHttpExchange } from '../server/runtime/web-http-exchange.ts'
-import { readSettings } from '../settings/read-settings.ts'
+import { readSettings, type Settings } from '../settings/read-settings.ts'
 import { openD1, type D1Binding } from '../store/database/d1-engine.ts'
+import type { Engine } from '../store/database/engine-interface.ts'
+import { rejectNewerD1Schema } from '../store/database/schema-version.ts'
 import { createFetchTransport } from '../upstream/transport/fetch-transport.ts'
 import {
   createDependencies,
@@ -16,6 +22,7 @@ import {
   readUpstreamTimeouts,
 } from './create-dependencies.ts'
 import { createJsonLog } from './json-log.ts'
+import { loadLoggedOldFormatState } from './load-logged-old-format-state.ts'
 
 interface Bindings extends Readonly<Record<string, unknown>> {
   readonly DB: D1Binding
@@ -24,6 +31,7 @@ interface Bindings extends Readonly<Record<string, unknown>> {
 interface Gateway {
   readonly ports: GatewayDependencies
   readonly app: ReturnType<typeof createApp>
+  readonly checkDatabase: () => Promise<GatewayError | null>
 }
 
 /**
@@ -39,19 +47,20 @@ const gateways = new WeakMap<Bindings, Gateway>()
 const MAX_EXPIRY_BATCHES = 100
 
 export default {
-  fetch(
-    request: Request,
-    bindings: Bindings,
-    context: ExecutionContext,
-  ): Response | Promise<Response> {
-    return getGateway(bindings).app.fetch(request, bindings, context)
+  async fetch(request: Request, bindings: Bindings, context: ExecutionContext): Promise<Response> {
+    const { app, checkDatabase } = getGateway(bindings)
+    const error = await checkDatabase()
+    return error === null ? app.fetch(request, bindings, context) : renderError(error)
   },
   /**
    * Deletes turns that were not used for `RETENTION_DAYS`. Runs on the cron schedule of
    * wrangler.toml.
    */
   async scheduled(_: unknown, bindings: Bindings): Promise<void> {
-    await expireUnusedTurns(getGateway(bindings).ports, {
+    const { ports, checkDatabase } = getGateway(bindings)
+    const error = await checkDatabase()
+    if (error !== null) throw error
+    await expireUnusedTurns(ports, {
       maxBatches: MAX_EXPIRY_BATCHES,
       pauseMs: 0,
     })
@@ -77,17 +86,51 @@ function createGateway(bindings: Bindings): Gateway {
   const config = bindings['BACKSTORY_CONFIG']
   const configJson: unknown = typeof config === 'string' ? JSON.parse(config) : (config ?? {})
   const settings = readSettings(bindings, configJson)
+  const engine = openD1(bindings.DB)
+  const log = createJsonLog((line) => console.log(line), Date.now)
+  const { checkDatabase, trustsOldFormats } = createDatabaseCheck(engine, settings, log)
   const ports = createDependencies(settings, {
-    engine: openD1(bindings.DB),
+    engine,
+    trustsOldFormats,
     transport: createFetchTransport(readUpstreamTimeouts(settings)),
     fetchMedia: createWorkersMediaFetcher(settings.MEDIA_FETCH_ALLOW),
     replicaId: null,
     newTurnId: createTurnIdGenerator(),
     requestMemoryMb: REQUEST_MEMORY_MB,
-    log: createJsonLog((line) => console.log(line), Date.now),
+    log,
   })
   const app = createApp(ports, createBackgroundRunsOfRequest(ports), ({ req, executionCtx }) =>
     createWebHttpExchange(req.raw, (work) => executionCtx.waitUntil(work)),
   )
-  return { ports, app }
+  return { ports, app, checkDatabase }
+}
+
+const DATABASE_CHECK_TIMEOUT_MS = 5000
+
+/**
+ * `checkDatabase` resolves to an error if a newer version has migrated the database, and loads whether old text formats
+ * are trusted. After it has succeeded once, it does not read the database again.
+ */
+function createDatabaseCheck(engine: Engine, settings: Settings, log: Log) {
+  let isChecked = false
+  let trustsOldFormats = settings.STORAGE_PLAIN_TEXT === 'accept'
+  return {
+    trustsOldFormats: () => trustsOldFormats,
+    checkDatabase: async (): Promise<GatewayError | null> => {
+      if (isChecked) return null
+      const check = async (): Promise<void> => {
+        await rejectNewerD1Schema(engine)
+        const state = await loadLoggedOldFormatState(engine, settings, log)
+        trustsOldFormats = state.trustsOldFormats
+        isChecked = true
+      }
+      try {
+        await waitWithTimeout(check(), DATABASE_CHECK_TIMEOUT_MS)
+        return null
+      } catch (error) {
+        // Answers do not depend on a database that is away, so only a newer schema prevents them.
+        return error instanceof GatewayError ? error : null
+      }
+    },
+  }
 }

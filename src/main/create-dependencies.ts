@@ -24,6 +24,8 @@ export const BYTES_PER_MEGABYTE = 1024 * 1024
 
 export interface RuntimeDependencies {
   readonly engine: Engine
+  /** True while stored texts are trusted that are not encrypted, or not bound to a user. */
+  readonly trustsOldFormats: () => boolean
   readonly transport: Transport
   readonly fetchMedia: FetchMedia
   /** Id of this process; null on Workers, where no process lives longer than a request. */
@@ -38,9 +40,10 @@ export function createDependencies(
   settings: Settings,
   runtime: RuntimeDependencies,
 ): GatewayDependencies {
-  const { engine, transport, fetchMedia, replicaId, newTurnId, requestMemoryMb, log } = runtime
+  const { engine, trustsOldFormats, transport, fetchMedia } = runtime
+  const { replicaId, newTurnId, requestMemoryMb, log } = runtime
   return {
-    ...createStores(engine, createRowEncryption(settings.STORAGE_KEYS, log), {
+    ...createStores(engine, createRowEncryption(settings.STORAGE_KEYS, trustsOldFormats, log), {
       storesUpstreamRequests: settings.EXPLAIN_KEEP === 'on',
     }),
     settings,

@@ -6,6 +6,7 @@ import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { createNodeMediaFetcher } from '../media/loading/node-media-fetcher.ts'
 import { readSettings } from '../settings/read-settings.ts'
 import { openEngine } from '../store/database/open-engine.ts'
+import { loadLoggedOldFormatState } from './load-logged-old-format-state.ts'
 import { createUndiciTransport } from '../upstream/transport/undici-transport.ts'
 import {
   createDependencies,
@@ -34,6 +35,7 @@ export async function createNodeDependencies(
 ): Promise<NodeDependencies> {
   const settings = readSettings(environment, configFile)
   const engine = await openEngine(settings.DATABASE_URL)
+  const { trustsOldFormats } = await loadLoggedOldFormatState(engine, settings, log)
   const { transport, close: closeTransport } = createUndiciTransport(readUpstreamTimeouts(settings))
   const { fetchMedia, close: closeMedia } = createNodeMediaFetcher({
     allowed: settings.MEDIA_FETCH_ALLOW,
@@ -42,7 +44,8 @@ export async function createNodeDependencies(
   const newTurnId = createTurnIdGenerator()
   const replicaId = newTurnId()
   const requestMemoryMb = getHeapStatistics().heap_size_limit / 2 / BYTES_PER_MEGABYTE
-  const parts = { engine, transport, fetchMedia, replicaId, newTurnId, requestMemoryMb, log }
+  const runtime = { transport, fetchMedia, replicaId, newTurnId, requestMemoryMb, log }
+  const parts = { engine, trustsOldFormats: () => trustsOldFormats, ...runtime }
   const dependencies = createDependencies(settings, parts)
   const closeUpstreamConnections = async (): Promise<void> => {
     await Promise.all([closeTransport(), closeMedia()])

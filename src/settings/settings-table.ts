@@ -71,6 +71,10 @@ export const SETTINGS_TABLE = {
     description:
       'Encrypts stored conversations, as `kid:key,kid:key`: a name of your choice, and 32 bytes as base64 or hex (`openssl rand -base64 32`). The first key encrypts, all keys decrypt. Data whose key is missing cannot be read.',
   },
+  STORAGE_PLAIN_TEXT: defineChoice(
+    ['auto', 'accept', 'reject'],
+    'Whether stored text is trusted that is not encrypted, or not for its user, while `STORAGE_KEYS` is set: `auto` until everything is encrypted (a new database, or after `reseal`), `accept` always, `reject` never.',
+  ),
   UPSTREAMS: {
     default: [] as readonly Account[],
     shownDefault: 'none',

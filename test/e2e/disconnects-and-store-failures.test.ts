@@ -133,11 +133,14 @@ test('the gateway sends comments on a silent stream to keep the connection alive
 })
 
 describe('requests while the database fails', () => {
-  const withoutStore = async (work: () => Promise<void>) => {
+  const withoutStore = async (
+    work: () => Promise<void>,
+    method: 'openTurn' | 'closeTurn' = 'openTurn',
+  ) => {
     const { store } = gateway.dependencies as unknown as { store: Record<string, unknown> }
-    const { openTurn } = store
-    store['openTurn'] = () => Promise.reject(new Error('down'))
-    await work().finally(() => (store['openTurn'] = openTurn))
+    const original = store[method]
+    store[method] = () => Promise.reject(new Error('down'))
+    await work().finally(() => (store[method] = original))
   }
 
   test('an ordinary request is answered while the database fails, without an id that could be used later', async () => {
@@ -157,5 +160,38 @@ describe('requests while the database fails', () => {
         gateway.openai.responses.create({ model: 'm', input: 'x', store: true }),
       ).rejects.toMatchObject({ status: 503, code: 'store_unavailable' })
     })
+  })
+
+  test.each([
+    ['a stream', true],
+    ['one body', false],
+  ] as const)(
+    'an answer in %s that nobody asked to store is delivered if its turn could be opened, but not closed',
+    async (_, stream) => {
+      upstream.behave = answerSse(chatStream({ text: 'Hello' }))
+      await withoutStore(async () => {
+        const answer = stream
+          ? await gateway.openai.responses.stream({ model: 'm', input: 'x' }).finalResponse()
+          : await gateway.openai.responses.create({ model: 'm', input: 'x' })
+        expect(answer).toMatchObject({ status: 'completed', output_text: 'Hello' })
+        // The next renewal of the lease ends the stored turn.
+        expect(gateway.dependencies.replica.takeUnclosedTurns()).toMatchObject([
+          { turnId: answer.id.slice('resp_'.length) },
+        ])
+      }, 'closeTurn')
+      expect(gateway.log.map(({ event }) => event)).toContain('turn-not-closed')
+    },
+  )
+
+  test('an answer with `store: true`, or for a conversation, is an error if its turn could not be closed', async () => {
+    upstream.behave = answerSse(chatStream({ text: 'Hello' }))
+    const { id: conversation } = await gateway.openai.conversations.create()
+    await withoutStore(async () => {
+      for (const more of [{ store: true }, { conversation }]) {
+        await expect(
+          gateway.openai.responses.create({ model: 'm', input: 'x', ...more }),
+        ).rejects.toMatchObject({ status: 503, code: 'store_unavailable' })
+      }
+    }, 'closeTurn')
   })
 })

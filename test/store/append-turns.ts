@@ -16,7 +16,7 @@ async function append(): Promise<void> {
     const turn = newTurn()
     await store.openTurn({ ...turn, input: [user(`asked in ${turn.id}`)] })
     process.stdout.write(`opened ${turn.id}\n`)
-    await store.journalItems(turn.id, turn.tenant, numberItems([assistant('one')]))
+    await store.journalItems(turn, numberItems([assistant('one')]))
     await store.closeTurn(createEnding(turn, { items: numberItems([assistant('two')], 1) }))
     process.stdout.write(`closed ${turn.id}\n`)
   }

@@ -254,13 +254,13 @@ export function testExpiryAndDeletion(open: OpenEngine, encryption: RowEncryptio
       const plain = newTurn({ tenant, replicaId: 'r' })
       const run = nextTurn(plain, { background: true, replicaId: 'r' })
       await store.openTurn(plain)
-      await store.journalItems(plain.id, tenant, numberItems([assistant('a')]))
+      await store.journalItems(plain, numberItems([assistant('a')]))
       await runs.openRun(run, { first: 0, last: 0, text: 'x' })
       expect(await deleteThread(run)).toBe(2)
       const hold = { turnId: run.id, tenant, user: null, replicaId: 'r' }
       const events = { first: 1, last: 1, text: 'y' }
       const items = numberItems([assistant('late')])
-      await store.journalItems(plain.id, tenant, items)
+      await store.journalItems(plain, items)
       expect(await store.closeTurn(createEnding(plain, { items }))).toBe(false)
       expect(await runs.startRun(hold)).toBe(false)
       expect(await runs.recordRun(hold, events, items)).toBe(false)

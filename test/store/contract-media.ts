@@ -51,7 +51,7 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
   const storeTurn = async (turn: NewTurn, output: readonly Item[] = [assistant('I see.')]) => {
     const store = createTurnStore(engine, encryption)
     await store.openTurn(turn)
-    await store.journalItems(turn.id, turn.tenant, numberItems(output.slice(0, 1)))
+    await store.journalItems(turn, numberItems(output.slice(0, 1)))
     await store.closeTurn(
       createEnding(turn, {
         items: numberItems(output),
@@ -197,7 +197,7 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
         turnId: turn.id,
         nowMs: LONG_AGO,
       })
-      await store.journalItems(turn.id, tenant, numberItems([imageMessage(picture(13))]))
+      await store.journalItems(turn, numberItems([imageMessage(picture(13))]))
       expect(
         await store.closeTurn(
           createEnding(turn, { items: numberItems([imageMessage(picture(13))]) }),

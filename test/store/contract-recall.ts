@@ -1,5 +1,4 @@
 /** Contract tests for recall on every database: finding turns by the keys in a client's chat. */
-import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
@@ -63,7 +62,7 @@ export function testRecall(open: OpenEngine, encryption: RowEncryption): void {
   const idsOf = (...turns: readonly NewTurn[]) => turns.map(({ id }) => id).toSorted()
 
   test('findTurns claims the memory of large turns before it reads their items, and returns the same as for small ones (C158)', async () => {
-    const large = randomBytes(600_000).toString('hex')
+    const large = 'x'.repeat(1_200_000)
     const turns: NewTurn[] = []
     for (let at = 0; at < 5; at++) turns.push(await storeTurn({ input: [user(`${at}${large}`)] }))
     const turnIds = turns.map(({ id }) => id)
@@ -74,8 +73,7 @@ export function testRecall(open: OpenEngine, encryption: RowEncryption): void {
     await expect(recall.findTurns(keys, reject)).rejects.toThrow('no memory left')
     const claimed: number[] = []
     const found = await recall.findTurns(keys, ({ bytes }) => void claimed.push(bytes))
-    expect(claimed).toHaveLength(1)
-    expect(claimed[0]).toBeGreaterThan(4_000_000)
+    expect(claimed.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(6_000_000)
     const inputs = new Map(found.turns.map(({ id, input, output }) => [id, { input, output }]))
     for (const { id, input } of turns)
       expect(inputs.get(id)).toMatchObject({ input, output: [assistant(id)] })
@@ -197,7 +195,7 @@ export function testRecall(open: OpenEngine, encryption: RowEncryption): void {
       const cancelled = await storeTurn({}, { state: 'cancelled' })
       const open = newTurn({ tenant })
       await store.openTurn(open)
-      await store.journalItems(open.id, tenant, numberItems([call('c1')]))
+      await store.journalItems(open, numberItems([call('c1')]))
       const turnIds = idsOf(failed, cancelled, open)
       expect(await find({ turnIds })).toEqual(turnIds)
       expect(await find({ callIds: ['c1'] })).toEqual([open.id])
@@ -206,7 +204,7 @@ export function testRecall(open: OpenEngine, encryption: RowEncryption): void {
     test('findTurns returns no turns that are queued, deleted or without an answer', async () => {
       const queued = newTurn({ tenant, background: true })
       await store.openTurn(queued)
-      await store.journalItems(queued.id, tenant, numberItems([call('c1')]))
+      await store.journalItems(queued, numberItems([call('c1')]))
       const unanswered = await storeTurn(
         { input: [user('hello?')] },
         { state: 'failed', items: [] },

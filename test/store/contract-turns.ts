@@ -13,7 +13,6 @@ import {
   assistant,
   serializeItems,
   createEnding,
-  newId,
   newTurn,
   ORIGIN,
   numberItems,
@@ -99,7 +98,7 @@ export function testTurns(open: OpenEngine, encryption: RowEncryption): void {
       async (_, item) => {
         const turn = newTurn({ input: [item] })
         await store.openTurn(turn)
-        await store.journalItems(turn.id, turn.tenant, numberItems([item]))
+        await store.journalItems(turn, numberItems([item]))
         const loaded = await load(turn)
         expect(serializeItems(loaded?.input ?? [])).toEqual(serializeItems([item]))
         expect(serializeItems(loaded?.output ?? [])).toEqual(serializeItems([item]))
@@ -119,7 +118,7 @@ export function testTurns(open: OpenEngine, encryption: RowEncryption): void {
       const old = { ...assistant('hello'), origin: { ...ORIGIN, account: 'other' } }
       const turn = newTurn({ input: [old] })
       await store.openTurn(turn)
-      await store.journalItems(turn.id, turn.tenant, numberItems([old]))
+      await store.journalItems(turn, numberItems([old]))
       const loaded = await load(turn)
       expect(loaded?.input).toStrictEqual([old])
       expect(loaded?.output[0]?.origin).toEqual(ORIGIN)
@@ -152,8 +151,8 @@ export function testTurns(open: OpenEngine, encryption: RowEncryption): void {
       const turn = newTurn()
       await store.openTurn(turn)
       const items = numberItems(Array.from({ length: 15 }, (_, at) => assistant(`${at}`)))
-      await store.journalItems(turn.id, turn.tenant, items.slice(9))
-      await store.journalItems(turn.id, turn.tenant, items.slice(4, 9).toReversed())
+      await store.journalItems(turn, items.slice(9))
+      await store.journalItems(turn, items.slice(4, 9).toReversed())
       await store.closeTurn(createEnding(turn, { items: items.slice(0, 4) }))
       expect(serializeItems((await load(turn))?.output ?? [])).toEqual(
         serializeItems(items.map(({ item }) => item)),
@@ -175,8 +174,8 @@ export function testTurns(open: OpenEngine, encryption: RowEncryption): void {
     test('journaling an item again leaves the stored item unchanged', async () => {
       const turn = newTurn()
       await store.openTurn(turn)
-      await store.journalItems(turn.id, turn.tenant, numberItems([assistant('a')]))
-      await store.journalItems(turn.id, turn.tenant, numberItems([assistant('b'), assistant('c')]))
+      await store.journalItems(turn, numberItems([assistant('a')]))
+      await store.journalItems(turn, numberItems([assistant('b'), assistant('c')]))
       await store.closeTurn(
         createEnding(turn, { items: numberItems([assistant('d'), assistant('e')]) }),
       )
@@ -195,7 +194,7 @@ export function testTurns(open: OpenEngine, encryption: RowEncryption): void {
         items: numberItems([assistant('b'), assistant('c')]),
       })
       expect(await store.closeTurn(late)).toBe(false)
-      await store.journalItems(turn.id, turn.tenant, numberItems([assistant('d')], 2))
+      await store.journalItems(turn, numberItems([assistant('d')], 2))
       await store.openTurn(turn)
       const loaded = await load(turn)
       expect(loaded).toMatchObject({ state: 'cancelled', endedAtMs: 1_795_000_009_999 })
@@ -205,7 +204,7 @@ export function testTurns(open: OpenEngine, encryption: RowEncryption): void {
     })
 
     test('journaling an empty list of items writes nothing', async () => {
-      await store.journalItems(newId(), 'tenant', [])
+      await store.journalItems(newTurn(), [])
     })
   })
 
@@ -248,7 +247,7 @@ export function testTurns(open: OpenEngine, encryption: RowEncryption): void {
     test('journaling or closing a turn that does not exist writes nothing', async () => {
       const turn = newTurn()
       const items: readonly Item[] = [assistant('lost')]
-      await store.journalItems(turn.id, turn.tenant, numberItems(items))
+      await store.journalItems(turn, numberItems(items))
       expect(await store.closeTurn(createEnding(turn, { items: numberItems(items) }))).toBe(false)
       expect(await store.closeTurn(createEnding(turn))).toBe(false)
       expect(await load(turn)).toBeUndefined()

@@ -43,8 +43,8 @@ export const ENGINES_PLAIN_AND_ENCRYPTED: readonly (readonly [
 function createTestEncryption(): RowEncryption {
   return {
     cipher: createStorageCipher([{ kid: 'k1', key: new Uint8Array(32).fill(7) }]),
-    onUnreadable(count) {
-      throw new Error(`${count} rows cannot be read.`)
+    onUnreadable(failures) {
+      throw new Error(`${failures.length} rows cannot be read.`)
     },
   }
 }

@@ -49,6 +49,7 @@ export function createEnding(turn: NewTurn, fields: Partial<TurnEnding> = {}): T
   return {
     turnId: turn.id,
     tenant: turn.tenant,
+    user: turn.user,
     state: 'complete',
     origin: turn.origin,
     endedAtMs: 1_795_000_009_999,

@@ -129,6 +129,7 @@ const UNWATCHED: Readonly<Record<string, string>> = {
   'e2e/install.test.ts': 'Its processes answer no request.',
   'e2e/rehearse.test.ts': 'Its process answers only its own requests.',
   'gateway/record/expire-unused-turns.test.ts': 'Its Worker answers no request.',
+  'main/cloudflare-worker.test.ts': 'Its Worker uses only the demo model.',
   'main/commands/explain.test.ts': 'Its process only runs a command.',
   'old-databases/databases.ts': 'Its answers are compared with stored ones.',
   'old-databases/old-databases.test.ts': 'Its answers are compared with stored ones.',

@@ -72,7 +72,11 @@ export async function findFaultsInDatabase(
 ): Promise<readonly string[]> {
   const settings = readSettings(environment)
   const accounts = namesOf(listAccounts(settings))
-  const vault = createRowEncryption(settings.STORAGE_KEYS, () => undefined)
+  const vault = createRowEncryption(
+    settings.STORAGE_KEYS,
+    () => true,
+    () => undefined,
+  )
   const stores = createStores(engine, vault)
   const [rows = []] = await engine.read([TURNS])
   const faults: string[] = []

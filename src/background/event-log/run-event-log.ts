@@ -91,7 +91,7 @@ export function createRunLog(
     turnStore: {
       // With `collectsItems`, each item is stored together with its end event or earlier.
       collectsItems: true,
-      async journalItems(_turnId, _tenant, items) {
+      async journalItems(_turn, items) {
         for (const item of items) writer.addItem(item)
       },
       // The turn is closed by `client.end`, in the same write as the last events.

@@ -24,8 +24,10 @@ export async function followRun(
   const { responseId, startingAfter, caller, exchange } = follow
   const firstEvent = parseFirstEvent(startingAfter)
   const turnId = turnIdOfResponse(responseId)
+  // Reads the first events too, because a client that is sent a stream cannot be told any more that they are unreadable.
   const run =
-    turnId && (await queryStoreOrThrow(() => ports.runs.readLog(caller, turnId, MAX_EVENT_NUMBER)))
+    turnId &&
+    (await queryStoreOrThrow(() => ports.runs.readLog(caller, turnId, firstEvent, 'fail')))
   if (!run || run.isDeleted || run.dialect !== 'responses')
     throw createResponseNotFoundError(responseId)
   if (!run.isLogged) throw run.background ? createLogExpiredError() : createNotLoggedError()

@@ -5,7 +5,7 @@
  * later. The run does not wait for the client.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import { errorMessage } from '../../core/errors/gateway-error.ts'
+import { errorMessage, GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
 import { createHeartbeat } from '../../gateway/respond/create-heartbeat.ts'
@@ -80,7 +80,7 @@ async function writeStoredEvents(
   { runs, nowMs, log }: Ports<'log' | 'nowMs' | 'runs'>,
 ): Promise<boolean> {
   try {
-    const page = await runs.readLog(caller, turnId, writer.getNextEvent())
+    const page = await runs.readLog(caller, turnId, writer.getNextEvent(), 'fail')
     if (page === null) return true
     for (const group of page.groups) writer.write(group)
     if (page.groups.length === MAX_PAGE_GROUPS) return false
@@ -89,6 +89,11 @@ async function writeStoredEvents(
     if (page.groups.length === 0) await writer.waitForChange(POLL_MS)
   } catch (error) {
     log('warn', 'log-not-read', { turn: turnId, why: errorMessage(error) })
+    // Trying again does not help if events cannot be decrypted.
+    if (error instanceof GatewayError) {
+      writer.abort()
+      return true
+    }
     await writer.waitForChange(UNREACHABLE_POLL_MS)
   }
   return false
@@ -98,6 +103,7 @@ async function writeStoredEvents(
 function createEventWriter(client: ClientStream, firstEvent: number, heartbeatMs: number) {
   const { wake, wait } = createWakeableWait()
   let nextEvent = firstEvent
+  let isAborted = false
   const state = { isFull: false }
   const heartbeat = createHeartbeat(client, heartbeatMs, () => state.isFull)
   client.onDisconnect(wake)
@@ -118,9 +124,13 @@ function createEventWriter(client: ClientStream, firstEvent: number, heartbeatMs
     async waitForRoom(): Promise<void> {
       while (state.isFull && !client.isDisconnected()) await wait(null)
     },
+    abort(): void {
+      isAborted = true
+      client.abort()
+    },
     end(): void {
       heartbeat.stop()
-      client.end(DONE_MESSAGE)
+      if (!isAborted) client.end(DONE_MESSAGE)
     },
   }
 }

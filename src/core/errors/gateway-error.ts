@@ -33,6 +33,8 @@ const CODES = {
   idempotency_key_reused: 422,
   rate_limit_exceeded: 429,
   internal_error: 500,
+  storage_key_missing: 500,
+  stored_data_untrusted: 500,
   upstream_unreachable: 502,
   upstream_broken: 502,
   upstream_timeout: 504,

@@ -123,7 +123,9 @@ async function findConversation(
   caller: Caller,
   { conversations }: Ports<'conversations'>,
 ): Promise<ConversationState | null> {
-  return id === null ? null : queryStoreOrThrow(() => conversations.findConversation(caller, id))
+  return id === null
+    ? null
+    : queryStoreOrThrow(() => conversations.findConversation(caller, id, 'fail'))
 }
 
 function loadChain(turnId: string, caller: Caller, { store }: Ports<'store'>) {

@@ -76,6 +76,8 @@ export function chooseRecorder(
   const writing = { isWorthStoring: rule.isWorthStoring, receivesMarkers }
   const recording = {
     turnId: draft.id,
+    // The client relies on a turn that it asks for explicitly, or adds to a conversation.
+    failsIfUnclosed: storage.store === true || storage.conversationId !== null,
     rule,
     onTimeout: () => ports.log('warn', 'turn-late', { turn: draft.id }),
     waitUntil,

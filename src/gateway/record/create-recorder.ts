@@ -15,6 +15,8 @@ export interface RecorderOptions {
   readonly turnId: string
   /** True if the client asks to store the turn. */
   readonly clientAsksToStore: boolean
+  /** True if the answer becomes a failure when its requested turn could not be closed. */
+  readonly failsIfUnclosed: boolean
   readonly rule: UnrequestedStorageRule
   readonly openWriter: () => TurnWriter
   /** Called if the database takes so long that the answer does not wait for it any longer. */
@@ -24,7 +26,8 @@ export interface RecorderOptions {
 }
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { turnId, clientAsksToStore, rule, openWriter, onTimeout, waitUntil } = options
+  const { turnId, clientAsksToStore, failsIfUnclosed, rule, openWriter, onTimeout, waitUntil } =
+    options
   let writer: TurnWriter | null = clientAsksToStore ? openWriter() : null
   /** The items before the first item worth storing, with their indexes. They are stored together with that item. */
   const pending: (readonly [Item, number])[] = []
@@ -59,7 +62,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
     async settle(outcome, ending, metadata) {
       if (openState !== null) {
         const settled = requireWriter().close(outcome, ending, metadata)
-        return (await openState) === TIMED_OUT ? outcome : settled
+        if ((await openState) === TIMED_OUT) return outcome
+        const stored = await settled
+        return failsIfUnclosed ? stored : outcome
       }
       const isWorthStoring =
         outcome.items.some(rule.isWorthStoring) || metadata.reasoningRejectedBy !== null

@@ -32,7 +32,10 @@ export interface Recorder {
    * null if this recorder stores no turns.
    */
   readonly loadStoredParent: (() => Promise<Pick<NewTurn, 'parent'> | null>) | null
-  /** Ends the turn. Resolves to the outcome for the client: a failure if an opened requested turn could not be closed. */
+  /**
+   * Ends the turn. Resolves to the outcome for the client: a failure if an opened turn could not be closed, and the
+   * request has `store: true` or names a conversation.
+   */
   readonly settle: (
     outcome: Outcome,
     ending: 'finished' | 'cancelled',

@@ -12,8 +12,9 @@ import { createFailure, errorMessage } from '../../core/errors/gateway-error.ts'
 import type {
   NewTurn,
   PlacedItem,
-  TurnStore,
   TurnEnding,
+  TurnKey,
+  TurnStore,
 } from '../../store/turns/turn-store-interface.ts'
 import type { GatewayDependencies, Ports } from '../dependencies-interface.ts'
 import { extendContentHash } from './hash-conversation-content.ts'
@@ -91,6 +92,7 @@ export function openTurnWriter(
         isClosed = await store.closeTurn({
           turnId: turn.id,
           tenant: turn.tenant,
+          user: turn.user,
           state: ending === 'cancelled' && finish === null ? ending : resolveTurnState(outcome),
           usage: metadata.usage ?? usage,
           failure,
@@ -149,7 +151,7 @@ interface JournalOptions extends Pick<TurnWriterOptions, 'isWorthStoring'> {
 }
 
 function createJournal(
-  turn: Pick<NewTurn, 'id' | 'tenant'>,
+  turn: TurnKey,
   { store, whenOpened, isWorthStoring, delayMs }: JournalOptions,
   log: GatewayDependencies['log'],
 ) {
@@ -164,7 +166,7 @@ function createJournal(
   const write = async (items: readonly PlacedItem[]): Promise<void> => {
     if (!(await whenOpened)) return
     try {
-      await store.journalItems(turn.id, turn.tenant, items)
+      await store.journalItems(turn, items)
       unwritten -= countWorthy(items)
     } catch (error) {
       // The next write includes these items again, at the latest the one that closes the turn.
@@ -182,7 +184,7 @@ function createJournal(
   return {
     add(item: PlacedItem): void {
       unwritten += countWorthy([item])
-      if (store.collectsItems === true) return void store.journalItems(turn.id, turn.tenant, [item])
+      if (store.collectsItems === true) return void store.journalItems(turn, [item])
       waiting.push(item)
       timer ??= setTimeout(flush, delayMs)
     },

@@ -10,6 +10,7 @@ import {
   type SummarizableItems,
   selectSummarizableItems,
 } from '../../context/summaries/select-summarizable-items.ts'
+import type { UndecryptableRule } from '../../store/encryption/decrypt-rows.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { StoredSummary } from '../../store/summaries/summary-store-interface.ts'
@@ -66,9 +67,10 @@ async function findSummaries(
   { tenant, user }: Caller,
   { summaries }: Ports<'summaries'>,
   limit: number,
+  rule: UndecryptableRule = 'leave-out',
 ): Promise<readonly ActiveSummary[]> {
   const hashes = prefixes.slice(-MAX_PREFIXES).map(({ hash }) => hash)
-  const found = await summaries.findSummaries({ tenant, user }, hashes, limit)
+  const found = await summaries.findSummaries({ tenant, user }, hashes, limit, rule)
   return found.flatMap((stored) => {
     const prefix = prefixes.findLast(({ hash }) => hash === stored.prefixHash)
     return prefix === undefined ? [] : [buildActiveSummary(content, prefix, stored)]
@@ -107,7 +109,9 @@ export async function listConversationSummaries(
 ): Promise<readonly ActiveSummary[]> {
   const content = selectSummarizableItems(items, policy)
   const prefixes = hashSummaryPrefixes(content)
-  return queryStoreOrThrow(() => findSummaries(content, prefixes, caller, ports, MAX_LISTED))
+  return queryStoreOrThrow(() =>
+    findSummaries(content, prefixes, caller, ports, MAX_LISTED, 'fail'),
+  )
 }
 
 const MAX_LISTED = 1000

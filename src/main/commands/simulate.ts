@@ -23,6 +23,7 @@ import { openEngine } from '../../store/database/open-engine.ts'
 import { createStores } from '../../store/create-stores.ts'
 import { findOnlyTenant } from '../../settings/list-tenants.ts'
 import { createRowEncryption } from '../create-row-encryption.ts'
+import { loadLoggedOldFormatState } from '../load-logged-old-format-state.ts'
 
 /** The files, the settings and the terminal that a command uses. */
 export interface CommandEnvironment {
@@ -113,7 +114,8 @@ async function loadStoredScript(
   const log = () => printError('Some rows cannot be decrypted with the keys of STORAGE_KEYS.')
   const engine = await openEngine(settings.DATABASE_URL)
   try {
-    const encryption = createRowEncryption(settings.STORAGE_KEYS, log)
+    const { trustsOldFormats } = await loadLoggedOldFormatState(engine, settings, () => undefined)
+    const encryption = createRowEncryption(settings.STORAGE_KEYS, () => trustsOldFormats, log)
     const { store, conversations } = createStores(engine, encryption)
     const turn =
       kind === 'response'

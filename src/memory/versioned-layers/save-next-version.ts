@@ -30,7 +30,7 @@ export async function saveNextVersion(
 ): Promise<JsonObject | null> {
   let triedNumber = 0
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const latest = (await ports.layers.loadVersions(location)).at(-1) ?? null
+    const latest = (await ports.layers.loadVersions(location, 'fail')).at(-1) ?? null
     const number = (latest?.number ?? 0) + 1
     // No other request has saved a version with this number, but the store refused it, because the
     // conversation was deleted.

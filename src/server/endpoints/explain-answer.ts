@@ -35,7 +35,9 @@ export async function explainAnswer(
   const requested = readOptional(asRound, parameter, 'round') ?? 0
   // Loads the sent request first: this waits for pending writes, so that the turn is complete when
   // it is loaded after it.
-  const last = await queryStoreOrThrow(() => loadSentRequest(turnId, caller, ports))
+  const last = await queryStoreOrThrow(() =>
+    loadSentRequest(turnId, caller, ports, undefined, 'fail'),
+  )
   const turn = await queryStoreOrThrow(() => ports.archive.loadTurn(caller, turnId))
   if (turn === null || turn.deletedAtMs !== null || last === undefined)
     throw createNotStoredError(id)
@@ -43,7 +45,7 @@ export async function explainAnswer(
   const round = requested === 'last' ? last.round : requested
   if (round >= last.roundCount) throw createUnknownRoundError(last.roundCount)
   const loadRound = (index: number) =>
-    queryStoreOrThrow(() => loadSentRequest(turnId, caller, ports, index))
+    queryStoreOrThrow(() => loadSentRequest(turnId, caller, ports, index, 'fail'))
   const sent = round === last.round ? last : await loadRound(round)
   if (sent === undefined) throw createNotStoredError(id)
   const loadParentRequest = () =>

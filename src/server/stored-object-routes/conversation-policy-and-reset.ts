@@ -19,7 +19,7 @@ export const CONVERSATION_POLICY_ROUTES: readonly StoredObjectRoute[] = [
 ]
 
 function readContext(request: AuthenticatedRequest, { conversations }: Ports<'conversations'>) {
-  return renderContext(request, (id) => conversations.findConversation(request.caller, id))
+  return renderContext(request, (id) => conversations.findConversation(request.caller, id, 'fail'))
 }
 
 async function setContext(

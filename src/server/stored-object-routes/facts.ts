@@ -140,7 +140,13 @@ async function searchFacts(
   const { limit } = readPaging(query, 'desc')
   const scope = await loadScope(query.get('conversation'), request, ports)
   const nowMs = ports.nowMs()
-  const search = { scopes: [scope], words: terms, nowMs, limit: MAX_CANDIDATES }
+  const search = {
+    scopes: [scope],
+    words: terms,
+    nowMs,
+    limit: MAX_CANDIDATES,
+    rule: 'fail',
+  } as const
   const found = await queryStoreOrThrow(() => ports.facts.searchFacts(request.caller, search))
   const ranked = rankFacts(found, { searchTerms: terms, nowMs, maxFacts: limit })
   return renderList(ranked.map(renderFact), false)

@@ -40,7 +40,7 @@ async function readMemory(
   ports: Ports<'conversations' | 'layers' | 'store'>,
 ) {
   const { key, subject } = await loadTarget(request, ports)
-  const latest = (await queryStoreOrThrow(() => ports.layers.loadVersions(key))).at(-1)
+  const latest = (await queryStoreOrThrow(() => ports.layers.loadVersions(key, 'fail'))).at(-1)
   return renderWorkingMemory(subject, readWorkingMemory(latest?.body ?? {}))
 }
 
@@ -145,7 +145,8 @@ async function loadResponseTarget(
 }
 
 function loadChain(turnId: string, owner: Caller, { store }: Ports<'store'>) {
-  return queryStoreOrThrow(() => store.loadChain(owner, turnId))
+  // The memory can be read and deleted even if the conversation cannot be decrypted.
+  return queryStoreOrThrow(() => store.loadChain(owner, turnId, { undecryptable: 'leave-out' }))
 }
 
 function countRounds(chain: readonly StoredTurn[]): number {

@@ -52,9 +52,9 @@ export function createUnstoredAnswerCache(
       return {
         store: {
           ...store,
-          async loadChain(owner, turnId, claimMemory) {
+          async loadChain(owner, turnId, options) {
             const cached = find(turnId)
-            return cached === null ? store.loadChain(owner, turnId, claimMemory) : [cached]
+            return cached === null ? store.loadChain(owner, turnId, options) : [cached]
           },
           openTurn(turn) {
             previous = turn.parent

@@ -11,6 +11,7 @@
  */
 import type { Origin } from '../../core/item.ts'
 import type { Caller } from '../../core/client/caller.ts'
+import type { UndecryptableRule } from '../encryption/decrypt-rows.ts'
 import type { NewTurn, PlacedItem, TurnEnding, TurnState } from '../turns/turn-store-interface.ts'
 
 export interface RunStore {
@@ -48,6 +49,7 @@ export interface RunStore {
     caller: Caller,
     turnId: string,
     fromEvent: number,
+    rule?: UndecryptableRule,
   ) => Promise<RunLogPage | null>
   /** Returns the positions of the output items that are stored for a turn, e.g. 0 and 1. */
   readonly findStoredPositions: (tenant: string, turnId: string) => Promise<ReadonlySet<number>>
@@ -104,7 +106,7 @@ export interface RunLogPage extends RunWithReplica {
   readonly isLogged: boolean
   /**
    * Consecutive event groups without a gap. The first group may begin before the requested event.
-   * The text of a group that cannot be decrypted is empty.
+   * By default, the text of a group that cannot be decrypted is empty.
    */
   readonly groups: readonly EventGroup[]
 }

@@ -31,9 +31,9 @@ import type {
   RunStore,
 } from './run-store-interface.ts'
 import { DEAD_REPLICA_RETENTION_MS, LOG_RETENTION_MS } from './retention-and-orphan-times.ts'
-import type { RowLocation, StorageCipher } from '../encryption/cipher.ts'
+import type { StorageCipher } from '../encryption/cipher.ts'
 import { createTurnStatements } from '../turns/turn-statements.ts'
-import type { PlacedItem, TurnState } from '../turns/turn-store-interface.ts'
+import type { PlacedItem, TurnKey, TurnState } from '../turns/turn-store-interface.ts'
 import type { ItemRow, ReplicaRow, StreamEventRow, TurnRow } from '../database/table-row-types.ts'
 import {
   NO_ENCRYPTION,
@@ -65,10 +65,7 @@ export function createRunStore(
 
   return {
     async openRun(turn, opening) {
-      const log =
-        opening === null
-          ? []
-          : [sql.insertOpening(encodeEvents(turn.id, turn.tenant, opening, cipher))]
+      const log = opening === null ? [] : [sql.insertOpening(encodeEvents(turn, opening, cipher))]
       await writeNewTurn({ engine, sql: turns, cipher, texts }, turn, log)
     },
     startRun: (run) => writeIfOwned([sql.startRun(encodeOwnedRun(run))], 'kill'),
@@ -95,7 +92,7 @@ export function createRunStore(
       ])
       return new Set((rows as readonly Pick<TurnRow, 'id'>[]).map(({ id }) => decodeColumnText(id)))
     },
-    async readLog(caller, turnId, fromEvent) {
+    async readLog(caller, turnId, fromEvent, rule = 'leave-out') {
       const key = { ...encodeOwnedRowKey(caller, turnId), fromEvent }
       // Reads the turn before its log: if the turn has ended by then, the log is complete.
       const [[state] = [], groups = []] = await engine.read([
@@ -103,7 +100,9 @@ export function createRunStore(
         sql.selectLogGroups(key),
       ])
       if (state === undefined) return null
-      const log = decryptRows(encryption, key.tenant, (rows) => decodeGroups(key.id, groups, rows))
+      const log = decryptRows(encryption, key, (reader) => decodeGroups(key.id, groups, reader), {
+        rule,
+      })
       return createLogPage(turnId, caller, state as RunStateRow, log)
     },
     async findStoredPositions(tenant, turnId) {
@@ -135,21 +134,20 @@ function encodeOwnedRun({ turnId, tenant, replicaId }: RunWithReplica): OwnedRun
   return { id: encodeColumnText(turnId), tenant: encodeColumnText(tenant), replicaId }
 }
 
+function getTurnKey({ turnId: id, tenant, user }: OwnedRun): TurnKey {
+  return { id, tenant, user }
+}
+
 function encodeEvents(
-  turnId: string,
-  tenant: string,
+  turn: TurnKey,
   { first, last, text }: EventGroup,
   { encrypt }: StorageCipher,
 ): StreamEventRow {
-  const location: RowLocation = {
-    tenant: encodeColumnText(tenant),
-    rowId: encodeColumnText(turnId),
-    part: 'events',
-    position: first,
-  }
+  const { id: rowId, tenant, user } = encodeOwnedRowKey(turn, turn.id)
+  const location = { tenant, user, rowId, part: 'events', position: first } as const
   return {
-    turn_id: location.rowId,
-    tenant: location.tenant,
+    turn_id: rowId,
+    tenant,
     first_number: first,
     last_number: last,
     text: encrypt(encodeColumnText(text), location),
@@ -162,7 +160,7 @@ function buildEventInsert(
   events: EventGroup,
   cipher: StorageCipher,
 ): SqlQuery {
-  const row = encodeEvents(run.turnId, run.tenant, events, cipher)
+  const row = encodeEvents(getTurnKey(run), events, cipher)
   return sql.insertEvents({ ...row, ...encodeOwnedRun(run) })
 }
 
@@ -173,7 +171,7 @@ function buildItemInserts(
   cipher: StorageCipher,
 ): readonly SqlQuery[] {
   const key = encodeOwnedRun(run)
-  return encodeOutputItems(run.turnId, run.tenant, items, cipher).flatMap(({ media, ...row }) => [
+  return encodeOutputItems(getTurnKey(run), items, cipher).flatMap(({ media, ...row }) => [
     ...buildMediaInserts(sql.media, { turnId: row.turn_id, tenant: row.tenant }, media, cipher),
     sql.insertItem({ ...row, ...key }),
   ])

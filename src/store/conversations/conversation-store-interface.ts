@@ -7,6 +7,7 @@
 import type { ItemPosition } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
+import type { UndecryptableRule } from '../encryption/decrypt-rows.ts'
 import type { NewTurn } from '../turns/turn-store-interface.ts'
 
 export interface ConversationStore {
@@ -15,7 +16,12 @@ export interface ConversationStore {
     conversation: NewConversation,
     turn: NewTurn | null,
   ) => Promise<void>
-  readonly findConversation: (owner: Caller, id: string) => Promise<Conversation | null>
+  /** By default, policy overrides that cannot be decrypted count as none. */
+  readonly findConversation: (
+    owner: Caller,
+    id: string,
+    rule?: UndecryptableRule,
+  ) => Promise<Conversation | null>
   /** Replaces the metadata. Resolves to `null` if the caller has no such conversation. */
   readonly replaceMetadata: (
     owner: Caller,
@@ -43,7 +49,10 @@ export interface ConversationStore {
     id: string,
     nowMs: number,
   ) => Promise<'deleted' | 'busy' | 'unknown'>
-  /** Locks a conversation until `untilMs`. Resolves to `busy` if another turn has locked it. */
+  /**
+   * Locks a conversation until `untilMs`. Resolves to `busy` if another turn has locked it. Fails, without a
+   * lock, if the policy overrides cannot be decrypted.
+   */
   readonly lockConversation: (lock: ConversationLockRequest) => Promise<ConversationLockResult>
   /** Extends the lock. Resolves to `false` if the turn does not have the lock any more. */
   readonly renewLock: (lock: ConversationLockRequest) => Promise<boolean>

@@ -25,7 +25,7 @@ import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { createDeletionLogStatements } from '../deletion/deletion-log-statements.ts'
 import { buildItemInserts } from '../turns/sql-turn-store.ts'
 import { createMemoryLayerStatements } from '../memory-layers/memory-layer-statements.ts'
-import { encodeOwnedRowKey, encodeOwner } from '../owner.ts'
+import { encodeOwnedRowKey, encodeOwner, type OwnedRowKey } from '../owner.ts'
 import {
   createMediaReleaseStatements,
   buildReleaseQueries,
@@ -37,7 +37,12 @@ import { createTurnStatements, type TurnStatements } from '../turns/turn-stateme
 import type { NewTurn } from '../turns/turn-store-interface.ts'
 import { createSummaryStatements } from '../summaries/summary-statements.ts'
 import type { ConversationRow } from '../database/table-row-types.ts'
-import { NO_ENCRYPTION, decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
+import {
+  NO_ENCRYPTION,
+  decryptRows,
+  type RowEncryption,
+  type UndecryptableRule,
+} from '../encryption/decrypt-rows.ts'
 
 export function createConversationStore(
   engine: Engine,
@@ -58,9 +63,9 @@ export function createConversationStore(
       const queries = [...first, sql.insertConversation(row)]
       await writeAfterLock(engine, 'turnCreation', row.tenant, queries)
     },
-    async findConversation(owner, id) {
+    async findConversation(owner, id, rule = 'leave-out') {
       const [rows = []] = await engine.read([sql.findConversation(encodeOwnedRowKey(owner, id))])
-      return decodeFirstConversation(rows as readonly ConversationRow[], encryption)
+      return decodeFirstConversation(rows as readonly ConversationRow[], encryption, rule)
     },
     async replaceMetadata(owner, id, metadata) {
       const labels = { ...encodeOwnedRowKey(owner, id), metadata: JSON.stringify(metadata) }
@@ -75,7 +80,7 @@ export function createConversationStore(
     },
     async resetConversation(owner, id) {
       const [rows = []] = await engine.write([sql.resetConversation(encodeOwnedRowKey(owner, id))])
-      return decodeFirstConversation(rows as readonly ConversationRow[], encryption)
+      return decodeFirstConversation(rows as readonly ConversationRow[], encryption, 'fail')
     },
     async deleteConversation(owner, id, nowMs) {
       const key = encodeOwnedRowKey(owner, id)
@@ -105,9 +110,12 @@ export function createConversationStore(
       )
       const [row] = held as readonly StateRow[]
       if (row === undefined) return { type: existing.length > 0 ? 'busy' : 'unknown' }
-      return {
-        type: 'held',
-        ...decodeState(row, encodeOwnedRowKey(lock, lock.conversationId), encryption),
+      const key = encodeOwnedRowKey(lock, lock.conversationId)
+      try {
+        return { type: 'held', ...decodeState(row, key, encryption, 'fail') }
+      } catch (error) {
+        await engine.write([sql.releaseLock(encodeLockHolder(lock))], 'kill')
+        throw error
       }
     },
     async renewLock(lock) {
@@ -143,18 +151,21 @@ function encodeLockRequest(lock: ConversationLockRequest): ConversationLockParam
 }
 
 type StateRow = Pick<ConversationRow, 'head' | 'context' | 'reset_after'>
-type KeyRow = Pick<ConversationRow, 'id' | 'tenant'>
 
-/** Decodes the state of a conversation. Policy overrides that cannot be decrypted count as none. */
+/** Decodes the state of a conversation. With `leave-out`, undecryptable policy overrides count as none. */
 function decodeState(
   row: StateRow,
-  { id, tenant }: KeyRow,
+  key: OwnedRowKey,
   encryption: RowEncryption,
+  rule: UndecryptableRule,
 ): ConversationState {
   const { head, context, reset_after: resetAfterTurnId } = row
   const read = (column: string) =>
-    decryptRows(encryption, tenant, ({ decryptObject }) =>
-      decryptObject(column, locateText(tenant, id, 'context')),
+    decryptRows(
+      encryption,
+      key,
+      ({ decryptObject }) => decryptObject(column, { rowId: key.id, part: 'context', position: 0 }),
+      { rule },
     )
   return {
     headTurnId: decodeNullableColumnText(head),
@@ -163,12 +174,8 @@ function decodeState(
   }
 }
 
-function encryptContext(
-  context: JsonObject,
-  { id, tenant }: KeyRow,
-  { encrypt }: StorageCipher,
-): string {
-  return encrypt(JSON.stringify(context), locateText(tenant, id, 'context'))
+function encryptContext(context: JsonObject, key: OwnedRowKey, { encrypt }: StorageCipher): string {
+  return encrypt(JSON.stringify(context), locateText(key, key.id, 'context'))
 }
 
 /**
@@ -180,10 +187,11 @@ function buildCompleteTurn(
   turn: NewTurn,
   cipher: StorageCipher,
 ): readonly SqlQuery[] {
-  const { id, tenant, createdAtMs, origin } = turn
+  const { id, tenant, user, createdAtMs, origin } = turn
   const ending = {
     turnId: id,
     tenant,
+    user,
     state: 'complete',
     endedAtMs: createdAtMs,
     usage: null,
@@ -204,12 +212,10 @@ function encodeConversation(
   cipher: StorageCipher,
 ): ConversationRow {
   const { user, metadata, createdAtMs, context = null } = conversation
-  const key = {
-    id: encodeColumnText(conversation.id),
-    tenant: encodeColumnText(conversation.tenant),
-  }
+  const key = encodeOwnedRowKey(conversation, conversation.id)
   return {
-    ...key,
+    id: key.id,
+    tenant: key.tenant,
     user_id: encodeNullableColumn(user),
     metadata: JSON.stringify(metadata),
     created_at: createdAtMs,
@@ -224,15 +230,17 @@ function encodeConversation(
 function decodeFirstConversation(
   rows: readonly ConversationRow[],
   encryption: RowEncryption,
+  rule: UndecryptableRule = 'leave-out',
 ): Conversation | null {
   const [row] = rows
   if (row === undefined) return null
+  const key = { id: row.id, tenant: row.tenant, user: row.user_id ?? '' }
   return {
     id: decodeColumnText(row.id),
     tenant: decodeColumnText(row.tenant),
     user: decodeNullableColumnText(row.user_id),
     metadata: JSON.parse(row.metadata) as JsonObject,
     createdAtMs: row.created_at,
-    ...decodeState(row, row, encryption),
+    ...decodeState(row, key, encryption, rule),
   }
 }

@@ -19,6 +19,11 @@ export interface Engine {
     queries: readonly SqlQuery[],
     survives?: WriteDurability,
   ) => Promise<readonly SqlRows[]>
+  /**
+   * Overwrites, soon after, what deleted rows have left in the files of the database. Missing where the gateway has no
+   * access to these files.
+   */
+  readonly eraseDeleted?: () => Promise<void>
   readonly close: () => Promise<void>
 }
 

@@ -2,12 +2,14 @@
  * Applies the files of `migrations/` that were not applied to a database yet. Several processes may
  * do so at once: the statements of a file and the record of its name are one transaction, and
  * recorded names are unique, so only one process succeeds. (On Workers, wrangler applies the same
- * files.)
+ * files.) A running process does not notice that a newer version migrates its database, and keeps serving.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { createStatementCompiler } from './compile-statement.ts'
 import type { Engine, SqlQuery } from './engine-interface.ts'
+import { rejectNewerSchema } from './schema-version.ts'
 
 export interface SqlMigration {
   readonly name: string
@@ -26,7 +28,7 @@ export async function migrate(
       await applyMissingMigrations(engine, migrations)
       return
     } catch (error) {
-      if (attempt === attempts) throw error
+      if (attempt === attempts || error instanceof GatewayError) throw error
     }
   }
 }
@@ -54,6 +56,7 @@ async function applyMissingMigrations(
   await engine.write([once(CREATE_MIGRATIONS_TABLE)])
   const [rows = []] = await engine.read([selectNames(null)])
   const applied = new Set((rows as readonly Pick<SqlMigration, 'name'>[]).map(({ name }) => name))
+  rejectNewerSchema([...applied], migrations.at(-1)?.name ?? '')
   for (const { name, sql: text } of migrations) {
     if (applied.has(name)) continue
     await engine.write([record({ name }), ...splitStatements(text).map(once)])

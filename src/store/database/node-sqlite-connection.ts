@@ -16,8 +16,23 @@ export interface SqliteConnection {
     batches: readonly (readonly SqlQuery[])[],
     survives?: Durability,
   ) => readonly BatchResult[]
+  /** True if the file may contain texts of deleted rows. */
+  readonly needsErasure: () => boolean
+  /**
+   * Writes the file again, without the texts of deleted rows: when SQLite moves a row, it leaves a copy between the rows
+   * of a page, and earlier versions left them in free pages. Takes about 5 s for each gigabyte.
+   */
+  readonly erase: () => void
   readonly close: () => void
 }
+
+/** Marks a file that may contain texts of deleted rows. Files of earlier versions have this mark, too. */
+export const NEEDS_ERASURE: SqlQuery = {
+  name: null,
+  sql: 'pragma user_version = 0',
+  parameters: [],
+}
+const MARK_ERASED = 'pragma user_version = 1'
 
 export type BatchResult = readonly SqlRows[] | Error
 
@@ -26,10 +41,10 @@ const BUSY_MS = 10_000
 
 const PRAGMAS = {
   // The write-ahead log is merged into the file at every 16 MB (4,000 pages) instead of 4 MB,
-  // because small turns write the same pages again and again. `secure_delete = fast` overwrites
-  // deleted text in pages that are written anyway, because re-encryption cannot find deleted text.
+  // because small turns write the same pages again and again. `secure_delete` overwrites deleted rows
+  // and free pages.
   write:
-    'pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 4000; pragma secure_delete = fast',
+    'pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 4000; pragma secure_delete = on',
   // Page cache of at most 32 MB, because a long conversation is read again with each of its turns.
   read: 'pragma cache_size = -32000',
 }
@@ -49,6 +64,10 @@ const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
 export function openSqliteConnection(path: string, mode: 'read' | 'write'): SqliteConnection {
   const database = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_MS })
   retryWhileBusy(() => database.exec(PRAGMAS[mode]))
+  const readNumber = (pragma: string): number =>
+    database.prepare(`pragma ${pragma}`).get()?.[pragma] as number
+  // A new file has at most one page, the header.
+  if (mode === 'write' && readNumber('page_count') <= 1) database.exec(MARK_ERASED)
   let durability: Durability = 'power-cut'
   const commit = createCommitter(database)
   const statements = new Map<string, StatementRunner>()
@@ -68,9 +87,15 @@ export function openSqliteConnection(path: string, mode: 'read' | 'write'): Sqli
       durability = survives
       return commit(batches, run)
     },
+    needsErasure: () =>
+      readNumber('user_version') === 0 && readNumber('page_count') <= MAX_ERASED_PAGES,
+    erase: () => database.exec(`vacuum; ${MARK_ERASED}; pragma wal_checkpoint(truncate)`),
     close: () => database.close(),
   }
 }
+
+/** The largest file that is written again: 512 MB, because no row can be written meanwhile. */
+const MAX_ERASED_PAGES = 131_072
 
 type StatementRunner = (parameters: readonly SqlValue[]) => SqlRows
 

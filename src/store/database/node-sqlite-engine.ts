@@ -6,7 +6,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { openSqliteConnection } from './node-sqlite-connection.ts'
+import { NEEDS_ERASURE, openSqliteConnection } from './node-sqlite-connection.ts'
 import type { Engine, SqlRows } from './engine-interface.ts'
 import type { WriteBatch, WriterResponse, WriterRequest } from './node-sqlite-writer-thread.ts'
 
@@ -37,6 +37,10 @@ async function openFile(path: string): Promise<Engine> {
     language: 'sqlite',
     read: async (queries) => queries.map(reader.read),
     write: writer.write,
+    async eraseDeleted() {
+      await writer.write([NEEDS_ERASURE])
+      writer.scheduleErasure()
+    },
     async close() {
       // Closes the writer last: the last connection to close merges the write-ahead log into the
       // file, which a read-only connection cannot.
@@ -48,6 +52,7 @@ async function openFile(path: string): Promise<Engine> {
 
 interface Writer {
   readonly write: Engine['write']
+  readonly scheduleErasure: () => void
   readonly close: () => Promise<void>
 }
 
@@ -101,6 +106,7 @@ function startWriter(path: string): Promise<Writer> {
         pendingBatches.set(id, { resolve, reject })
         batches.add({ id, queries, survives })
       }),
+    scheduleErasure: () => post('erase'),
     async close() {
       batches.send()
       post(null)

@@ -4,11 +4,15 @@
  * disk.
  */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
-import { openSqliteConnection, type BatchResult } from './node-sqlite-connection.ts'
+import {
+  openSqliteConnection,
+  type BatchResult,
+  type SqliteConnection,
+} from './node-sqlite-connection.ts'
 import type { SqlQuery, WriteDurability } from './engine-interface.ts'
 
-/** The batches in one message to the writer thread; the message `null` ends that thread. */
-export type WriterRequest = readonly WriteBatch[] | null
+/** A message to the writer thread: batches to commit, `erase` after a deletion, or `null` to end the thread. */
+export type WriterRequest = readonly WriteBatch[] | 'erase' | null
 
 export interface WriteBatch {
   readonly id: number
@@ -30,6 +34,8 @@ const MAX_GROUP_BATCHES = 256
 
 const port = parentPort as MessagePort
 const database = openSqliteConnection(workerData as string, 'write')
+const erasure = createErasureSchedule(database)
+erasure.schedule()
 port.on('message', commitGroup)
 port.postMessage([] satisfies WriterResponse)
 
@@ -37,7 +43,8 @@ function commitGroup(first: WriterRequest): void {
   const group: WriteBatch[] = []
   let next: WriterRequest | undefined = first
   while (next !== undefined && next !== null) {
-    group.push(...next)
+    if (next === 'erase') erasure.schedule()
+    else group.push(...next)
     next = group.length < MAX_GROUP_BATCHES ? receiveRequest() : undefined
   }
   if (group.length > 0) {
@@ -53,6 +60,7 @@ function commitGroup(first: WriterRequest): void {
     )
   }
   if (next === null) {
+    erasure.finish()
     database.close()
     port.close()
   }
@@ -60,4 +68,35 @@ function commitGroup(first: WriterRequest): void {
 
 function receiveRequest(): WriterRequest | undefined {
   return receiveMessageOnPort(port)?.message as WriterRequest | undefined
+}
+
+/**
+ * Erases deleted texts one second after a deletion, so that several deletions share one erasure, and at most 5% of the
+ * time, because no batch is committed meanwhile. If the thread ends before, it erases at its end.
+ */
+function createErasureSchedule({ needsErasure, erase }: SqliteConnection) {
+  let timer: NodeJS.Timeout | null = null
+  let earliestAtMs = 0
+  const eraseNow = (): void => {
+    timer = null
+    const startedAtMs = performance.now()
+    try {
+      erase()
+    } catch {
+      // The disk may be full. The file stays marked, so the next deletion or start tries again.
+    }
+    const endedAtMs = performance.now()
+    earliestAtMs = endedAtMs + 20 * (endedAtMs - startedAtMs)
+  }
+  return {
+    schedule(): void {
+      if (!needsErasure()) return
+      timer ??= setTimeout(eraseNow, Math.max(1000, earliestAtMs - performance.now()))
+    },
+    finish(): void {
+      if (timer === null) return
+      clearTimeout(timer)
+      eraseNow()
+    },
+  }
 }

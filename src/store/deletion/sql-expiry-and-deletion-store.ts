@@ -154,6 +154,7 @@ async function deleteAll(
   if (lockQueries.length > 0) await engine.write([...lockQueries, logEntry])
   const all = [logEntry, ...queries, ...buildSweepQueries(mediaRelease)]
   const results = await writeAfterLock(engine, 'deletion', tenant, all)
+  await engine.eraseDeleted?.()
   return (results[queries.length] ?? []).length
 }
 

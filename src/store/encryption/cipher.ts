@@ -1,13 +1,14 @@
 /**
  * Encrypts texts for storage with AES-256-GCM. An encrypted text can be decrypted only with its key
- * and only for its own row: an attacker who can write to the database can neither change a text nor
- * move it to another row. Texts that are not encrypted are accepted, because they may be older than
- * the keys.
+ * and only for its own row and user: an attacker who can write to the database can neither change a
+ * text nor move it to another row or user. Texts that are not encrypted, or not bound to their user,
+ * may be older than the keys or this version. They are accepted until everything is encrypted
+ * (`old-format-rule.ts`).
  *
  * The first key encrypts, and all keys decrypt. To change the key, an operator adds a new one
- * before the old ones. The prefix of a stored text shows its format: `s1:KID:` is encrypted with
- * the key KID, `sz1:KID:` compressed and encrypted, `z1:` only compressed; a text without a prefix
- * is plain.
+ * before the old ones. The prefix of a stored text shows its format: `s2:KID:` is encrypted with
+ * the key KID, `sz2:KID:` compressed and encrypted, `z1:` only compressed; a text without a prefix
+ * is plain. Earlier versions wrote `s1:KID:` and `sz1:KID:`, which are not bound to a user.
  */
 import {
   createCipheriv,
@@ -23,11 +24,13 @@ export interface StorageCipher {
   /** Encrypts a text, which must be well-formed Unicode (JSON always is). */
   readonly encrypt: (text: string, location: RowLocation) => string
   /**
-   * Decrypts a text. Returns `null` if it is damaged, was moved from another row, or its key is
-   * missing.
+   * Decrypts a text. Returns `null` if it is damaged, was moved from another row or user, its key is
+   * missing, or it has a format that is not trusted any more.
    */
   readonly decrypt: (text: string, location: RowLocation) => string | null
-  /** Prefixes of texts that the first key has encrypted, e.g. `s1:2027:`; empty without keys. */
+  /** Explains why `decrypt` returned `null` for the text. */
+  readonly explainFailure: (text: string) => DecryptionFailure
+  /** Prefixes of texts that the first key has encrypted, e.g. `s2:2027:`; empty without keys. */
   readonly currentPrefixes: readonly string[]
   /**
    * Hashers of search terms: one for each key, in the order of the keys, and last one without a
@@ -35,6 +38,14 @@ export interface StorageCipher {
    */
   readonly termHashers: readonly TermHasher[]
 }
+
+/**
+ * `not-trusted`: the text is not encrypted, or not bound to its user, although everything is.
+ * `damaged`: the text was changed, or moved from another row or user.
+ */
+export type DecryptionFailure =
+  | { readonly why: 'key-missing'; readonly kid: string }
+  | { readonly why: 'not-trusted' | 'damaged' }
 
 /**
  * Hashes search terms for an index. Equal terms have equal hashes. Hashes can be computed only with
@@ -58,6 +69,8 @@ export interface StorageKey {
  */
 export interface RowLocation {
   readonly tenant: string
+  /** The user that the row belongs to; empty if it belongs to none, as media do. */
+  readonly user: string
   /** Id of the turn that the text belongs to, or of its own row, e.g. of a fact or a summary. */
   readonly rowId: string
   readonly part:
@@ -82,18 +95,28 @@ export interface RowLocation {
  * Returns the location of a text that is the only text of its part in the row, and so has position
  * 0.
  */
-export function locateText(tenant: string, turnId: string, part: RowLocation['part']): RowLocation {
-  return { tenant, rowId: turnId, part, position: 0 }
+export function locateText(
+  { tenant, user }: Pick<RowLocation, 'tenant' | 'user'>,
+  rowId: string,
+  part: RowLocation['part'],
+): RowLocation {
+  return { tenant, user, rowId, part, position: 0 }
 }
 
-export function createStorageCipher(keys: readonly StorageKey[]): StorageCipher {
+/** `trustsOldFormats`: true while texts that are not encrypted, or not bound to a user, are accepted. */
+export function createStorageCipher(
+  keys: readonly StorageKey[],
+  trustsOldFormats: () => boolean = () => true,
+): StorageCipher {
   // Imports the keys once: for a short text, importing a key on each call would take half of the
   // time.
   const keyObjects = new Map(keys.map(({ kid, key }) => [kid, createSecretKey(key)]))
   const kid = keys[0]?.kid ?? ''
   const key = keyObjects.get(kid)
+  const isTrusted = (version: string | undefined): boolean =>
+    version === CURRENT_VERSION || key === undefined || trustsOldFormats()
   return {
-    currentPrefixes: key === undefined ? [] : [`s1:${kid}:`, `sz1:${kid}:`],
+    currentPrefixes: key === undefined ? [] : [`s2:${kid}:`, `sz2:${kid}:`],
     termHashers: [...[...keyObjects].map(createTermHasher), { keyId: '', hash: (text) => text }],
     encrypt(text, location) {
       if (key === undefined) {
@@ -102,13 +125,14 @@ export function createStorageCipher(keys: readonly StorageKey[]): StorageCipher 
         return STORED_FORMAT.test(text) ? `z1:${deflate(text).toString('base64url')}` : text
       }
       const compressed = compressIfWorthwhile(text)
-      const head = compressed === null ? `s1:${kid}:` : `sz1:${kid}:`
+      const head = compressed === null ? `s2:${kid}:` : `sz2:${kid}:`
       return head + encryptBytes(compressed ?? text, key, encodeLocation(head, location))
     },
     decrypt(text, location) {
       const match = STORED_FORMAT.exec(text)
+      if (!isTrusted(match?.[1])) return null
       if (match === null) return text
-      const [head, textKid] = match
+      const [head, , textKid] = match
       const body = text.slice(head.length)
       try {
         if (textKid === undefined) return inflateRawSync(decodeBase64(body)).toString()
@@ -119,6 +143,12 @@ export function createStorageCipher(keys: readonly StorageKey[]): StorageCipher 
       } catch {
         return null
       }
+    },
+    explainFailure(text) {
+      const [, version, textKid] = STORED_FORMAT.exec(text) ?? []
+      if (textKid !== undefined && !keyObjects.has(textKid))
+        return { why: 'key-missing', kid: textKid }
+      return { why: isTrusted(version) ? 'damaged' : 'not-trusted' }
     },
   }
 }
@@ -133,7 +163,8 @@ function createTermHasher([kid, key]: readonly [string, KeyObject]): TermHasher 
 
 const TERM_HASH_CHARS = 22
 
-const STORED_FORMAT = /^(?:z1|sz?1:([\w.-]{1,32})):/
+const STORED_FORMAT = /^(?:z1|sz?([12]):([\w.-]{1,32})):/
+const CURRENT_VERSION = '2'
 
 function decodeBase64(base64: string): Buffer {
   return Buffer.from(base64, 'base64url')
@@ -190,8 +221,11 @@ function decryptBytes(ciphertext: Buffer, key: KeyObject, associated: Buffer): B
 
 /**
  * Returns the data that AES-GCM authenticates besides the text, so that the text can be decrypted
- * only for its own row and format.
+ * only for its own row, user and format.
  */
-function encodeLocation(head: string, { tenant, rowId, part, position }: RowLocation): Buffer {
-  return Buffer.from(JSON.stringify([head, tenant, rowId, part, position]))
+function encodeLocation(head: string, location: RowLocation): Buffer {
+  const { tenant, user, rowId, part, position } = location
+  const isBoundToUser = head.startsWith('s2:') || head.startsWith('sz2:')
+  const owner = isBoundToUser ? [tenant, user] : [tenant]
+  return Buffer.from(JSON.stringify([head, ...owner, rowId, part, position]))
 }

@@ -1,14 +1,21 @@
 /**
- * Decrypts rows. Leaves out rows that cannot be decrypted or parsed, and passes their number to
- * `onUnreadable`.
+ * Decrypts rows. By default, texts that cannot be decrypted or parsed are left out. A read for a
+ * client that asks for stored data, or continues it by its id, fails instead, because incomplete data
+ * would look complete.
  */
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { tryParseJsonObject, type JsonObject } from '../../core/json/json.ts'
-import { createStorageCipher, type RowLocation, type StorageCipher } from './cipher.ts'
+import {
+  createStorageCipher,
+  type DecryptionFailure,
+  type RowLocation,
+  type StorageCipher,
+} from './cipher.ts'
 
 export interface RowEncryption {
   readonly cipher: StorageCipher
-  /** Called once per read with the number of texts that cannot be read. */
-  readonly onUnreadable: (count: number) => void
+  /** Called once per read with the texts that cannot be read. */
+  readonly onUnreadable: (failures: readonly ReadFailure[]) => void
 }
 
 export const NO_ENCRYPTION: RowEncryption = {
@@ -16,43 +23,81 @@ export const NO_ENCRYPTION: RowEncryption = {
   onUnreadable: () => {},
 }
 
+/** `unusable`: the text is no JSON, or a piece of a medium is missing. */
+export type ReadFailure = DecryptionFailure | { readonly why: 'unusable' }
+
 /**
- * Decrypts columns of one tenant's rows. If a text cannot be read, a method returns `null` and
- * counts the text as unreadable.
+ * What a read does if a text cannot be decrypted: leaves the text out, or fails. Unusable texts are
+ * always left out.
+ */
+export type UndecryptableRule = 'leave-out' | 'fail'
+
+/** The tenant and the user of rows, encoded as in their columns; `user` is empty if there is none. */
+export type RowOwner = Pick<RowLocation, 'tenant' | 'user'>
+
+/**
+ * Decrypts columns of one owner's rows. If a text cannot be read, a method returns `null` and
+ * collects the failure.
  */
 export interface RowReader {
-  readonly decryptText: (column: string, location: LocationInTenant) => string | null
+  readonly decryptText: (column: string, location: LocationOfOwner) => string | null
   /** Decrypts and parses a JSON object. */
-  readonly decryptObject: (column: string, location: LocationInTenant) => JsonObject | null
-  /** Parses a column that is never encrypted. */
+  readonly decryptObject: (column: string, location: LocationOfOwner) => JsonObject | null
+  /** Parses a column that is never encrypted, or that was decrypted before. */
   readonly parsePlain: (column: string | null) => JsonObject | null
 }
 
-type LocationInTenant = Omit<RowLocation, 'tenant'>
+interface ReadOptions {
+  readonly rule?: UndecryptableRule
+  /** Failures that are known already. */
+  readonly failures?: readonly ReadFailure[]
+}
 
-/** Runs `read` with a reader for the rows of a tenant. `tenant` is encoded as in its column. */
+type LocationOfOwner = Omit<RowLocation, keyof RowOwner>
+
+/** Runs `read` with a reader for the rows of an owner. */
 export function decryptRows<Result>(
   { cipher, onUnreadable }: RowEncryption,
-  tenant: string,
+  { tenant, user }: RowOwner,
   read: (reader: RowReader) => Result,
+  { rule = 'leave-out', failures: knownFailures = [] }: ReadOptions = {},
 ): Result {
-  let unreadable = 0
-  const countUnreadable = <Value>(value: Value | null): Value | null => {
-    if (value === null) unreadable += 1
-    return value
+  const failures = [...knownFailures]
+  const decryptText = (column: string, { rowId, part, position }: LocationOfOwner) => {
+    const text = cipher.decrypt(column, { tenant, user, rowId, part, position })
+    if (text === null) failures.push(cipher.explainFailure(column))
+    return text
   }
-  const decryptColumn = (column: string, { rowId, part, position }: LocationInTenant) =>
-    cipher.decrypt(column, { tenant, rowId, part, position })
+  const parsePlain = (text: string | null): JsonObject | null => {
+    const object = text === null ? null : tryParseJsonObject(text)
+    if (text !== null && object === null) failures.push({ why: 'unusable' })
+    return object
+  }
   const result = read({
-    decryptText: (column, location) => countUnreadable(decryptColumn(column, location)),
-    decryptObject: (column, location) =>
-      countUnreadable(parseObject(decryptColumn(column, location))),
-    parsePlain: (column) => (column === null ? null : countUnreadable(tryParseJsonObject(column))),
+    decryptText,
+    decryptObject: (column, location) => parsePlain(decryptText(column, location)),
+    parsePlain,
   })
-  if (unreadable > 0) onUnreadable(unreadable)
+  if (failures.length > 0) onUnreadable(failures)
+  if (rule === 'fail') throwUndecryptable(failures)
   return result
 }
 
-function parseObject(text: string | null): JsonObject | null {
-  return text === null ? null : tryParseJsonObject(text)
+function throwUndecryptable(failures: readonly ReadFailure[]): void {
+  const reasons = new Set(failures.map(({ why }) => why))
+  if (reasons.has('key-missing'))
+    throw new GatewayError(
+      'storage_key_missing',
+      'The stored data is encrypted with a key that the gateway does not have. Its operator has to add the key to the setting STORAGE_KEYS; the log names it.',
+    )
+  if (reasons.has('not-trusted'))
+    throw new GatewayError(
+      'stored_data_untrusted',
+      'The stored data is not encrypted for its user, although all data of this gateway is, so somebody may have changed it. Its operator can accept it with the setting STORAGE_PLAIN_TEXT.',
+    )
+  if (reasons.has('damaged'))
+    throw new GatewayError(
+      'stored_data_untrusted',
+      'The stored data cannot be decrypted, because it was changed or moved in the database.',
+    )
 }

@@ -1,6 +1,6 @@
 /**
- * Encrypts with the first key all stored texts that are plain or encrypted with another key. The
- * prefix of a text shows which key has encrypted it, so an interrupted run can be started again. A
+ * Encrypts with the first key, and for their users, all stored texts that are plain, encrypted with
+ * another key, or not bound to a user. The prefix of a text shows its format and key, so an interrupted run can be started again. A
  * row that a running gateway changes meanwhile is skipped, because the gateway encrypts it with its
  * own first key. Texts that no key decrypts stay unchanged.
  */
@@ -52,6 +52,7 @@ interface RowKey {
 
 interface StaleRow extends RowKey {
   readonly tenant: string
+  readonly user: string
   readonly text: string
 }
 
@@ -96,7 +97,8 @@ function encryptAgain(
   cipher: StorageCipher,
 ): readonly TextChange[] {
   const part = column.part ?? (row.side as RowLocation['part'])
-  const location = { tenant: row.tenant, rowId: row.id, part, position: row.position }
+  const { tenant, user, id: rowId, position } = row
+  const location = { tenant, user, rowId, part, position }
   const text = cipher.decrypt(row.text, location)
   return text === null ? [] : [{ ...row, encrypted: cipher.encrypt(text, location) }]
 }
@@ -138,11 +140,19 @@ function selectStaleRows(
     ), summed as (
       select ${key}, sum(size) over (order by ${key}) - size as size_before from page
     )
-    select ${sql.ref(column.id)} as id, tenant, ${text} as text,
+    select ${sql.ref(column.id)} as id, tenant, ${selectUser(column)} as user, ${text} as text,
       ${column.side === null ? sql.lit('') : sql.ref(column.side)} as side,
       ${column.position === null ? sql.lit(0) : sql.ref(column.position)} as position
     from ${sql.table(column.table)} join summed using (${key})
     where size_before < ${sql.lit(BATCH_CHARS)} order by ${key}`
+}
+
+/** Selects the user that a text belongs to; empty if it belongs to none. */
+function selectUser({ table, id }: EncryptedColumn): SqlFragment {
+  if (id === 'id') return sql`coalesce(user_id, '')`
+  if (id === 'media_id') return sql.lit('')
+  return sql`coalesce((
+    select turns.user_id from turns where turns.id = ${sql.ref(`${table}.turn_id`)}), '')`
 }
 
 /** Replaces a text, and returns a row, if the text has not changed since it was read. */

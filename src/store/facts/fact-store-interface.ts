@@ -4,6 +4,7 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { DerivedDataSource } from '../deletion/expiry-and-deletion-store-interface.ts'
+import type { UndecryptableRule } from '../encryption/decrypt-rows.ts'
 
 export interface FactStore {
   /**
@@ -16,6 +17,7 @@ export interface FactStore {
    * scope has the new words.
    */
   readonly replaceFact: (fact: StoredFact) => Promise<void>
+  /** This and `listFacts` fail if a fact cannot be decrypted; other reads leave it out. */
   readonly findFact: (owner: Caller, id: string) => Promise<StoredFact | null>
   /**
    * Returns facts whose id ends with `ending`, at most two: models refer to a fact by the ending of
@@ -94,6 +96,8 @@ export interface FactSearch {
   readonly words: readonly string[]
   readonly nowMs: number
   readonly limit: number
+  /** Default: facts that cannot be decrypted are left out. */
+  readonly rule?: UndecryptableRule
 }
 
 export interface FoundFacts {

@@ -26,11 +26,10 @@ export async function rekeyFactIndex(
     const last = rows.at(-1)
     if (last === undefined) return
     const queries = rows.flatMap((row): readonly SqlQuery[] => {
-      const text = tryParseJsonObject(
-        decrypt(row.body, locateText(row.tenant, row.id, 'fact')) ?? '',
-      )?.['text']
-      if (typeof text !== 'string') return []
       const key = { tenant: row.tenant, user: row.user_id ?? '' }
+      const body = decrypt(row.body, locateText(key, row.id, 'fact'))
+      const text = tryParseJsonObject(body ?? '')?.['text']
+      if (typeof text !== 'string') return []
       const index = indexFactText(text, key, hasher)
       const words = { ...key, ...index, id: row.id }
       // `updateHash` changes nothing if the fact was stored a second time meanwhile, with hashes of

@@ -23,8 +23,9 @@ import { locateText, type TermHasher } from '../encryption/cipher.ts'
 import {
   NO_ENCRYPTION,
   decryptRows,
-  type RowReader,
   type RowEncryption,
+  type RowReader,
+  type UndecryptableRule,
 } from '../encryption/decrypt-rows.ts'
 import { encodeOwnedRowKey, encodeOwner, type OwnerKey } from '../owner.ts'
 import { createFactStatements, type FactTerms } from './fact-statements.ts'
@@ -43,9 +44,16 @@ export function createFactStore(
   const deletionLog = createDeletionLogStatements(engine.language)
   const { termHashers } = encryption.cipher
   const currentHasher = termHashers[0] ?? PLAIN
-  const decodeFacts = (rows: unknown, { tenant }: OwnerKey): readonly StoredFact[] =>
-    decryptRows(encryption, tenant, (reader) =>
-      (rows as readonly FactRow[]).flatMap((row) => decodeFact(row, reader) ?? []),
+  const decodeFacts = (
+    rows: unknown,
+    owner: OwnerKey,
+    rule: UndecryptableRule = 'leave-out',
+  ): readonly StoredFact[] =>
+    decryptRows(
+      encryption,
+      owner,
+      (reader) => (rows as readonly FactRow[]).flatMap((row) => decodeFact(row, reader) ?? []),
+      { rule },
     )
   return {
     async saveFact(fact, derivedFrom) {
@@ -74,7 +82,7 @@ export function createFactStore(
     async findFact(owner, id) {
       const key = encodeOwnedRowKey(owner, id)
       const [rows = []] = await engine.read([sql.findFact(key)])
-      return decodeFacts(rows, key)[0] ?? null
+      return decodeFacts(rows, key, 'fail')[0] ?? null
     },
     async findFactsByIdEnding(owner, ending) {
       if (!/^\w+$/.test(ending)) return []
@@ -86,9 +94,9 @@ export function createFactStore(
       const key = encodeOwner(owner)
       const page = { ...key, after: encodeColumnText(resolvePageStart(after, order)), limit }
       const [rows = []] = await engine.read([sql.listFacts(order)(page)])
-      return decodeFacts(rows, key)
+      return decodeFacts(rows, key, 'fail')
     },
-    async searchFacts(owner, { scopes, words, nowMs, limit }) {
+    async searchFacts(owner, { scopes, words, nowMs, limit, rule }) {
       if (words.length === 0 || scopes.length === 0) return NO_FACTS
       const key = encodeOwner(owner)
       const termsByHash = new Map(
@@ -105,7 +113,7 @@ export function createFactStore(
       ])
       const counts = countByTerm(counted as readonly WordCount[], termsByHash)
       return {
-        facts: decodeFacts(rows, key),
+        facts: decodeFacts(rows, key, rule),
         countFactsWith: (word) => counts.get(word) ?? 0,
         factCount: (all as { readonly facts: number } | undefined)?.facts ?? 0,
       }
@@ -181,7 +189,7 @@ function encodeFact(
     tenant,
     user_id: encodeNullableColumn(fact.user),
     scope: encodeColumnText(fact.scope),
-    body: cipher.encrypt(JSON.stringify({ area, text, source }), locateText(tenant, id, 'fact')),
+    body: cipher.encrypt(JSON.stringify({ area, text, source }), locateText(key, id, 'fact')),
     importance: fact.importance,
     core: isCoreFact(fact) ? 1 : 0,
     words: index.allTermsHash,
@@ -220,7 +228,7 @@ export function indexFactText(
 
 /** Decodes a fact; returns `null` if it cannot be decrypted. */
 function decodeFact(row: FactRow, { decryptObject }: RowReader): StoredFact | null {
-  const body = decryptObject(row.body, locateText(row.tenant, row.id, 'fact'))
+  const body = decryptObject(row.body, { rowId: row.id, part: 'fact', position: 0 })
   const { text, area, source } = body ?? {}
   if (typeof text !== 'string' || typeof area !== 'string') return null
   return {

@@ -2,12 +2,13 @@
  * Encodes media as rows, and restores media from rows. A medium is encrypted and stored in pieces
  * that fit into a row of every database.
  */
+import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
 import { restoreMedia, listMediaReferences, type ExtractedMedia } from './extract-item-media.ts'
 import type { MediaStatements, UsingTurn } from './media-statements.ts'
-import type { ItemBodyRow } from '../turns/decode-turn-rows.ts'
-import type { StorageCipher } from '../encryption/cipher.ts'
-import type { RowEncryption } from '../encryption/decrypt-rows.ts'
+import type { DecryptedRow, ItemBodyRow } from '../turns/decode-turn-rows.ts'
+import type { RowLocation, StorageCipher } from '../encryption/cipher.ts'
+import type { ReadFailure, RowEncryption, RowOwner } from '../encryption/decrypt-rows.ts'
 
 /**
  * Maximum length of a piece. Encryption makes a piece a third longer, and a row of D1 is at most 2
@@ -27,7 +28,7 @@ export function buildPieceInserts(
     const piece = text.slice(position * PIECE_CHARS, (position + 1) * PIECE_CHARS)
     // Encodes each piece as a JSON string, because a piece may begin or end between the halves of a
     // surrogate pair. (Base64 has no surrogate pairs, but other texts may.)
-    const body = encrypt(JSON.stringify(piece), { tenant, rowId: id, part: 'media', position })
+    const body = encrypt(JSON.stringify(piece), locatePiece(tenant, id, position))
     const keyPrefixChars = currentPrefixes.find((head) => body.startsWith(head))?.length ?? 1
     queries.push(sql.insertPiece({ media_id: id, position, tenant, body, keyPrefixChars }))
   }
@@ -55,24 +56,38 @@ export interface MediaPiece {
   readonly body: string
 }
 
+/** Users of a tenant share a medium, so it belongs to none of them. */
+function locatePiece(tenant: string, mediumId: string, position: number): RowLocation {
+  return { tenant, user: '', rowId: mediumId, part: 'media', position }
+}
+
+interface DecodedMedia {
+  /** The texts by medium id. */
+  readonly texts: ReadonlyMap<string, string>
+  readonly failures: readonly ReadFailure[]
+}
+
 /**
- * Joins the pieces of each medium. Returns the texts by medium id, without media that have an
- * unreadable or missing piece.
+ * Joins the pieces of each medium. Returns the texts without media that have an unreadable or missing
+ * piece, and the failures.
  */
 export function decodeMediaPieces(
   tenant: string,
   pieces: readonly MediaPiece[],
-  { decrypt }: StorageCipher,
-): ReadonlyMap<string, string> {
+  { decrypt, explainFailure }: StorageCipher,
+): DecodedMedia {
   const texts = new Map<string, string | null>()
+  const failures: ReadFailure[] = []
   for (const { media_id: id, position, body } of pieces.toSorted(compareByPosition)) {
-    const piece = decrypt(body, { tenant, rowId: id, part: 'media', position })
+    const piece = decrypt(body, locatePiece(tenant, id, position))
+    if (piece === null) failures.push(explainFailure(body))
     const textSoFar = texts.get(id) ?? (position === 0 ? '' : null)
     const text =
       piece === null || textSoFar === null ? null : textSoFar + (JSON.parse(piece) as string)
     texts.set(id, text)
   }
-  return new Map([...texts].filter((entry): entry is [string, string] => entry[1] !== null))
+  const readable = [...texts].filter((entry): entry is [string, string] => entry[1] !== null)
+  return { texts: new Map(readable), failures }
 }
 
 function compareByPosition(one: MediaPiece, other: MediaPiece): number {
@@ -82,37 +97,66 @@ function compareByPosition(one: MediaPiece, other: MediaPiece): number {
 type BodyRow = Pick<ItemBodyRow, 'turn_id' | 'side' | 'position' | 'body'>
 
 /**
- * Decrypts the rows and restores their media, with one query for the media of all rows. A row that
- * has no media and is not encrypted is returned as the same object.
+ * Decrypts the bodies of rows and restores their media, with one query for the media of all rows.
+ * Returns the decrypted rows in the same order, and the failures.
  */
-export async function restoreRowMedia<Row extends BodyRow>(
+export async function decryptRowsWithMedia<Row extends BodyRow>(
   engine: Pick<Engine, 'read'>,
   sql: Pick<MediaStatements, 'selectPieces'>,
-  tenant: string,
+  { tenant, user }: RowOwner,
   rows: readonly Row[],
-  { cipher, onUnreadable }: RowEncryption,
-): Promise<readonly Row[]> {
+  { cipher }: RowEncryption,
+  claimMemory: ClaimMemory = () => undefined,
+): Promise<{
+  readonly rows: readonly DecryptedRow<Row>[]
+  readonly failures: readonly ReadFailure[]
+}> {
   const mediaIds = new Set<string>()
-  const texts = rows.map((row) => {
+  const failures: ReadFailure[] = []
+  const countGrowth = claimGrowth(claimMemory)
+  const decryptedRows = rows.map((row): DecryptedRow<Row> => {
+    const { turn_id: rowId, side: part, position, body } = row
     // Leaves out a row without a body, which an outer join returns for a turn without items.
-    if (typeof row.body !== 'string') return null
-    const { turn_id: turnId, side: part, position } = row
-    const text = cipher.decrypt(row.body, { tenant, rowId: turnId, part, position })
+    if (typeof body !== 'string') return { ...row, text: null }
+    const text = cipher.decrypt(body, { tenant, user, rowId, part, position })
+    if (text === null) failures.push(cipher.explainFailure(body))
+    else countGrowth(text.length - body.length)
     for (const id of text === null ? [] : listMediaReferences(text)) mediaIds.add(id)
-    return text
+    return { ...row, text }
   })
-  const decryptedRows = rows.map((row, index) => withBody(row, texts[index] ?? null))
-  if (mediaIds.size === 0) return decryptedRows
+  if (mediaIds.size === 0) return { rows: decryptedRows, failures }
   const ids = JSON.stringify([...mediaIds])
   const [pieces = []] = await engine.read([sql.selectPieces({ tenant, ids })])
   const media = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], cipher)
-  if (media.size < mediaIds.size) onUnreadable(mediaIds.size - media.size)
-  return decryptedRows.map((row, index) => {
-    const text = texts[index] ?? null
-    return text === null ? row : withBody(row, restoreMedia(text, media))
-  })
+  return {
+    rows: decryptedRows.map((row) =>
+      row.text === null ? row : { ...row, text: restoreMedia(row.text, media.texts) },
+    ),
+    failures: [...failures, ...media.failures, ...listMissing(mediaIds, media)],
+  }
 }
 
-function withBody<Row extends BodyRow>(row: Row, body: string | null): Row {
-  return body === null || body === row.body ? row : { ...row, body }
+/**
+ * Returns a function that claims the memory by which decrypted texts are longer than their rows, because these are
+ * compressed.
+ */
+function claimGrowth(claimMemory: ClaimMemory): (chars: number) => void {
+  let unclaimed = 0
+  return (chars) => {
+    unclaimed += Math.max(0, chars)
+    if (unclaimed < CLAIM_STEP_CHARS) return
+    claimMemory({ bytes: unclaimed })
+    unclaimed = 0
+  }
+}
+
+const CLAIM_STEP_CHARS = 100_000
+
+/** Returns a failure for each medium that is missing, although all of its pieces can be decrypted. */
+function listMissing(
+  ids: ReadonlySet<string>,
+  { texts, failures }: DecodedMedia,
+): readonly ReadFailure[] {
+  const count = failures.length > 0 ? 0 : ids.size - texts.size
+  return Array.from({ length: count }, () => ({ why: 'unusable' }))
 }

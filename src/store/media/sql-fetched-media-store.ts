@@ -30,7 +30,7 @@ export function createFetchedMediaStore(
       const readable = rows.filter(({ chars }) => fitsInMemory(chars))
       const wanted = JSON.stringify([...new Set(readable.map(({ media_id }) => media_id))])
       const [pieces = []] = await engine.read([sql.selectPieces({ tenant, ids: wanted })])
-      const texts = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], cipher)
+      const { texts } = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], cipher)
       for (const row of rows) {
         const [url, base64] = [byId.get(row.address), texts.get(row.media_id)]
         if (url === undefined) continue

@@ -3,13 +3,17 @@
  * number can be used only once: if two replicas write at the same time, one write fails, and that
  * replica starts again from the version of the other.
  */
+import type { UndecryptableRule } from '../encryption/decrypt-rows.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { DerivedDataSource } from '../deletion/expiry-and-deletion-store-interface.ts'
 
 export interface MemoryLayerStore {
   /** Returns the last version of each of the latest 48 rounds, the oldest first. */
-  readonly loadVersions: (key: LayerKey) => Promise<readonly StoredLayerVersion[]>
+  readonly loadVersions: (
+    key: LayerKey,
+    rule?: UndecryptableRule,
+  ) => Promise<readonly StoredLayerVersion[]>
   /**
    * Stores a version. Resolves to `false` if the layer already has a version with this number, or
    * if its user, or the turn (`parentTurnId`), thread or conversation that it was derived from, was

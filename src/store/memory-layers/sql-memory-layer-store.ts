@@ -12,7 +12,7 @@ import type {
   NewLayerVersion,
   StoredLayerVersion,
 } from './memory-layer-store-interface.ts'
-import { encodeOwner } from '../owner.ts'
+import { encodeOwnedRowKey, encodeOwner } from '../owner.ts'
 import { locateText, type StorageCipher } from '../encryption/cipher.ts'
 import type { LayerRow } from '../database/table-row-types.ts'
 import {
@@ -28,15 +28,19 @@ export function createMemoryLayerStore(
 ): MemoryLayerStore {
   const sql = createMemoryLayerStatements(engine.language)
   return {
-    async loadVersions(layerKey) {
+    async loadVersions(layerKey, rule = 'leave-out') {
       const key = encodeLayerKey(layerKey)
       const [rows = []] = await engine.read([
         sql.loadVersions({ ...key, limit: MAX_LOADED_ROUNDS }),
       ])
-      return decryptRows(encryption, key.tenant, (reader) =>
-        (rows as readonly LayerRow[])
-          .flatMap((row) => decodeVersion(row, reader) ?? [])
-          .toReversed(),
+      return decryptRows(
+        encryption,
+        key,
+        (reader) =>
+          (rows as readonly LayerRow[])
+            .flatMap((row) => decodeVersion(row, reader) ?? [])
+            .toReversed(),
+        { rule },
       )
     },
     async saveVersion(version) {
@@ -76,7 +80,7 @@ function encodeLayerKey({ owner, layer, thread }: LayerKey) {
 function encodeVersion(version: NewLayerVersion, { encrypt }: StorageCipher): NewLayerVersionRow {
   const { key, parentTurnId, number, round, derivedFrom } = version
   const { owner, layer, thread } = key
-  const [id, tenant] = [encodeColumnText(version.id), encodeColumnText(owner.tenant)]
+  const { id, tenant, user } = encodeOwnedRowKey(owner, version.id)
   return {
     id,
     tenant,
@@ -85,7 +89,7 @@ function encodeVersion(version: NewLayerVersion, { encrypt }: StorageCipher): Ne
     thread: encodeNullableColumn(thread),
     number,
     round,
-    body: encrypt(JSON.stringify(version.body), locateText(tenant, id, 'layer')),
+    body: encrypt(JSON.stringify(version.body), locateText({ tenant, user }, id, 'layer')),
     created_at: version.createdAtMs,
     used_at: version.usedAtMs,
     short_lived: version.isTemporary ? 1 : 0,
@@ -97,7 +101,7 @@ function encodeVersion(version: NewLayerVersion, { encrypt }: StorageCipher): Ne
 
 /** Decodes a version; returns `null` if it cannot be decrypted. */
 function decodeVersion(row: LayerRow, { decryptObject }: RowReader): StoredLayerVersion | null {
-  const body = decryptObject(row.body, locateText(row.tenant, row.id, 'layer'))
+  const body = decryptObject(row.body, { rowId: row.id, part: 'layer', position: 0 })
   if (body === null) return null
   const { number, round } = row
   return { number, round, body, createdAtMs: row.created_at, usedAtMs: row.used_at }

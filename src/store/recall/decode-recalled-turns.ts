@@ -8,6 +8,7 @@ import {
   decodeItems,
   decodeOrigin,
   groupItemRows,
+  type DecryptedItemRow,
   type ItemBodyRow,
   type TurnItemRows,
 } from '../turns/decode-turn-rows.ts'
@@ -75,7 +76,7 @@ export function splitSearchRows(rows: readonly RecallSearchRow[]): {
  */
 export function decodeRecalledTurns(
   turns: readonly FoundTurnRow[],
-  items: readonly ItemBodyRow[],
+  items: readonly DecryptedItemRow[],
   { cache, cachedItems }: CachedItems,
   reader: RowReader,
 ): readonly RecordedTurn[] {
@@ -110,7 +111,10 @@ function decodeNewItems(
   const items = { input, output }
   const isComplete = input.length === sides.in.length && output.length === sides.out.length
   if (isComplete && areItemsFinal(row)) {
-    const chars = [...sides.in, ...sides.out].reduce((sum, { body }) => sum + body.length, 0)
+    const chars = [...sides.in, ...sides.out].reduce(
+      (sum, { text }) => sum + (text?.length ?? 0),
+      0,
+    )
     cache.add(row.id, row.fingerprint, items, chars)
   }
   return items

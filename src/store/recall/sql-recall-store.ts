@@ -8,7 +8,7 @@ import {
   encodeKeyColumn,
 } from '../database/encode-column-text.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
-import { restoreRowMedia } from '../media/encode-and-restore-media-rows.ts'
+import { decryptRowsWithMedia } from '../media/encode-and-restore-media-rows.ts'
 import { createMediaStatements } from '../media/media-statements.ts'
 import { createRecallCache } from './recall-cache.ts'
 import { createRecallStatements, type RecallSearch } from './recall-statements.ts'
@@ -62,9 +62,19 @@ export function createRecallStore(
       const found = splitSearchRows(await readRows(sql.searchTurns(search)))
       const turns = limitRecalledTurns(found.turns)
       const decode = async (slice: readonly FoundTurnRow[], items: readonly ItemBodyRow[]) => {
-        const restored = await restoreRowMedia(engine, media, search.tenant, items, encryption)
-        return decryptRows(encryption, search.tenant, (reader) =>
-          decodeRecalledTurns(slice, restored, { cache, cachedItems }, reader),
+        const { rows, failures } = await decryptRowsWithMedia(
+          engine,
+          media,
+          search,
+          items,
+          encryption,
+          claimMemory,
+        )
+        return decryptRows(
+          encryption,
+          search,
+          (reader) => decodeRecalledTurns(slice, rows, { cache, cachedItems }, reader),
+          { failures },
         )
       }
       const readTurns = turns.filter(({ id }) => !cachedItems.has(id))

@@ -28,13 +28,17 @@ export function createSummaryStore(
 ): SummaryStore {
   const sql = createSummaryStatements(engine.language)
   return {
-    async findSummaries(owner, prefixHashes, limit) {
+    async findSummaries(owner, prefixHashes, limit, rule = 'leave-out') {
       if (prefixHashes.length === 0) return []
       const key = encodeOwner(owner)
       const search = { ...key, hashes: JSON.stringify(prefixHashes), limit }
       const [rows = []] = await engine.read([sql.findSummaries(search)])
-      return decryptRows(encryption, key.tenant, (reader) =>
-        (rows as readonly SummaryRow[]).flatMap((row) => decodeSummary(row, reader) ?? []),
+      return decryptRows(
+        encryption,
+        key,
+        (reader) =>
+          (rows as readonly SummaryRow[]).flatMap((row) => decodeSummary(row, reader) ?? []),
+        { rule },
       )
     },
     async saveSummary(summary, replaces = false) {
@@ -61,7 +65,7 @@ export function createSummaryStore(
 }
 
 function encodeSummary(summary: NewSummary, { encrypt }: StorageCipher): NewSummaryRow {
-  const [id, tenant] = [encodeColumnText(summary.id), encodeColumnText(summary.tenant)]
+  const { id, tenant, user } = encodeOwnedRowKey(summary, summary.id)
   const { text, facts } = summary
   return {
     id,
@@ -73,7 +77,7 @@ function encodeSummary(summary: NewSummary, { encrypt }: StorageCipher): NewSumm
     prefix_hash: summary.prefixHash,
     turns: summary.roundCount,
     items: summary.itemCount,
-    body: encrypt(JSON.stringify({ text, facts }), locateText(tenant, id, 'summary')),
+    body: encrypt(JSON.stringify({ text, facts }), locateText({ tenant, user }, id, 'summary')),
     tokens_before: summary.tokensBefore,
     tokens_after: summary.tokensAfter,
     model: encodeColumnText(summary.model),
@@ -89,7 +93,7 @@ function encodeSummary(summary: NewSummary, { encrypt }: StorageCipher): NewSumm
 
 /** Decodes a summary; returns `null` if it cannot be decrypted. */
 function decodeSummary(row: SummaryRow, { decryptObject }: RowReader): StoredSummary | null {
-  const body = decryptObject(row.body, locateText(row.tenant, row.id, 'summary'))
+  const body = decryptObject(row.body, { rowId: row.id, part: 'summary', position: 0 })
   if (body === null) return null
   const { text, facts } = body
   if (typeof text !== 'string') return null

@@ -4,16 +4,18 @@
  * at most one summary for each beginning.
  */
 import type { Caller } from '../../core/client/caller.ts'
+import type { UndecryptableRule } from '../encryption/decrypt-rows.ts'
 
 export interface SummaryStore {
   /**
    * Returns at most `limit` summaries whose `prefixHash` is in the list, that of the longest
-   * beginning first.
+   * beginning first. By default, summaries that cannot be decrypted are left out.
    */
   readonly findSummaries: (
     owner: Caller,
     prefixHashes: readonly string[],
     limit: number,
+    rule?: UndecryptableRule,
   ) => Promise<readonly StoredSummary[]>
   /**
    * Stores a summary. Resolves to `false` if the same beginning has a summary already and

@@ -8,7 +8,6 @@ import type { JsonObject } from '../../core/json/json.ts'
 import { decodeColumnText, decodeNullableColumnText } from '../database/encode-column-text.ts'
 import type { FieldDigests, StoredTurn, TurnState } from './turn-store-interface.ts'
 import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
-import { locateText } from '../encryption/cipher.ts'
 import type { RowReader } from '../encryption/decrypt-rows.ts'
 
 /** The columns of an item that queries return. */
@@ -16,6 +15,11 @@ export type ItemBodyRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'
   /** 1 for a hidden item. Missing in queries that do not return hidden items. */
   readonly hidden?: number
 }
+
+/** A row whose body was decrypted to `text`, with its media; `null` if that failed. */
+export type DecryptedRow<Row> = Omit<Row, 'body'> & { readonly text: string | null }
+
+export type DecryptedItemRow = DecryptedRow<ItemBodyRow>
 
 /**
  * Decodes the turns of a chain, ordered from the first turn to `lastTurnId`. If a parent is
@@ -25,7 +29,7 @@ export type ItemBodyRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'
 export function decodeTurnChain(
   lastTurnId: string,
   turns: readonly TurnRow[],
-  items: readonly ItemBodyRow[],
+  items: readonly DecryptedItemRow[],
   reader: RowReader,
 ): readonly StoredTurn[] {
   return decodeOrderedTurns(orderChain(lastTurnId, turns), items, {}, reader)
@@ -48,7 +52,7 @@ export function orderChain<Row extends Pick<TurnRow, 'id' | 'parent'>>(
 /** Decodes consecutive turns of a chain. `parentRequest`: the request of the turn before them. */
 export function decodeOrderedTurns(
   turns: readonly TurnRow[],
-  items: readonly ItemBodyRow[],
+  items: readonly DecryptedItemRow[],
   parentRequest: JsonObject,
   reader: RowReader,
 ): readonly StoredTurn[] {
@@ -62,7 +66,7 @@ export function decodeOrderedTurns(
 }
 
 function decodeRequest(row: TurnRow, parentRequest: JsonObject, reader: RowReader): JsonObject {
-  const request = reader.decryptObject(row.request, locateText(row.tenant, row.id, 'request'))
+  const request = reader.decryptObject(row.request, { rowId: row.id, part: 'request', position: 0 })
   if (request === null) return {}
   if (row.digests === null) return request
   const inherited = Object.keys(decodeDigests(row, reader)).filter(
@@ -85,7 +89,7 @@ export function decodeDigests(
  */
 export function decodeSeparateTurns(
   turns: readonly TurnRow[],
-  items: readonly ItemBodyRow[],
+  items: readonly DecryptedItemRow[],
   reader: RowReader,
 ): readonly StoredTurn[] {
   const sides = groupItemRows(items)
@@ -95,13 +99,15 @@ export function decodeSeparateTurns(
 }
 
 export interface TurnItemRows {
-  readonly in: ItemBodyRow[]
-  readonly out: ItemBodyRow[]
+  readonly in: DecryptedItemRow[]
+  readonly out: DecryptedItemRow[]
 }
 
 const NO_ITEMS: TurnItemRows = { in: [], out: [] }
 
-export function groupItemRows(items: readonly ItemBodyRow[]): ReadonlyMap<string, TurnItemRows> {
+export function groupItemRows(
+  items: readonly DecryptedItemRow[],
+): ReadonlyMap<string, TurnItemRows> {
   const turns = new Map<string, TurnItemRows>()
   for (const row of items) {
     let sides = turns.get(row.turn_id)
@@ -124,7 +130,7 @@ function decodeTurn(
   const failure =
     row.failure === null
       ? null
-      : reader.decryptObject(row.failure, locateText(row.tenant, row.id, 'failure'))
+      : reader.decryptObject(row.failure, { rowId: row.id, part: 'failure', position: 0 })
   const unreadable = sides.in.length + sides.out.length - input.length - output.length
   return {
     ...(unreadable > 0 ? { unreadable } : {}),
@@ -176,7 +182,7 @@ export function decodeOrigin(
  * get the origin of their turn.
  */
 export function decodeItems(
-  rows: readonly ItemBodyRow[],
+  rows: readonly DecryptedItemRow[],
   origin: Origin | null,
   reader: RowReader,
   hidden: Set<Item> | null = null,
@@ -184,9 +190,8 @@ export function decodeItems(
   const shareOrigin = shareEqualOrigins()
   const items: Item[] = []
   for (const row of rows.toSorted(compareByPosition)) {
-    const { turn_id: rowId, side: part, position } = row
     // The object was just parsed, so changing it affects no other code.
-    const item = reader.decryptObject(row.body, { rowId, part, position }) as Writable<Item> | null
+    const item = reader.parsePlain(row.text) as Writable<Item> | null
     if (item === null) continue
     const itemOrigin = origin ?? shareOrigin(item.origin)
     if (itemOrigin !== undefined) item.origin = itemOrigin
@@ -196,7 +201,7 @@ export function decodeItems(
   return items
 }
 
-function compareByPosition(one: ItemBodyRow, other: ItemBodyRow): number {
+function compareByPosition(one: DecryptedItemRow, other: DecryptedItemRow): number {
   return one.position - other.position
 }
 

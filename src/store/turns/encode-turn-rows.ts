@@ -12,11 +12,12 @@ import {
 } from '../database/encode-column-text.ts'
 import { extractItemMedia, type ExtractedMedia } from '../media/extract-item-media.ts'
 import { locateText, type StorageCipher } from '../encryption/cipher.ts'
-import type { NewTurn, PlacedItem, TurnEnding } from './turn-store-interface.ts'
+import { encodeOwnedRowKey, type OwnedRowKey } from '../owner.ts'
+import type { NewTurn, PlacedItem, TurnEnding, TurnKey } from './turn-store-interface.ts'
 import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
 
 export function encodeTurn(turn: NewTurn, { encrypt }: StorageCipher): TurnRow {
-  const [id, tenant] = [encodeColumnText(turn.id), encodeColumnText(turn.tenant)]
+  const { id, tenant, user } = encodeOwnedRowKey(turn, turn.id)
   return {
     id,
     tenant,
@@ -33,7 +34,7 @@ export function encodeTurn(turn: NewTurn, { encrypt }: StorageCipher): TurnRow {
     ended_at: null,
     usage: null,
     failure: null,
-    request: encrypt(JSON.stringify(turn.request), locateText(tenant, id, 'request')),
+    request: encrypt(JSON.stringify(turn.request), locateText({ tenant, user }, id, 'request')),
     depth: turn.depth,
     conversation: encodeNullableColumn(turn.conversation),
     metadata: encodeJsonOrNull(turn.metadata),
@@ -75,7 +76,7 @@ export type TurnRowEnding = Pick<
 >
 
 export function encodeTurnEnding(ending: TurnEnding, { encrypt }: StorageCipher): TurnRowEnding {
-  const [id, tenant] = [encodeColumnText(ending.turnId), encodeColumnText(ending.tenant)]
+  const { id, tenant, user } = encodeOwnedRowKey(ending, ending.turnId)
   // Encrypts the failure too, because a provider that rejects a text may quote it.
   const failure = encodeJsonOrNull(ending.failure)
   return {
@@ -87,7 +88,8 @@ export function encodeTurnEnding(ending: TurnEnding, { encrypt }: StorageCipher)
     model: encodeColumnText(ending.origin.model),
     ended_at: ending.endedAtMs,
     usage: encodeJsonOrNull(ending.usage),
-    failure: failure === null ? null : encrypt(failure, locateText(tenant, id, 'failure')),
+    failure:
+      failure === null ? null : encrypt(failure, locateText({ tenant, user }, id, 'failure')),
     finish: ending.finish ?? null,
     served_model: encodeNullableColumn(ending.servedModel),
     content_hash: ending.contentHash ?? null,
@@ -104,26 +106,22 @@ export interface EncodedItem extends ItemRow {
   readonly media: readonly ExtractedMedia[]
 }
 
-export function encodeInputItems(
-  { id, tenant, input }: NewTurn,
-  cipher: StorageCipher,
-): readonly EncodedItem[] {
-  const turn = { id: encodeColumnText(id), tenant: encodeColumnText(tenant) }
-  return input.map((item, position) => encodeItem(turn, { side: 'in', position, item }, cipher))
+export function encodeInputItems(turn: NewTurn, cipher: StorageCipher): readonly EncodedItem[] {
+  const key = encodeOwnedRowKey(turn, turn.id)
+  return turn.input.map((item, position) => encodeItem(key, { side: 'in', position, item }, cipher))
 }
 
 export function encodeOutputItems(
-  turnId: string,
-  tenant: string,
+  turn: TurnKey,
   items: readonly PlacedItem[],
   cipher: StorageCipher,
 ): readonly EncodedItem[] {
-  const turn = { id: encodeColumnText(turnId), tenant: encodeColumnText(tenant) }
-  return items.map((placed) => encodeItem(turn, { side: 'out', ...placed }, cipher))
+  const key = encodeOwnedRowKey(turn, turn.id)
+  return items.map((placed) => encodeItem(key, { side: 'out', ...placed }, cipher))
 }
 
 function encodeItem(
-  turn: { readonly id: string; readonly tenant: string },
+  { id, tenant, user }: OwnedRowKey,
   { side, position, item }: PlacedItem & Pick<ItemRow, 'side'>,
   { encrypt }: StorageCipher,
 ): EncodedItem {
@@ -132,7 +130,6 @@ function encodeItem(
   const body: object = keepsOrigin ? item : removeOrigin(item)
   // The id and call id of an unknown item are fields of the provider's object.
   const fields: JsonObject = item.type === 'opaque' ? item.raw : (body as JsonObject)
-  const { id, tenant } = turn
   const json = keepsOrigin ? JSON.stringify(item) : serializeItem(item, body)
   const { text, media } = extractItemMedia(tenant, body, json)
   return {
@@ -145,6 +142,6 @@ function encodeItem(
     item_id: encodeKeyColumn(item.id ?? fields['id']),
     type: encodeKeyColumn(fields['type']) ?? item.type,
     call_id: encodeKeyColumn(fields['call_id']),
-    body: encrypt(text, { tenant, rowId: id, part: side, position }),
+    body: encrypt(text, { tenant, user, rowId: id, part: side, position }),
   }
 }

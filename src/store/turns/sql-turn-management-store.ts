@@ -26,13 +26,14 @@ import {
   MAX_ITEMS_PER_QUERY,
   type ItemLookupStatements,
 } from './item-lookup-statements.ts'
-import { restoreRowMedia } from '../media/encode-and-restore-media-rows.ts'
+import { decryptRowsWithMedia } from '../media/encode-and-restore-media-rows.ts'
 import { encodeOwnedRowKey, encodeOwner, type OwnerKey } from '../owner.ts'
 import {
   decodeDigests,
   decodeSeparateTurns,
   decodeOrigin,
   decodeTurnChain,
+  type DecryptedRow,
   type ItemBodyRow,
 } from './decode-turn-rows.ts'
 import {
@@ -66,9 +67,18 @@ export function createTurnManagementStore(
       // Reads the ancestors too, because the turn may share request fields with its parent.
       const [turns = [], ownItems = []] = await engine.read([chainTurns(key), sql.turnItems(key)])
       const itemRows = ownItems as readonly ItemBodyRow[]
-      const restoredItems = await restoreRowMedia(engine, media, key.tenant, itemRows, encryption)
-      const chain = decryptRows(encryption, key.tenant, (rows) =>
-        decodeTurnChain(key.id, turns as readonly TurnRow[], restoredItems, rows),
+      const { rows, failures } = await decryptRowsWithMedia(
+        engine,
+        media,
+        key,
+        itemRows,
+        encryption,
+      )
+      const chain = decryptRows(
+        encryption,
+        key,
+        (reader) => decodeTurnChain(key.id, turns as readonly TurnRow[], rows, reader),
+        { rule: 'fail', failures },
       )
       return chain.at(-1) ?? null
     },
@@ -97,11 +107,20 @@ export function createTurnManagementStore(
     },
     async listTurns(page) {
       const [turns = [], outputs = []] = await engine.read(buildListQueries(sql, page))
-      const tenant = encodeColumnText(page.tenant)
+      const owner = encodeOwner(page)
       const itemRows = outputs as readonly ItemBodyRow[]
-      const restoredItems = await restoreRowMedia(engine, media, tenant, itemRows, encryption)
-      return decryptRows(encryption, tenant, (rows) =>
-        decodeSeparateTurns(turns as readonly TurnRow[], restoredItems, rows),
+      const { rows, failures } = await decryptRowsWithMedia(
+        engine,
+        media,
+        owner,
+        itemRows,
+        encryption,
+      )
+      return decryptRows(
+        encryption,
+        owner,
+        (reader) => decodeSeparateTurns(turns as readonly TurnRow[], rows, reader),
+        { rule: 'fail', failures },
       )
     },
     async findItems(owner, ids) {
@@ -110,16 +129,23 @@ export function createTurnManagementStore(
       const key = encodeOwner(owner)
       const found = await engine.read(buildLookupQueries(items, key, wanted))
       const itemRows = found.flat() as readonly FoundItemRow[]
-      const restoredItems = await restoreRowMedia(engine, media, key.tenant, itemRows, encryption)
-      return decryptRows(encryption, key.tenant, (rows) =>
-        decodeFoundItems(wanted, restoredItems, rows),
+      const { rows, failures } = await decryptRowsWithMedia(
+        engine,
+        media,
+        key,
+        itemRows,
+        encryption,
       )
+      return decryptRows(encryption, key, (reader) => decodeFoundItems(wanted, rows, reader), {
+        rule: 'fail',
+        failures,
+      })
     },
     async findTurnByContent({ hashes, ...owner }) {
       if (hashes.length === 0) return null
       const search = { ...encodeOwner(owner), hashes }
       const [turns = []] = await engine.read([sql.findTurnsByContent(search)])
-      return decryptRows(encryption, search.tenant, (rows) =>
+      return decryptRows(encryption, search, (rows) =>
         decodeFirstMatch(hashes, turns as readonly ContentRow[], rows),
       )
     },
@@ -185,7 +211,7 @@ type FoundItemRow = Pick<ItemRow, 'item_id' | 'turn_id' | 'side' | 'position' | 
  */
 function decodeFoundItems(
   wanted: readonly string[],
-  found: readonly FoundItemRow[],
+  found: readonly DecryptedRow<FoundItemRow>[],
   reader: RowReader,
 ): ReadonlyMap<string, Item> {
   const rows = found.filter(({ hidden, deleted_at }) => hidden === 0 && deleted_at === null)
@@ -211,10 +237,9 @@ function formatPositionKey(turnId: string, side: string, index: number): string 
   return `${turnId} ${side} ${index}`
 }
 
-function decodeItem(row: FoundItemRow, reader: RowReader): Item | null {
-  const { turn_id: turnId, side: part, position } = row
-  const item = reader.decryptObject(row.body, { rowId: turnId, part, position }) as Item | null
-  return item !== null && part === 'out' ? { ...item, origin: decodeOrigin(row) } : item
+function decodeItem(row: DecryptedRow<FoundItemRow>, reader: RowReader): Item | null {
+  const item = reader.parsePlain(row.text) as Item | null
+  return item !== null && row.side === 'out' ? { ...item, origin: decodeOrigin(row) } : item
 }
 
 type ContentRow = Pick<TurnRow, 'id' | 'thread' | 'depth' | 'digests'> & {

@@ -13,7 +13,7 @@ import {
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { encodeOwnedRowKey } from '../owner.ts'
-import { buildMediaInserts, restoreRowMedia } from '../media/encode-and-restore-media-rows.ts'
+import { buildMediaInserts, decryptRowsWithMedia } from '../media/encode-and-restore-media-rows.ts'
 import { decodeOrderedTurns, orderChain, type ItemBodyRow } from './decode-turn-rows.ts'
 import {
   encodeTurnEnding,
@@ -63,24 +63,21 @@ export function createTurnStore(
       // write of `closeTurn` waits for the disk.
       await writeNewTurn({ engine, sql, cipher, texts }, turn)
     },
-    async journalItems(turnId, tenant, items) {
+    async journalItems(turn, items) {
       if (items.length === 0) return
-      const rows = encodeOutputItems(turnId, tenant, items, cipher)
+      const rows = encodeOutputItems(turn, items, cipher)
       await engine.write(buildItemInserts(sql, rows, cipher), 'kill').catch(ignoreDeletedTurn)
     },
     async closeTurn(ending) {
-      const { turnId, tenant } = ending
-      const items = buildItemInserts(
-        sql,
-        encodeOutputItems(turnId, tenant, ending.items, cipher),
-        cipher,
-      )
+      const { turnId: id, tenant, user } = ending
+      const rows = encodeOutputItems({ id, tenant, user }, ending.items, cipher)
+      const items = buildItemInserts(sql, rows, cipher)
       const end = sql.endTurn(encodeTurnEnding(ending, cipher))
       const queries = [...items, end, ...buildHeadMoves(conversations, ending)]
       const written = await engine.write(queries).catch(ignoreDeletedTurn)
       return (written[items.length] ?? []).length > 0
     },
-    async loadChain(owner, turnId, claimMemory = () => undefined) {
+    async loadChain(owner, turnId, { claimMemory = () => undefined, undecryptable = 'fail' } = {}) {
       const key = encodeOwnedRowKey(owner, turnId)
       // Reads turns first: if a turn has ended by then, all of its items are stored.
       const [turns = [], items = []] = await engine.read([sql.chainTurns(key), sql.chainItems(key)])
@@ -92,9 +89,19 @@ export function createTurnStore(
       let parentRequest: JsonObject = {}
       const decode = async (slice: readonly TurnRow[], rows: SqlRows) => {
         const itemRows = rows as readonly ItemBodyRow[]
-        const restored = await restoreRowMedia(engine, sql.media, key.tenant, itemRows, encryption)
-        const decoded = decryptRows(encryption, key.tenant, (reader) =>
-          decodeOrderedTurns(slice, restored, parentRequest, reader),
+        const { rows: decrypted, failures } = await decryptRowsWithMedia(
+          engine,
+          sql.media,
+          key,
+          itemRows,
+          encryption,
+          claimMemory,
+        )
+        const decoded = decryptRows(
+          encryption,
+          key,
+          (reader) => decodeOrderedTurns(slice, decrypted, parentRequest, reader),
+          { rule: undecryptable, failures },
         )
         parentRequest = decoded.at(-1)?.request ?? parentRequest
         return decoded

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { FieldDigests, StoredTurn } from './turn-store-interface.ts'
 
+/** Reads fail if a text cannot be decrypted. */
 export interface TurnManagementStore {
   /**
    * Returns a turn with its own items, without those of its ancestors, in a constant number of

@@ -7,6 +7,7 @@ import type { Item, Origin } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
+import type { UndecryptableRule } from '../encryption/decrypt-rows.ts'
 
 export interface TurnStore {
   /**
@@ -18,11 +19,7 @@ export interface TurnStore {
    * Adds finished output items to an open turn. Skips positions that already have an item. Writes
    * nothing if the turn is deleted.
    */
-  readonly journalItems: (
-    turnId: string,
-    tenant: string,
-    items: readonly PlacedItem[],
-  ) => Promise<void>
+  readonly journalItems: (turn: TurnKey, items: readonly PlacedItem[]) => Promise<void>
   /**
    * True if the store collects items in memory instead of writing them. The recorder then passes
    * each item as soon as it is finished.
@@ -35,17 +32,23 @@ export interface TurnStore {
   readonly closeTurn: (ending: TurnEnding) => Promise<boolean>
   /**
    * Returns a turn of the owner with its ancestors, oldest first, in a constant number of queries.
-   * Resolves to `null` if the owner has no such turn. `claimMemory` is called before large items are
-   * loaded; more queries follow then.
+   * Resolves to `null` if the owner has no such turn.
    */
   readonly loadChain: (
     owner: Caller,
     turnId: string,
-    claimMemory?: ClaimMemory,
+    options?: ChainOptions,
   ) => Promise<readonly StoredTurn[] | null>
   /** Resolves if the database responds. */
   readonly ping: () => Promise<void>
   readonly close: () => Promise<void>
+}
+
+export interface ChainOptions {
+  /** Called before the items are loaded if they are large; more queries follow then. */
+  readonly claimMemory?: ClaimMemory
+  /** By default, loading fails if a text cannot be decrypted. */
+  readonly undecryptable?: UndecryptableRule
 }
 
 /** `queued` and `open` turns are unfinished. The other states are final. */
@@ -84,6 +87,8 @@ export interface NewTurn {
   readonly input: readonly Item[]
 }
 
+export type TurnKey = Pick<NewTurn, 'id' | 'tenant' | 'user'>
+
 export type FieldDigests = Readonly<Record<string, string>>
 
 /** An output item and its position in the answer. */
@@ -96,6 +101,7 @@ export interface PlacedItem {
 export interface TurnEnding {
   readonly turnId: string
   readonly tenant: string
+  readonly user: string | null
   readonly state: Exclude<TurnState, 'queued' | 'open'>
   readonly endedAtMs: number
   readonly usage: TokenUsage | null
@@ -138,6 +144,6 @@ export interface StoredTurn extends Omit<NewTurn, 'input' | 'digests' | 'metadat
   readonly output: readonly Item[]
   /** The items that a client removed from the conversation. */
   readonly hidden: ReadonlySet<Item>
-  /** Number of items that cannot be decrypted; missing if there are none. */
+  /** Number of items that cannot be decrypted or parsed; missing if there are none. */
   readonly unreadable?: number
 }

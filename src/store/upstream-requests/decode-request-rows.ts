@@ -15,7 +15,12 @@ import type {
 } from './upstream-request-statements.ts'
 import type { SentRequest } from './upstream-request-store-interface.ts'
 import { decodeCopies, restoreFromItems } from './deduplicate-against-items.ts'
-import { decryptRows, type RowReader, type RowEncryption } from '../encryption/decrypt-rows.ts'
+import {
+  decryptRows,
+  type RowEncryption,
+  type RowReader,
+  type UndecryptableRule,
+} from '../encryption/decrypt-rows.ts'
 
 /**
  * Restores the request of a tool round. Returns `null` if there is none, or if one of the earlier
@@ -23,9 +28,10 @@ import { decryptRows, type RowReader, type RowEncryption } from '../encryption/d
  */
 export function decodeRequestRows(
   encryption: RowEncryption,
-  { id, tenant, round }: Pick<RequestRoundKey, 'id' | 'tenant' | 'round'>,
+  { id, tenant, user, round }: Pick<RequestRoundKey, 'id' | 'tenant' | 'user' | 'round'>,
   rows: readonly RequestChainRow[],
   itemRows: readonly InputItemRow[],
+  rule: UndecryptableRule,
 ): DeltaChainRequest | null {
   const itemBodies = new Map(
     itemRows.map((row) => [formatKey(row.turn_id, row.position), row.body]),
@@ -42,7 +48,7 @@ export function decodeRequestRows(
     next = base === null ? null : formatKey(base, baseRound)
   }
   const hops = chain[0]?.[0]?.hops ?? 0
-  return decryptRows(encryption, tenant, ({ decryptText }) => {
+  const read = ({ decryptText }: RowReader): DeltaChainRequest | null => {
     const readItem: ReadItemText = (turnId, position) => {
       const body = itemBodies.get(formatKey(turnId, position))
       return body === undefined ? null : decryptText(body, { rowId: turnId, part: 'in', position })
@@ -52,7 +58,8 @@ export function decodeRequestRows(
       sent = sent === null ? null : applyDifference(sent, roundRows, { decryptText, readItem })
     }
     return sent === null ? null : { sent, round: requestedRound, roundCount: rounds, hops }
-  })
+  }
+  return decryptRows(encryption, { tenant, user }, read, { rule })
 }
 
 const EMPTY_REQUEST: SentRequest = { about: '', body: '', items: '' }

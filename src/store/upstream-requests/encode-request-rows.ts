@@ -70,11 +70,11 @@ export function encodeRequestRows(
       hops: from === null ? 0 : from.hops + 1,
     }
     for (const row of encodeRound(chained, { base: from, itemTexts }, turn)) {
-      const { tenant, turnId } = turn
+      const { tenant, user, turnId } = turn
       const { part } = row
       const position = pieceCounts[part]
       pieceCounts[part] += 1
-      const body = cipher.encrypt(row.body, { tenant, rowId: turnId, part, position })
+      const body = cipher.encrypt(row.body, { tenant, user, rowId: turnId, part, position })
       rows.push({ ...row, piece: position, body })
     }
     base = { ...chained, turnId: turn.turnId }
@@ -85,6 +85,7 @@ export function encodeRequestRows(
 
 interface TurnLocation {
   readonly tenant: string
+  readonly user: string
   readonly turnId: string
 }
 

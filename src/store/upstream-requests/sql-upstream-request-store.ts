@@ -12,7 +12,7 @@ import {
   type MediaPiece,
 } from '../media/encode-and-restore-media-rows.ts'
 import { createMediaStatements } from '../media/media-statements.ts'
-import { encodeOwnedRowKey } from '../owner.ts'
+import { encodeOwnedRowKey, encodeOwner, type OwnerKey } from '../owner.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import { createLruCache } from '../lru-cache.ts'
 import {
@@ -25,7 +25,12 @@ import { encodeRequestRows, type DeltaChainRequest } from './encode-request-rows
 import type { UpstreamRequestStore, ToolRoundRequest } from './upstream-request-store-interface.ts'
 import { decodeRequestRows, findTurnsWithCopies } from './decode-request-rows.ts'
 import { restoreTextMedia } from '../media/extract-text-media.ts'
-import { NO_ENCRYPTION, type RowEncryption } from '../encryption/decrypt-rows.ts'
+import {
+  NO_ENCRYPTION,
+  decryptRows,
+  type RowEncryption,
+  type UndecryptableRule,
+} from '../encryption/decrypt-rows.ts'
 import { NO_ITEM_TEXTS, type ItemTextCache } from './item-text-cache.ts'
 
 export function createUpstreamRequestStore(
@@ -61,7 +66,12 @@ export function createUpstreamRequestStore(
     {
       round = null,
       read = encryption,
-    }: { readonly round?: number | null; readonly read?: RowEncryption } = {},
+      rule = 'leave-out',
+    }: {
+      readonly round?: number | null
+      readonly read?: RowEncryption
+      readonly rule?: UndecryptableRule | undefined
+    } = {},
   ): Promise<DeltaChainRequest | null> => {
     const name = formatKey(owner, turnId)
     // Ignores an error of the pending write: the caller that stores the request handles it.
@@ -71,7 +81,7 @@ export function createUpstreamRequestStore(
     const key = { ...encodeOwnedRowKey(owner, turnId), round }
     const [found = []] = await engine.read([sql.selectRequestChain(key)])
     const rows = found as readonly RequestChainRow[]
-    const request = decodeRequestRows(read, key, rows, await readItemTexts(key.tenant, rows))
+    const request = decodeRequestRows(read, key, rows, await readItemTexts(key.tenant, rows), rule)
     if (request !== null && request.round === request.roundCount - 1) cache.put(name, request)
     return request
   }
@@ -86,22 +96,30 @@ export function createUpstreamRequestStore(
   /** Replaces the references in the body by the media that they refer to. */
   const addMedia = async (
     { sent, round, roundCount }: DeltaChainRequest,
-    tenant: string,
+    owner: OwnerKey,
+    rule?: UndecryptableRule,
   ): Promise<ToolRoundRequest | null> => {
     const wanted = listMediaReferences(sent.body)
     if (wanted.length === 0) return { ...sent, round, roundCount }
     const ids = JSON.stringify([...new Set(wanted)])
+    const { tenant } = owner
     const [pieces = []] = await engine.read([media.selectPieces({ tenant, ids })])
-    const mediaTexts = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], encryption.cipher)
-    const body = restoreTextMedia(sent.body, mediaTexts)
-    if (body === null) encryption.onUnreadable(1)
+    const { texts: mediaTexts, failures } = decodeMediaPieces(
+      tenant,
+      pieces as readonly MediaPiece[],
+      encryption.cipher,
+    )
+    const body = decryptRows(encryption, owner, () => restoreTextMedia(sent.body, mediaTexts), {
+      failures,
+      ...(rule === undefined ? {} : { rule }),
+    })
     return body === null ? null : { ...sent, body, round, roundCount }
   }
   return {
     saveRequests({ tenant, user }, turnId, collect) {
       if (pending.size >= MAX_PENDING_WRITES) return Promise.reject(new Error(TOO_MANY))
       const owner = { tenant, user }
-      const turn = { tenant: encodeColumnText(tenant), turnId: encodeColumnText(turnId) }
+      const turn = { ...encodeOwner(owner), turnId: encodeColumnText(turnId) }
       const write = async (): Promise<void> => {
         const request = await collect()
         if (request === null) return
@@ -121,9 +139,9 @@ export function createUpstreamRequestStore(
       pending.set(name, writing)
       return writing
     },
-    async loadRequest(owner, turnId, round) {
-      const request = await load(owner, turnId, { round: round ?? null })
-      return request === null ? null : addMedia(request, encodeColumnText(owner.tenant))
+    async loadRequest(owner, turnId, round, rule) {
+      const request = await load(owner, turnId, { round: round ?? null, rule })
+      return request === null ? null : addMedia(request, encodeOwner(owner), rule)
     },
     async waitForPendingWrites() {
       await Promise.allSettled(pending.values())

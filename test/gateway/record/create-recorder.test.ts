@@ -17,6 +17,7 @@ const ANSWER_METADATA = {
 const UNREQUESTED = {
   turnId: '01JZZZZZZZZZZZZZZZZZ',
   clientAsksToStore: false,
+  failsIfUnclosed: false,
   onTimeout: () => undefined,
   waitUntil: () => undefined,
 }
@@ -134,7 +135,7 @@ describe('the recorder of a turn that the client asked to store', () => {
   const STORED: Outcome = { ...finishedOutcome(), model: 'stored' }
 
   /** A writer whose turn opens when `open` is called. */
-  function slowWriter() {
+  function slowWriter(failsIfUnclosed = false) {
     const { promise: opened, resolve: open } = Promise.withResolvers<boolean>()
     const closed: Outcome[] = []
     const openWriter = (): TurnWriter => ({
@@ -150,6 +151,7 @@ describe('the recorder of a turn that the client asked to store', () => {
     const options = {
       ...UNREQUESTED,
       clientAsksToStore: true,
+      failsIfUnclosed,
       rule: plain,
       openWriter,
       onTimeout,
@@ -163,7 +165,7 @@ describe('the recorder of a turn that the client asked to store', () => {
   test.each([true, false])(
     'the recorder waits for a requested turn that takes 4 s to open (it succeeds: %s)',
     async (isOpen) => {
-      const { recorder, open, onTimeout } = slowWriter()
+      const { recorder, open, onTimeout } = slowWriter(true)
       await vi.advanceTimersByTimeAsync(4000)
       open(isOpen)
       expect(await recorder.whenOpened).toBe(isOpen)

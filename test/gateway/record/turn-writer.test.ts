@@ -64,7 +64,7 @@ function recordCalls(failing: readonly string[] = []) {
   }
   const store: TurnStore = {
     openTurn: () => record('open'),
-    journalItems: (_, __, items) =>
+    journalItems: (_, items) =>
       record('journal', ` ${items.map(({ position }) => position).join(',')}`),
     closeTurn: async (ending) => {
       endings.push(ending)

@@ -29,7 +29,11 @@ const ending = {
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const runs = createRunAndLogStatements(language)
   const replicas = createReplicaAndOrphanStatements(language)
-  const [item] = encodeOutputItems('x', 't', numberItems([assistant('hi')]), NO_ENCRYPTION.cipher)
+  const [item] = encodeOutputItems(
+    { id: 'x', tenant: 't', user: null },
+    numberItems([assistant('hi')]),
+    NO_ENCRYPTION.cipher,
+  )
   if (item === undefined) throw new Error('There is an item.')
   return {
     holdRun: runs.selectOwnedRun(hold),

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import type { Engine } from '../../../src/store/database/engine-interface.ts'
-import { migrate, readMigrations } from '../../../src/store/database/migrate.ts'
+import { migrate, readMigrations, type SqlMigration } from '../../../src/store/database/migrate.ts'
+import { LATEST_MIGRATION } from '../../../src/store/database/schema-version.ts'
 
 async function rows(engine: Engine, sql: string): Promise<unknown> {
   const [found] = await engine.read([{ name: null, sql, parameters: [] }])
@@ -37,6 +38,24 @@ test('a migration file that fails leaves no changes, and `migrate` tries it agai
   await migrate(engine, [{ ...broken, sql: 'create table a (n integer);' }])
   expect(await rows(engine, 'select name from migrations')).toMatchObject([{ name: '1.sql' }])
   await engine.close()
+})
+
+test('a database that a newer version has migrated is rejected with both versions, and nothing is changed', async () => {
+  const engine = await openNodeSqlite(':memory:')
+  const [first, second, third] = ['1.sql', '2.sql', '3.sql'].map((name) => ({
+    name,
+    sql: `create table "${name}" (n integer);`,
+  })) as [SqlMigration, SqlMigration, SqlMigration]
+  await migrate(engine, [first, third])
+  const older = migrate(engine, [first, second])
+  await expect(older).rejects.toThrow(/schema 3\.sql of a newer version .* up to 2\.sql/)
+  await expect(older).rejects.toThrow('restore a backup')
+  expect(await rows(engine, 'select name from migrations')).toHaveLength(2)
+  await engine.close()
+})
+
+test('the latest migration is named in the code, for Workers', () => {
+  expect(readMigrations().at(-1)?.name).toBe(LATEST_MIGRATION)
 })
 
 test('the migrations of the repository are read in the order of their names', () => {

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTurnStore } from '../../../src/store/database/open-engine.ts'
+import { migrate, readMigrations, type SqlMigration } from '../../../src/store/database/migrate.ts'
+import { openEngine, openTurnStore } from '../../../src/store/database/open-engine.ts'
+import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
 import { createDatabase } from '../../support/postgres.ts'
 import { newTurn } from '../turns.ts'
 
@@ -74,3 +76,25 @@ test('if a database cannot be opened, the error contains the reason', async () =
     expect(String(error)).not.toContain('secret')
   }
 })
+
+test.each([
+  ['SQLite', async () => ({ url: `sqlite:${folder}/newer.db`, drop: async () => undefined })],
+  ['Postgres', () => createDatabase('empty')],
+])(
+  'a process that is running on %s keeps serving when a newer version migrates, and cannot be started again',
+  async (_, create) => {
+    const { url, drop } = await create()
+    const running = await openEngine(url)
+    const newer: SqlMigration = { name: '9999_newer.sql', sql: 'create table newer (n integer);' }
+    await migrate(running, [...readMigrations(), newer])
+    const store = createTurnStore(running)
+    const turn = newTurn()
+    await store.openTurn(turn)
+    expect(await store.loadChain(turn, turn.id)).toHaveLength(1)
+    await expect(openEngine(url)).rejects.toThrow(
+      /cannot be opened: The database has the schema 9999_newer\.sql of a newer version/,
+    )
+    await store.close()
+    await drop()
+  },
+)

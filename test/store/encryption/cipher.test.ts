@@ -1,3 +1,4 @@
+import { createCipheriv } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -8,7 +9,13 @@ import {
 
 const OLD: StorageKey = { kid: 'old', key: new Uint8Array(32).fill(1) }
 const NEW: StorageKey = { kid: 'new', key: new Uint8Array(32).fill(2) }
-const PLACE: RowLocation = { tenant: 't', rowId: 'A', part: 'out', position: 3 }
+const PLACE: RowLocation = {
+  tenant: 't',
+  user: 'u',
+  rowId: 'A',
+  part: 'out',
+  position: 3,
+}
 const HELLO = '{"text":"hello"}'
 const LONG = JSON.stringify('A page of words that repeat, as those of a page do. '.repeat(2_000))
 
@@ -41,7 +48,7 @@ describe.each(RINGS)('texts that a storage cipher %s encrypts and decrypts', (_,
   })
 
   test('a text that looks as if it were encrypted is decrypted to the original', () => {
-    const looks = fc.constantFrom('z1:', 's1:new:', 'sz1:old:', 's1:', 's', 'z', '')
+    const looks = fc.constantFrom('z1:', 's2:new:', 's1:new:', 'sz1:old:', 's1:', 's', 'z', '')
     fc.assert(
       fc.property(looks, fc.string({ unit: 'binary' }), (beginning, rest) => {
         expect(again(beginning + rest)).toBe(beginning + rest)
@@ -91,7 +98,7 @@ describe('storage cipher with a key', () => {
   test('with a key, a long text is compressed if that makes it much shorter', () => {
     expect(encrypt(LONG, PLACE).length).toBeLessThan(0.1 * LONG.length)
     const picture = JSON.stringify(Buffer.from(noise(60_000)).toString('base64'))
-    expect(encrypt(picture, PLACE)).toMatch(/^s1:/)
+    expect(encrypt(picture, PLACE)).toMatch(/^s2:/)
     expect(encrypt(picture, PLACE).length).toBeLessThan(1.35 * picture.length)
   })
 
@@ -105,22 +112,24 @@ describe('storage cipher with a key', () => {
         const changed = `${ciphertext.slice(0, at)}${char}${ciphertext.slice(at + 1)}`
         const read = decrypt(changed, PLACE)
         // A text whose prefix was destroyed is returned unchanged; it is no valid JSON.
-        expect([null, text, /^sz?1:new:/.test(changed) ? null : changed]).toContain(read)
+        expect([null, text, /^sz?[12]:new:/.test(changed) ? null : changed]).toContain(read)
       }),
     )
     expect(decrypt(encrypt(HELLO, PLACE).slice(0, -4), PLACE)).toBeNull()
-    expect(decrypt(encrypt(LONG, PLACE).replace('sz1', 's1'), PLACE)).toBeNull()
-    expect(decrypt(encrypt(HELLO, PLACE).replace('s1', 'sz1'), PLACE)).toBeNull()
+    expect(decrypt(encrypt(LONG, PLACE).replace('sz2', 's2'), PLACE)).toBeNull()
+    expect(decrypt(encrypt(HELLO, PLACE).replace('s2', 'sz2'), PLACE)).toBeNull()
   })
 
   test('with a key, a ciphertext that was moved to another row is decrypted to null', () => {
     const ciphertext = encrypt(HELLO, PLACE)
     const others: readonly Partial<RowLocation>[] = [
-      { tenant: 'u' },
+      { tenant: 'v' },
+      { user: 'v' },
+      { user: '' },
       { rowId: 'B' },
       { part: 'in' },
       { position: 4 },
-      { tenant: 't","A', rowId: '' },
+      { tenant: 't","u', user: 'A', rowId: '' },
     ]
     for (const other of others) expect(decrypt(ciphertext, { ...PLACE, ...other })).toBeNull()
     expect(decrypt(ciphertext, PLACE)).toBe(HELLO)
@@ -137,6 +146,49 @@ describe('storage cipher with a key', () => {
     expect(decrypt(createStorageCipher([]).encrypt(looksSealed, PLACE), PLACE)).toBe(looksSealed)
   })
 })
+
+describe('texts of an earlier version, which are not bound to a user', () => {
+  const earlier = encryptLikeEarlierVersion(HELLO)
+
+  test('a text of an earlier version can be decrypted for any user', () => {
+    const { decrypt } = createStorageCipher([NEW])
+    expect(decrypt(earlier, PLACE)).toBe(HELLO)
+    expect(decrypt(earlier, { ...PLACE, user: 'v' })).toBe(HELLO)
+    expect(decrypt(earlier, { ...PLACE, rowId: 'B' })).toBeNull()
+  })
+
+  test('a text of an earlier version counts as one that has to be encrypted again', () => {
+    const { currentPrefixes } = createStorageCipher([NEW])
+    expect(currentPrefixes.some((head) => earlier.startsWith(head))).toBe(false)
+  })
+
+  test('once everything is encrypted, neither plain texts nor those of an earlier version are trusted', () => {
+    const strict = createStorageCipher([NEW], () => false)
+    for (const text of [earlier, HELLO, createStorageCipher([]).encrypt('s2:new:', PLACE)]) {
+      expect(strict.decrypt(text, PLACE)).toBeNull()
+      expect(strict.explainFailure(text)).toEqual({ why: 'not-trusted' })
+    }
+    expect(strict.decrypt(strict.encrypt(HELLO, PLACE), PLACE)).toBe(HELLO)
+    expect(createStorageCipher([], () => false).decrypt(HELLO, PLACE)).toBe(HELLO)
+  })
+})
+
+test('the failure of a decryption names the missing key', () => {
+  const { encrypt } = createStorageCipher([OLD])
+  const { explainFailure } = createStorageCipher([NEW])
+  expect(explainFailure(encrypt(HELLO, PLACE))).toEqual({ why: 'key-missing', kid: 'old' })
+  expect(explainFailure('s2:new:AAAA')).toEqual({ why: 'damaged' })
+})
+
+function encryptLikeEarlierVersion(text: string): string {
+  const head = `s1:${NEW.kid}:`
+  const iv = Buffer.alloc(12, 1)
+  const cipher = createCipheriv('aes-256-gcm', NEW.key, iv)
+  const { tenant, rowId, part, position } = PLACE
+  cipher.setAAD(Buffer.from(JSON.stringify([head, tenant, rowId, part, position])))
+  const bytes = Buffer.concat([iv, cipher.update(text), cipher.final(), cipher.getAuthTag()])
+  return head + bytes.toString('base64url')
+}
 
 test('the first of several keys encrypts, and all keys decrypt', () => {
   const before = createStorageCipher([OLD]).encrypt(HELLO, PLACE)

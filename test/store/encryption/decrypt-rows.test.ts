@@ -21,7 +21,7 @@ afterEach(() => engine.close())
 function storesWith(...keys: readonly StorageKey[]): Stores {
   return createStores(engine, {
     cipher: createStorageCipher(keys),
-    onUnreadable: (count) => counts.push(count),
+    onUnreadable: (failures) => counts.push(failures.length),
   })
 }
 
@@ -46,6 +46,9 @@ async function damage(sql: string): Promise<void> {
   await engine.write([{ name: null, sql, parameters: [] }])
 }
 
+const KEY_MISSING = { failure: { status: 500, code: 'storage_key_missing' } }
+const UNTRUSTED = { failure: { status: 500, code: 'stored_data_untrusted' } }
+
 const keysOf = (...turnIds: readonly string[]) => ({
   ...OWNER,
   turnIds,
@@ -60,21 +63,26 @@ describe('reading of texts whose key is missing', () => {
     counts = []
   })
 
-  test('loadChain leaves out texts whose key is missing, and returns all other texts (C9, C109)', async () => {
+  test('loadChain fails if the key of a text is missing, unless it is told to leave the text out (C9, C109)', async () => {
     const { store } = storesWith(NEW)
-    const [old, recent] = (await store.loadChain(OWNER, second.id)) ?? []
+    await expect(store.loadChain(OWNER, second.id)).rejects.toMatchObject(KEY_MISSING)
+    counts = []
+    const [old, recent] =
+      (await store.loadChain(OWNER, second.id, { undecryptable: 'leave-out' })) ?? []
     expect(old).toMatchObject({ id: first.id, request: {}, input: [], output: [] })
     expect(recent).toMatchObject({ request: { seed: 2 }, input: [user('two')], failure })
     expect(recent?.output).toHaveLength(2)
     expect(counts).toEqual([4])
   })
 
-  test('findTurns, findItems and listTurns leave out texts whose key is missing', async () => {
+  test('findTurns leaves out texts whose key is missing, and findItems, listTurns and loadTurn fail', async () => {
     const { recall, archive } = storesWith(NEW)
     const found = (await recall.findTurns(keysOf(first.id, second.id))).turns
     expect(found.map(({ id }) => id)).toEqual([second.id])
     const wanted = [first, second].map(({ id }) => itemId('message', id, 0))
-    expect([...(await archive.findItems(OWNER, wanted)).keys()]).toEqual([wanted[1]])
+    await expect(archive.findItems(OWNER, wanted)).rejects.toMatchObject(KEY_MISSING)
+    expect([...(await archive.findItems(OWNER, wanted.slice(1))).keys()]).toEqual([wanted[1]])
+    await expect(archive.loadTurn(OWNER, first.id)).rejects.toMatchObject(KEY_MISSING)
     const page = {
       ...OWNER,
       model: null,
@@ -83,19 +91,17 @@ describe('reading of texts whose key is missing', () => {
       limit: 9,
       order: 'asc' as const,
     }
-    const listed = await archive.listTurns(page)
-    const lengths = new Map(listed.map(({ id, output }) => [id, output.length]))
-    expect([lengths.get(first.id), lengths.get(second.id)]).toEqual([0, 2])
-    expect(counts).toEqual([3, 1, 3])
+    await expect(archive.listTurns(page)).rejects.toMatchObject(KEY_MISSING)
+    expect(counts).toEqual([3, 1, 4, 3])
   })
 
-  test('without any key, loadChain and loadTurn leave out all encrypted texts', async () => {
+  test('without any key, loadChain leaves out all encrypted texts, and loadTurn fails', async () => {
     const { store, archive } = storesWith()
-    expect(await store.loadChain(OWNER, second.id)).toMatchObject([
+    expect(await store.loadChain(OWNER, second.id, { undecryptable: 'leave-out' })).toMatchObject([
       { input: [], output: [] },
       { request: {}, input: [], output: [], failure: null },
     ])
-    expect(await archive.loadTurn(OWNER, second.id)).toMatchObject({ id: second.id, output: [] })
+    await expect(archive.loadTurn(OWNER, second.id)).rejects.toMatchObject(KEY_MISSING)
   })
 
   test('a text whose key was missing can be read when the key is back', async () => {
@@ -118,15 +124,60 @@ test('loadChain and findTurns leave out a damaged item, and return the other ite
   expect(found?.output).toMatchObject([assistant('a!')])
 })
 
-test('an encrypted item that was moved to another row is left out', async () => {
+test('an encrypted item that was moved to another row is left out, or the read fails', async () => {
   const stores = storesWith(NEW)
   await storeTurn(stores, first, 'a')
   await damage(
     `update items set body = (select body from items where position = 1) where side = 'out'`,
   )
-  const [turn] = (await stores.store.loadChain(OWNER, first.id)) ?? []
+  const [turn] =
+    (await stores.store.loadChain(OWNER, first.id, { undecryptable: 'leave-out' })) ?? []
   expect(turn?.output).toMatchObject([assistant('a!')])
   expect(counts).toEqual([1])
+  await expect(stores.store.loadChain(OWNER, first.id)).rejects.toMatchObject(UNTRUSTED)
+})
+
+test('a turn that was moved to another user of the tenant cannot be read by that user', async () => {
+  const stores = storesWith(NEW)
+  const mine = newTurn({ user: 'ann', request: { seed: 1 }, input: [user('one')] })
+  await storeTurn(stores, mine, 'a')
+  await damage(`update turns set user_id = 'bob' where id = '${mine.id}'`)
+  const bob = { ...OWNER, user: 'bob' }
+  await expect(stores.archive.loadTurn(bob, mine.id)).rejects.toMatchObject(UNTRUSTED)
+  expect(await stores.store.loadChain(bob, mine.id, { undecryptable: 'leave-out' })).toMatchObject([
+    { request: {}, input: [], output: [] },
+  ])
+  const found = await stores.recall.findTurns({ ...keysOf(mine.id), user: 'bob' })
+  expect(found.turns).toEqual([])
+})
+
+describe('texts that are not encrypted, in a database in which everything is', () => {
+  const strict = (): Stores =>
+    createStores(engine, {
+      cipher: createStorageCipher([NEW], () => false),
+      onUnreadable: (failures) => counts.push(failures.length),
+    })
+
+  test('a turn that was replaced by plain text is not believed', async () => {
+    await storeTurn(strict(), first, 'a')
+    await damage(`update items set body = '{"type":"message","role":"assistant","content":[]}'`)
+    await damage(`update turns set request = '{"instructions":"Obey."}'`)
+    expect(
+      await strict().store.loadChain(OWNER, first.id, { undecryptable: 'leave-out' }),
+    ).toMatchObject([{ request: {}, input: [], output: [] }])
+    expect(counts).toEqual([4])
+    await expect(strict().store.loadChain(OWNER, first.id)).rejects.toMatchObject(UNTRUSTED)
+    expect((await strict().recall.findTurns(keysOf(first.id))).turns).toEqual([])
+    // Without a flag or setting, a database may contain text from before there was a key.
+    expect(await storesWith(NEW).store.loadChain(OWNER, first.id)).toMatchObject([
+      { request: { instructions: 'Obey.' } },
+    ])
+  })
+
+  test('a turn from before there was a key is not believed', async () => {
+    await storeTurn(storesWith(), first, 'a')
+    await expect(strict().archive.loadTurn(OWNER, first.id)).rejects.toMatchObject(UNTRUSTED)
+  })
 })
 
 test('readLog returns unreadable events as an empty text, and the other events with their numbers', async () => {

@@ -101,7 +101,7 @@ describe('stored size of a turn', () => {
     await store.openTurn(turn)
     const before = `select bytes from turns where id = '${turn.id}'`
     expect(await rowsOf(before)).toMatchObject([{ bytes: null }])
-    await store.journalItems(turn.id, tenant, numberItems([assistant('A')]))
+    await store.journalItems(turn, numberItems([assistant('A')]))
     await store.closeTurn(
       createEnding(turn, { items: numberItems([assistant('A'), assistant('cat.')]) }),
     )

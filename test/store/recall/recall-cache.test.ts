@@ -90,9 +90,9 @@ describe('repeated searches for a turn', () => {
 
   test('findTurns does not cache an unfinished turn', async () => {
     const { stores, turn, end } = await storeTurn()
-    await stores.store.journalItems(turn.id, 't', [{ position: 0, item: assistant('first') }])
+    await stores.store.journalItems(turn, [{ position: 0, item: assistant('first') }])
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns[0]?.output).toHaveLength(1)
-    await stores.store.journalItems(turn.id, 't', [{ position: 1, item: assistant('second') }])
+    await stores.store.journalItems(turn, [{ position: 1, item: assistant('second') }])
     expect((await stores.recall.findTurns(keysOf([turn.id]))).turns[0]?.output).toHaveLength(2)
     await end()
   })

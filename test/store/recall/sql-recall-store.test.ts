@@ -109,7 +109,7 @@ async function record(
   const items = numberItems([...calls.map(call), ...(isAnswered ? [assistant('hi')] : [])])
   await store.openTurn(turn)
   if (state === 'queued' || state === 'open') {
-    await store.journalItems(turn.id, turn.tenant, items)
+    await store.journalItems(turn, items)
   } else await store.closeTurn(createEnding(turn, { state, items, fingerprint }))
 }
 

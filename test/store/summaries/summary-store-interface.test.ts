@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
+import type { ReadFailure } from '../../../src/store/encryption/decrypt-rows.ts'
 import { createSummaryStore } from '../../../src/store/summaries/sql-summary-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
@@ -19,10 +20,10 @@ test('summaries are encrypted, re-encrypted with a new key, and not found withou
   await migrate(engine)
   const keyOf = (kid: string, byte: number) => ({ kid, key: new Uint8Array(32).fill(byte) })
   const [old, recent] = [keyOf('old', 1), keyOf('new', 2)]
-  const unreadable: number[] = []
+  const unreadable: ReadFailure[] = []
   const vaultWith = (...keys: readonly ReturnType<typeof keyOf>[]) => ({
     cipher: createStorageCipher(keys),
-    onUnreadable: (count: number) => void unreadable.push(count),
+    onUnreadable: (failures: readonly ReadFailure[]) => void unreadable.push(...failures),
   })
   const summary = newSummary({ text: 'a secret', facts: ['a secret as well'] })
   await createSummaryStore(engine, vaultWith(old)).saveSummary(summary)
@@ -31,7 +32,7 @@ test('summaries are encrypted, re-encrypted with a new key, and not found withou
   const found = (...keys: readonly ReturnType<typeof keyOf>[]) =>
     createSummaryStore(engine, vaultWith(...keys)).findSummaries(summary, [summary.prefixHash], 3)
   expect(await found(recent)).toEqual([])
-  expect(unreadable).toEqual([1])
+  expect(unreadable).toEqual([{ why: 'key-missing', kid: 'old' }])
   await reEncryptRows(engine, createStorageCipher([recent, old]), () => undefined)
   expect(await found(recent)).toEqual([toStoredSummary(summary)])
   await engine.close()

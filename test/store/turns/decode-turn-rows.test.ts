@@ -3,16 +3,16 @@ import type { Item } from '../../../src/core/item.ts'
 import {
   decodeItems,
   groupItemRows,
-  type ItemBodyRow,
+  type DecryptedItemRow,
 } from '../../../src/store/turns/decode-turn-rows.ts'
 import { NO_ENCRYPTION, decryptRows } from '../../../src/store/encryption/decrypt-rows.ts'
 import { assistant, serializeItems, ORIGIN, user } from '../turns.ts'
 
-const row = (side: 'in' | 'out', position: number, item: Item): ItemBodyRow => ({
+const row = (side: 'in' | 'out', position: number, item: Item): DecryptedItemRow => ({
   turn_id: 'T',
   side,
   position,
-  body: JSON.stringify(item),
+  text: JSON.stringify(item),
 })
 
 test('decodeItems sorts items by position, in whatever order a database returns them (C23)', () => {
@@ -21,7 +21,7 @@ test('decodeItems sorts items by position, in whatever order a database returns 
   const input = [row('in', 1, user('b')), row('in', 0, user('a'))]
   const yielded = [...rows.slice(5), ...input, ...rows.slice(0, 5).toReversed()]
   const sides = groupItemRows(yielded).get('T')
-  decryptRows(NO_ENCRYPTION, 'tenant', (read) => {
+  decryptRows(NO_ENCRYPTION, { tenant: 'tenant', user: '' }, (read) => {
     expect(serializeItems(decodeItems(sides?.out ?? [], ORIGIN, read))).toEqual(
       serializeItems(output),
     )
@@ -30,8 +30,10 @@ test('decodeItems sorts items by position, in whatever order a database returns 
 })
 
 test('decodeItems leaves out an unreadable item and returns the others (C18)', () => {
-  const broken = { ...row('out', 1, assistant('b')), body: '{"type":' }
+  const broken = { ...row('out', 1, assistant('b')), text: '{"type":' }
   const rows = [row('out', 0, assistant('a')), broken, row('out', 2, assistant('c'))]
-  const output = decryptRows(NO_ENCRYPTION, 'tenant', (read) => decodeItems(rows, ORIGIN, read))
+  const output = decryptRows(NO_ENCRYPTION, { tenant: 'tenant', user: '' }, (read) =>
+    decodeItems(rows, ORIGIN, read),
+  )
   expect(serializeItems(output)).toEqual(serializeItems([assistant('a'), assistant('c')]))
 })

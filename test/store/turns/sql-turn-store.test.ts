@@ -40,8 +40,7 @@ test('openTurn stores the type, id and call id of an item in columns', async () 
   const store = createTurnStore(engine)
   await store.openTurn(turn)
   await store.journalItems(
-    turn.id,
-    turn.tenant,
+    turn,
     numberItems([
       { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '{}' },
       { type: 'opaque', raw: { type: 'shell_call', id: 'sh_1', call_id: 'call_2' } },
