@@ -12,7 +12,7 @@ import type { RunLogPage } from '../store/background-runs/run-store-interface.ts
 import { CANCELLED, endRunEarly } from './end-run-early.ts'
 import { createResponseNotFoundError } from './follow/follow-run.ts'
 import { getRunLeaseMs, type ActiveRuns } from './active-runs-and-lease.ts'
-import { isTurnUnfinished } from './is-run-unfinished-or-orphaned.ts'
+import { isTurnUnfinished } from './is-turn-unfinished.ts'
 import { readCompleteRunLog } from './event-log/read-complete-run-log.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 import { retireReplica } from './replica-lease.ts'
@@ -71,7 +71,7 @@ async function claimAndCancel(
   // Claims the run for a temporary owner id, so that its present replica can no longer write to it, even if
   // that is this process.
   const owner = ports.newTurnId()
-  await runs.renewReplica(owner, nowMs(), nowMs() + getRunLeaseMs(ports))
+  await runs.renewReplica(owner, getRunLeaseMs(ports), nowMs())
   try {
     if (!(await runs.claimRun(run, owner))) return false
     void activeLog?.stopWriting()

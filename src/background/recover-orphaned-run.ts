@@ -18,7 +18,6 @@ import type { NewTurn, StoredTurn } from '../store/turns/turn-store-interface.ts
 import type { GatewayDependencies, Ports } from '../gateway/dependencies-interface.ts'
 import { endRunEarly, type RunConclusion } from './end-run-early.ts'
 import type { ActiveRuns, ActiveRunSlot } from './active-runs-and-lease.ts'
-import { isRunOrphaned } from './is-run-unfinished-or-orphaned.ts'
 import { hasOnlyOpeningEvents } from './event-log/opening-events.ts'
 import { readCompleteRunLog } from './event-log/read-complete-run-log.ts'
 import { rebuildRequestFromStoredRun } from './rebuild-request-from-stored-run.ts'
@@ -82,8 +81,7 @@ export async function recoverIfOrphaned(
   const turnId = turnIdOfResponse(responseId)
   if (turnId === null) return
   const run = await queryStoreOrThrow(() => ports.runs.readLog(caller, turnId, MAX_EVENT_NUMBER))
-  if (run !== null && isRunOrphaned(run, ports.nowMs()))
-    await createRunRecovery(exchange, activeRuns, ports)(run)
+  if (run?.isOrphaned === true) await createRunRecovery(exchange, activeRuns, ports)(run)
 }
 
 export const GATEWAY_STOPPED: RunConclusion = {

@@ -1,12 +1,13 @@
 /**
  * Renews the lease of a replica, with one write for all of its runs. Also detects runs that other replicas
- * have claimed, and recovers runs of dead replicas. If this replica renewed its own lease too late, it
- * recovers no runs until the next renewal. The leases of other replicas may have expired for the same
- * reason, e.g. a slow database, although these replicas are alive.
+ * have claimed, and recovers runs of dead replicas. Which replicas are dead, the store decides by the clock of
+ * the database; the clock of this process only measures intervals.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import {
+  MAX_ORPHANS_PER_QUERY,
   MAX_RUNS_PER_QUERY,
+  type RunStore,
   type RunWithReplica,
 } from '../store/background-runs/run-store-interface.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
@@ -27,7 +28,7 @@ export interface ReplicaLease {
   readonly end: () => Promise<void>
 }
 
-/** Interval of the check for runs that other replicas have claimed. */
+/** Interval of the check for runs that other replicas have claimed, and for runs of dead replicas. */
 const CHECK_INTERVAL_MS = 1_000
 
 /** Stores a lease and renews it until it is ended. Resolves when the lease is stored. */
@@ -36,30 +37,28 @@ export async function holdReplicaLease(
   ports: Ports<'log' | 'nowMs' | 'replica' | 'runs'>,
 ): Promise<ReplicaLease> {
   const { runs, nowMs, log } = ports
-  const { replicaId, leaseMs } = options
+  const { replicaId, leaseMs, recover } = options
   const intervalMs = Math.min(CHECK_INTERVAL_MS, leaseMs / 3)
-  let renewedAtMs = nowMs()
-  let wasRenewedInTime = false
+  let renewedAtMs = 0
   let isOver = false
   let timer: ReturnType<typeof setTimeout>
   let checking: Promise<void> = Promise.resolve()
   let recovering: Promise<void> | null = null
 
   const renew = async (): Promise<void> => {
-    const now = nowMs()
-    await runs.renewReplica(replicaId, now, now + leaseMs)
-    wasRenewedInTime = now < renewedAtMs + leaseMs
-    renewedAtMs = now
+    const sentAtMs = performance.now()
+    await runs.renewReplica(replicaId, leaseMs, nowMs())
+    renewedAtMs = sentAtMs
   }
   const checkAndRenew = async (): Promise<void> => {
     try {
       await reportLostRuns(options, ports)
-      if (nowMs() >= renewedAtMs + leaseMs / 3) {
-        await renew()
-        // Not awaited, because the lease must be renewed even while runs are recovered.
-        if (wasRenewedInTime)
-          recovering ??= recoverOrphans(options, ports).finally(() => (recovering = null))
-      }
+      if (performance.now() >= renewedAtMs + leaseMs / 3) await renew()
+      // Not awaited, because the lease must be renewed even while runs are recovered.
+      if (recover !== null)
+        recovering ??= recoverOrphans(replicaId, recover, () => isOver, ports).finally(
+          () => (recovering = null),
+        )
     } catch (error) {
       log('warn', 'lease-not-kept', { why: errorMessage(error) })
     }
@@ -108,16 +107,40 @@ async function reportLostRuns(
   }
 }
 
-/** Recovers the turns whose end this replica could not store, and up to 50 runs of dead replicas. */
+/** Number of runs that are recovered at a time. */
+const MAX_RECOVERING_RUNS = 8
+
+/** Recovers the turns whose end this replica could not store, and all runs of dead replicas. */
 async function recoverOrphans(
-  { replicaId, recover }: LeaseOptions,
-  { runs, replica, nowMs, log }: Ports<'log' | 'nowMs' | 'replica' | 'runs'>,
+  replicaId: string,
+  recover: (run: RunWithReplica) => Promise<void>,
+  isOver: () => boolean,
+  { runs, replica, log }: Ports<'log' | 'replica' | 'runs'>,
 ): Promise<void> {
-  if (recover === null) return
-  try {
-    for (const turn of replica.takeUnclosedTurns()) await recover({ ...turn, replicaId })
-    for (const orphan of await runs.findOrphanedRuns(nowMs())) await recover(orphan)
-  } catch (error) {
-    log('warn', 'orphans-not-rescued', { why: errorMessage(error) })
+  const unclosed = replica.takeUnclosedTurns().map((turn) => ({ ...turn, replicaId }))
+  const orphans = listOrphans(unclosed, runs)
+  // All loops read from one generator, so each run is recovered by one of them.
+  const recoverNext = async (): Promise<void> => {
+    try {
+      for await (const orphan of orphans) {
+        if (isOver()) return
+        await recover(orphan)
+      }
+    } catch (error) {
+      log('warn', 'orphans-not-rescued', { why: errorMessage(error) })
+    }
   }
+  await Promise.all(Array.from({ length: MAX_RECOVERING_RUNS }, recoverNext))
+}
+
+async function* listOrphans(
+  unclosed: readonly RunWithReplica[],
+  runs: RunStore,
+): AsyncGenerator<RunWithReplica> {
+  yield* unclosed
+  let page: readonly RunWithReplica[] = []
+  do {
+    page = await runs.findOrphanedRuns(page.at(-1)?.turnId ?? '')
+    yield* page
+  } while (page.length === MAX_ORPHANS_PER_QUERY)
 }

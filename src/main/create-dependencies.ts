@@ -45,6 +45,7 @@ export function createDependencies(
   return {
     ...createStores(engine, createRowEncryption(settings.STORAGE_KEYS, trustsOldFormats, log), {
       storesUpstreamRequests: settings.EXPLAIN_KEEP === 'on',
+      leaseMs: replicaId === null ? null : settings.RUN_LEASE_SECONDS * 1000,
     }),
     settings,
     accounts: listAccounts(settings),

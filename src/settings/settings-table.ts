@@ -219,7 +219,7 @@ export const SETTINGS_TABLE = {
   RUN_LEASE_SECONDS: defineWholeNumber(
     30,
     [1, 3_600],
-    'How long a process may give no sign of life before other processes on the same database take over its background responses, and end its other open answers.',
+    'How long a process may give no sign of life before other processes on the same database take over its background responses, end its other open answers, and unlock its conversations.',
   ),
   HEARTBEAT_SECONDS: defineWholeNumber(
     15,

@@ -3,6 +3,7 @@ import type { TurnManagementStore } from './turns/turn-management-store-interfac
 import type { ConversationStore } from './conversations/conversation-store-interface.ts'
 import type { Engine } from './database/engine-interface.ts'
 import { reportDatabaseErrors } from './database/report-database-errors.ts'
+import { createDatabaseClock, TRUSTED_CLOCK } from './leases/database-clock.ts'
 import { createTurnManagementStore } from './turns/sql-turn-management-store.ts'
 import { createConversationStore } from './conversations/sql-conversation-store.ts'
 import { createMemoryLayerStore } from './memory-layers/sql-memory-layer-store.ts'
@@ -49,20 +50,26 @@ export interface StoreOptions {
    * (`EXPLAIN_KEEP=on`).
    */
   readonly storesUpstreamRequests: boolean
+  /**
+   * Length of the lease that this process renews. Without one, as on Workers, jumps of the database's
+   * clock are not detected.
+   */
+  readonly leaseMs?: number | null
 }
 
 export function createStores(
   databaseEngine: Engine,
   encryption: RowEncryption = NO_ENCRYPTION,
-  { storesUpstreamRequests }: StoreOptions = { storesUpstreamRequests: true },
+  { storesUpstreamRequests, leaseMs = null }: StoreOptions = { storesUpstreamRequests: true },
 ): Stores {
   const engine = reportDatabaseErrors(databaseEngine)
+  const clock = leaseMs === null ? TRUSTED_CLOCK : createDatabaseClock(leaseMs)
   const texts = storesUpstreamRequests ? createItemTextCache() : NO_ITEM_TEXTS
   return {
     store: createTurnStore(engine, encryption, texts),
     archive: createTurnManagementStore(engine, encryption),
-    conversations: createConversationStore(engine, encryption),
-    runs: createRunStore(engine, encryption, texts),
+    conversations: createConversationStore(engine, encryption, clock),
+    runs: createRunStore(engine, encryption, texts, clock),
     recall: createRecallStore(engine, encryption),
     deletion: createExpiryAndDeletionStore(engine),
     media: createFetchedMediaStore(engine, encryption),
@@ -70,6 +77,6 @@ export function createStores(
     requests: createUpstreamRequestStore(engine, encryption, texts),
     facts: createFactStore(engine, encryption),
     layers: createMemoryLayerStore(engine, encryption),
-    idempotency: createIdempotencyStore(engine),
+    idempotency: createIdempotencyStore(engine, clock),
   }
 }

@@ -180,13 +180,15 @@ describe.concurrent('orphaned runs on Workers', () => {
 
   test('on Workers, a run without a recorded replica is ended as failed after one hour', () =>
     withReplicas(async (cluster) => {
-      const turn = newTurn({ id: newTurnId(), ...ANN, createdAtMs: Date.now() })
-      await cluster.shared.store.openTurn(turn)
-      const look = { responseId: `resp_${turn.id}`, caller: ANN, exchange: visit() }
-      await createBackgroundRunsOfRequest(cluster.shared).recoverIfOrphaned(look)
-      expect((await cluster.turn(look.responseId))?.state).toBe('open')
-      const later = { ...cluster.shared, nowMs: () => Date.now() + OWNERLESS_RUN_TIMEOUT_MS }
-      await createBackgroundRunsOfRequest(later).recoverIfOrphaned(look)
-      expect((await cluster.turn(look.responseId))?.state).toBe('failed')
+      const runs = createBackgroundRunsOfRequest(cluster.shared)
+      const stateAfter = async (ageMs: number) => {
+        const turn = newTurn({ id: newTurnId(), ...ANN, createdAtMs: Date.now() - ageMs })
+        await cluster.shared.store.openTurn(turn)
+        const responseId = `resp_${turn.id}`
+        await runs.recoverIfOrphaned({ responseId, caller: ANN, exchange: visit() })
+        return (await cluster.turn(responseId))?.state
+      }
+      expect(await stateAfter(OWNERLESS_RUN_TIMEOUT_MS - 60_000)).toBe('open')
+      expect(await stateAfter(OWNERLESS_RUN_TIMEOUT_MS)).toBe('failed')
     }))
 })

@@ -11,6 +11,8 @@ import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
 import { createStores } from '../../src/store/create-stores.ts'
 import { wrapWithDemoTransport } from '../../src/upstream/transport/demo-transport.ts'
 import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
+import type { Engine } from '../../src/store/database/engine-interface.ts'
+import type { OpenEngine } from '../store/engines.ts'
 import { newTurn } from '../store/turns.ts'
 import { UNLIMITED_MEMORY } from '../support/unlimited-memory.ts'
 
@@ -19,9 +21,11 @@ export interface TestWorld extends GatewayDependencies {
   readonly close: () => Promise<void>
 }
 
-export async function testWorld(environment: Record<string, string> = {}): Promise<TestWorld> {
-  const engine = await openNodeSqlite(':memory:')
-  await migrate(engine)
+export async function testWorld(
+  environment: Record<string, string> = {},
+  openEngine: OpenEngine = openMemory,
+): Promise<TestWorld> {
+  const engine = await openEngine()
   const settings = readSettings({ RUN_LEASE_SECONDS: '1', ...environment })
   const logged: string[] = []
   return {
@@ -50,6 +54,12 @@ export async function testWorld(environment: Record<string, string> = {}): Promi
     logged,
     close: engine.close,
   }
+}
+
+export async function openMemory(): Promise<Engine> {
+  const engine = await openNodeSqlite(':memory:')
+  await migrate(engine)
+  return engine
 }
 
 const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'

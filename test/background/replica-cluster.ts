@@ -11,6 +11,7 @@ import {
 import type { UpstreamCall, Transport } from '../../src/upstream/transport/transport-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
 import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
+import type { OpenEngine } from '../store/engines.ts'
 import { decodeFrames } from '../support/logs.ts'
 import { UNLIMITED_MEMORY } from '../support/unlimited-memory.ts'
 import { aMoment, newTurnId, testWorld, type TestWorld } from './background-test-support.ts'
@@ -21,8 +22,10 @@ export const ANN: Caller = { tenant: 'local', user: 'ann' }
 /** Every test has its own database; otherwise its replicas would recover runs of other tests. */
 export async function withReplicas(
   play: (cluster: ReplicaCluster) => Promise<void>,
+  openEngine?: OpenEngine,
+  environment: Record<string, string> = {},
 ): Promise<void> {
-  const world = await testWorld()
+  const world = await testWorld(environment, openEngine)
   const cluster = createCluster(world)
   try {
     await play(cluster)
@@ -75,18 +78,19 @@ function createCluster(memory: TestWorld) {
     shared,
     opened,
     faults,
-    /** The first replica's upstream leaves some requests without an answer. */
-    async startReplica(): Promise<TestReplica> {
+    /** The first replica's upstream leaves some requests without an answer. `own`: ports of this replica only. */
+    async startReplica(own: Partial<GatewayDependencies> = {}): Promise<TestReplica> {
       const id = newTurnId()
       const life = { isOver: false }
       const transport = watchTransport(shared.transport, all.length === 0)
       const killable = <Port extends object>(port: Port): Port => createKillablePort(port, life)
+      const ports = { ...shared, ...own }
       const world: GatewayDependencies = {
-        ...shared,
-        store: killable(shared.store),
-        runs: killable(shared.runs),
-        archive: killable(shared.archive),
-        conversations: killable(shared.conversations),
+        ...ports,
+        store: killable(ports.store),
+        runs: killable(ports.runs),
+        archive: killable(ports.archive),
+        conversations: killable(ports.conversations),
         transport: transport.transport,
         replica: createReplicaAndUnclosedTurns(id),
       }

@@ -83,7 +83,7 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
       // The lease expires while the replica lives, and another replica takes over its run.
       const { runs } = cluster.shared
       const turnId = id.slice('resp_'.length)
-      await runs.renewReplica('R9', Date.now(), Date.now() + 60_000)
+      await runs.renewReplica('R9', 60_000, Date.now())
       await until(async () => {
         await runs.retireReplica(first.id)
         return runs.claimRun({ turnId, ...ANN, replicaId: first.id }, 'R9')

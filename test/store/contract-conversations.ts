@@ -10,6 +10,7 @@ import { createConversationStore } from '../../src/store/conversations/sql-conve
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
+import { moveLease } from './change-database-time.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,
@@ -42,14 +43,8 @@ export function testConversations(open: OpenEngine, encryption: RowEncryption): 
     await conversations.createConversation({ id, tenant: 'tenant', ...fields }, first)
     return id
   }
-  const hold = (id: string, turnId: string, nowMs = 0) =>
-    conversations.lockConversation({
-      ...OWNER,
-      conversationId: id,
-      turnId,
-      nowMs,
-      untilMs: nowMs + 10,
-    })
+  const hold = (id: string, turnId: string) =>
+    conversations.lockConversation({ ...OWNER, conversationId: id, turnId, leaseMs: 60_000 })
   const head = async (id: string) => (await conversations.findConversation(OWNER, id))?.headTurnId
   /** Opens a turn that continues a conversation and holds its lock. */
   const run = async (turn: NewTurn, fields: Partial<TurnEnding> = {}): Promise<void> => {
@@ -156,17 +151,30 @@ export function testConversations(open: OpenEngine, encryption: RowEncryption): 
 
     test('the lock of a conversation expires unless it is renewed', async () => {
       const id = await create()
-      await hold(id, 'A', 0)
-      const renewed = { ...OWNER, conversationId: id, turnId: 'A', nowMs: 8, untilMs: 30 }
+      await hold(id, 'A')
+      const renewed = { ...OWNER, conversationId: id, turnId: 'A', leaseMs: 60_000 }
+      await moveLease(engine, 'conversations', id, -50_000)
       expect(await conversations.renewLock(renewed)).toBe(true)
-      expect(await hold(id, 'B', 20)).toEqual({ type: 'busy' })
-      expect(await hold(id, 'B', 30)).toMatchObject({ type: 'held' })
+      await moveLease(engine, 'conversations', id, -50_000)
+      expect(await hold(id, 'B')).toEqual({ type: 'busy' })
+      expect(await conversations.deleteConversation(OWNER, id, 1)).toBe('busy')
+      await moveLease(engine, 'conversations', id, -11_000)
+      expect(await hold(id, 'B')).toMatchObject({ type: 'held' })
       expect(await conversations.renewLock(renewed)).toBe(false)
+    })
+
+    test('a lock that ends much later than a renewed one would is over, because the clock went back', async () => {
+      const id = await create()
+      await hold(id, 'A')
+      await moveLease(engine, 'conversations', id, 15_000)
+      expect(await hold(id, 'B')).toEqual({ type: 'busy' })
+      await moveLease(engine, 'conversations', id, 15_000)
+      expect(await hold(id, 'B')).toMatchObject({ type: 'held' })
     })
 
     test('a conversation cannot be locked by other owners, nor if it does not exist', async () => {
       const id = await create()
-      const theirs = { ...STRANGER, conversationId: id, turnId: 'A', nowMs: 0, untilMs: 1 }
+      const theirs = { ...STRANGER, conversationId: id, turnId: 'A', leaseMs: 60_000 }
       expect(await conversations.lockConversation(theirs)).toEqual({ type: 'unknown' })
       expect(await hold(`conv_${newId()}`, 'A')).toEqual({ type: 'unknown' })
     })
@@ -206,8 +214,9 @@ export function testConversations(open: OpenEngine, encryption: RowEncryption): 
     test('a turn does not become the head after it has lost the lock', async () => {
       const id = await create()
       const [slow, quick] = [newTurn({ conversation: id }), newTurn({ conversation: id })]
-      await hold(id, slow.id, 0)
-      await hold(id, quick.id, 50)
+      await hold(id, slow.id)
+      await moveLease(engine, 'conversations', id, -60_000)
+      await hold(id, quick.id)
       await run(slow)
       expect(await head(id)).toBeNull()
       await run(quick)
@@ -280,9 +289,10 @@ export function testConversations(open: OpenEngine, encryption: RowEncryption): 
 
     test('deleteConversation refuses while a run has locked the conversation', async () => {
       const { id, turns } = await readTurns()
-      await hold(id, newId(), 0)
+      await hold(id, newId())
       expect(await conversations.deleteConversation(OWNER, id, 9)).toBe('busy')
       expect(await Promise.all(turns.map(isStored))).toEqual(Array(4).fill(true))
+      await moveLease(engine, 'conversations', id, -60_000)
       expect(await conversations.deleteConversation(OWNER, id, 10)).toBe('deleted')
     })
 

@@ -15,6 +15,7 @@ import type {
 } from '../../src/store/deletion/expiry-and-deletion-store-interface.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
+import { moveLease } from './change-database-time.ts'
 import type { OpenEngine } from './engines.ts'
 import { assistant, createEnding, newId, newTurn, nextTurn, numberItems, user } from './turns.ts'
 
@@ -175,20 +176,22 @@ export function testExpiryAndDeletion(open: OpenEngine, encryption: RowEncryptio
     test('expireTurns keeps a run that a live replica works on', async () => {
       const [alive, dead] = [newId(), newId()]
       const runs = createRunStore(engine, encryption)
-      await runs.renewReplica(alive, 0, 100)
-      await runs.renewReplica(dead, 0, 40)
+      await runs.renewReplica(alive, 60_000, 0)
+      await runs.renewReplica(dead, 60_000, 0)
+      await moveLease(engine, 'replicas', dead, -60_000)
       const turns = [alive, dead, null].map((owner) =>
         newTurn({ tenant, replicaId: owner, createdAtMs: 1 }),
       )
       for (const turn of turns) await store.openTurn(turn)
-      expect(await expire(10, { nowMs: 50 })).toBe(2)
+      expect(await expire(10)).toBe(2)
       const chains = turns.map(({ id }) => store.loadChain({ tenant, user: null }, id))
       expect((await Promise.all(chains)).map((chain) => chain === null)).toEqual([
         false,
         true,
         true,
       ])
-      expect(await expire(10, { nowMs: 101 })).toBe(1)
+      await moveLease(engine, 'replicas', alive, -60_000)
+      expect(await expire(10)).toBe(1)
     })
 
     test('expireTurns can be limited to temporary turns', async () => {
@@ -277,8 +280,7 @@ export function testExpiryAndDeletion(open: OpenEngine, encryption: RowEncryptio
         user: null,
         conversationId: id,
         turnId: first.id,
-        nowMs: 1,
-        untilMs: 100,
+        leaseMs: 60_000,
       }
       await conversations.lockConversation(hold)
       await store.openTurn(first)

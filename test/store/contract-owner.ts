@@ -85,7 +85,7 @@ export function testOwners(open: OpenEngine): void {
     test('for another owner a conversation is not found, and cannot be locked, changed or deleted', async () => {
       const { conversations, store, archive } = stores
       const { id, first } = await conversation()
-      const hold = { ...other, conversationId: id, turnId: newId(), nowMs: NOW, untilMs: NOW + 10 }
+      const hold = { ...other, conversationId: id, turnId: newId(), leaseMs: 60_000 }
       expect(await conversations.findConversation(other, id)).toBeNull()
       expect(await conversations.replaceMetadata(other, id, { a: '1' })).toBeNull()
       expect(await conversations.lockConversation(hold)).toEqual({ type: 'unknown' })
@@ -143,11 +143,11 @@ export function testOwners(open: OpenEngine): void {
     test('for another owner a lock cannot be renewed or released', async () => {
       const { conversations } = stores
       const { id } = await conversation()
-      const hold = { conversationId: id, turnId: newId(), nowMs: NOW, untilMs: NOW + 10 }
+      const hold = { conversationId: id, turnId: newId(), leaseMs: 60_000 }
       expect(await conversations.lockConversation({ ...ALICE, ...hold })).toMatchObject({
         type: 'held',
       })
-      expect(await conversations.renewLock({ ...other, ...hold, untilMs: NOW + 99 })).toBe(false)
+      expect(await conversations.renewLock({ ...other, ...hold })).toBe(false)
       await conversations.unlockConversation({ ...other, ...hold })
       const second = { ...ALICE, ...hold, turnId: newId() }
       expect(await conversations.lockConversation(second)).toEqual({ type: 'busy' })
@@ -176,7 +176,7 @@ export function testOwners(open: OpenEngine): void {
       const turn = newTurn({ tenant: newId(), user: who, background: true, replicaId: newId() })
       await stores.runs.openRun(turn, null)
       const { id: turnId, tenant, replicaId } = turn
-      const orphans = await stores.runs.findOrphanedRuns(NOW)
+      const orphans = await stores.runs.findOrphanedRuns('')
       expect(orphans).toContainEqual({ turnId, tenant, user: who, replicaId })
     }
   })

@@ -12,6 +12,7 @@ import {
 import { OWNERLESS_RUN_TIMEOUT_MS } from '../../src/store/background-runs/retention-and-orphan-times.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
+import { moveLease } from './change-database-time.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,
@@ -67,7 +68,7 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
         state: 'queued',
         background: true,
         isDeleted: false,
-        replicaAliveUntilMs: null,
+        isOrphaned: true,
         createdAtMs: turn.createdAtMs,
         isLogged: true,
         groups: [eventGroup(0, 2), eventGroup(3, 7)],
@@ -258,33 +259,52 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
 
   describe('the lease of a replica', () => {
     const NOW = 1_795_000_000_000
-    const orphans = async (nowMs: number) =>
-      new Set((await runs.findOrphanedRuns(nowMs)).map(({ turnId }) => turnId))
+    const orphans = async () =>
+      new Set((await runs.findOrphanedRuns('')).map(({ turnId }) => turnId))
 
     test('a run is not orphaned until the lease of its owner ends', async () => {
       const replicaId = newId()
       const turn = await openRun({ replicaId })
       const found = { ...OWNER, turnId: turn.id, replicaId }
-      await runs.renewReplica(replicaId, NOW, NOW + 10)
-      expect(await orphans(NOW + 9)).not.toContain(turn.id)
-      expect(await runs.findOrphanedRuns(NOW + 10)).toContainEqual(found)
-      await runs.renewReplica(replicaId, NOW, NOW + 20)
-      expect(await orphans(NOW + 10)).not.toContain(turn.id)
-      expect(await runs.readLog(turn, turn.id, 0)).toMatchObject({ replicaAliveUntilMs: NOW + 20 })
+      await runs.renewReplica(replicaId, 60_000, NOW)
+      await moveLease(engine, 'replicas', replicaId, -50_000)
+      expect(await orphans()).not.toContain(turn.id)
+      await moveLease(engine, 'replicas', replicaId, -11_000)
+      expect(await runs.findOrphanedRuns('')).toContainEqual(found)
+      expect(await runs.findOrphanedRuns(turn.id)).not.toContainEqual(found)
+      expect(await runs.readLog(turn, turn.id, 0)).toMatchObject({ isOrphaned: true })
+      await runs.renewReplica(replicaId, 60_000, NOW)
+      expect(await orphans()).not.toContain(turn.id)
+      expect(await runs.readLog(turn, turn.id, 0)).toMatchObject({ isOrphaned: false })
       await runs.retireReplica(replicaId)
-      expect(await orphans(NOW)).toContain(turn.id)
+      expect(await orphans()).toContain(turn.id)
       await runs.endRun(holdOf(turn, replicaId), createEnding(turn), null)
-      expect(await orphans(NOW)).not.toContain(turn.id)
+      expect(await orphans()).not.toContain(turn.id)
+    })
+
+    test('a lease that ends much later than a renewed one would is over, because the clock went back', async () => {
+      const replicaId = newId()
+      const turn = await openRun({ replicaId })
+      await runs.renewReplica(replicaId, 60_000, NOW)
+      await moveLease(engine, 'replicas', replicaId, 15_000)
+      expect(await orphans()).not.toContain(turn.id)
+      await moveLease(engine, 'replicas', replicaId, 15_000)
+      expect(await orphans()).toContain(turn.id)
+      await runs.endRun(holdOf(turn, replicaId), createEnding(turn), null)
     })
 
     test('a run whose owner has no lease is orphaned at once, and a run without an owner after a long time', async () => {
-      const turn = await openRun({ replicaId: newId(), createdAtMs: NOW })
-      const plain = newTurn({ replicaId: null, createdAtMs: NOW })
+      const turn = await openRun({ replicaId: newId() })
+      const longAgoMs = Date.now() - OWNERLESS_RUN_TIMEOUT_MS
+      const plain = newTurn({ replicaId: null, createdAtMs: longAgoMs + 60_000 })
+      const old = newTurn({ replicaId: null, createdAtMs: longAgoMs - 60_000 })
       await store.openTurn(plain)
-      expect(await orphans(NOW)).toContain(turn.id)
-      expect(await orphans(NOW)).not.toContain(plain.id)
-      expect(await orphans(NOW + OWNERLESS_RUN_TIMEOUT_MS)).toContain(plain.id)
+      await store.openTurn(old)
+      expect(await orphans()).toContain(turn.id)
+      expect(await orphans()).not.toContain(plain.id)
+      expect(await orphans()).toContain(old.id)
       await store.closeTurn(createEnding(plain))
+      await store.closeTurn(createEnding(old))
       await runs.endRun(
         { ...holdOf(turn), replicaId: turn.replicaId ?? '' },
         createEnding(turn),
@@ -301,7 +321,7 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
       ]
       await runs.endRun(holdOf(over), createEnding(over), eventGroup(3, 3))
       await runs.endRun(holdOf(young), createEnding(young), null)
-      await runs.renewReplica('R1', Date.now(), Date.now() + 1_000)
+      await runs.renewReplica('R1', 1_000, Date.now())
       const isLogged = async ({ tenant, id }: NewTurn) =>
         (await runs.readLog({ tenant, user: null }, id, 0))?.isLogged
       expect(await Promise.all([over, running, young].map(isLogged))).toEqual([false, true, true])
@@ -311,8 +331,9 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
 
     test('the lease of a replica is deleted long after it has ended', async () => {
       const [old, fresh] = [newId(), newId()]
-      await runs.renewReplica(old, NOW, NOW)
-      await runs.renewReplica(fresh, NOW + 3 * 60 * 60 * 1000, NOW + 4 * 60 * 60 * 1000)
+      await runs.renewReplica(old, 60_000, NOW)
+      await moveLease(engine, 'replicas', old, -3 * 60 * 60 * 1000)
+      await runs.renewReplica(fresh, 60_000, NOW)
       const [rows] = await engine.read([
         { name: null, sql: `select id from replicas where id = '${old}'`, parameters: [] },
       ])

@@ -16,7 +16,7 @@ import {
 } from '../../store/background-runs/run-store-interface.ts'
 import { DONE_MESSAGE } from '../event-log/number-events.ts'
 import type { RunLog, RunLogEnd } from '../event-log/run-event-log.ts'
-import { isTurnUnfinished, isRunOrphaned } from '../is-run-unfinished-or-orphaned.ts'
+import { isTurnUnfinished } from '../is-turn-unfinished.ts'
 
 export interface LogFollower {
   readonly caller: Caller
@@ -37,7 +37,7 @@ const UNREACHABLE_POLL_MS = 1_000
 export async function writeLogToClient(
   follower: LogFollower,
   client: ClientStream,
-  ports: Ports<'log' | 'nowMs' | 'runs' | 'settings'>,
+  ports: Ports<'log' | 'runs' | 'settings'>,
 ): Promise<void> {
   const { firstEvent, liveLog } = follower
   const writer = createEventWriter(client, firstEvent, ports.settings.HEARTBEAT_SECONDS * 1000)
@@ -77,7 +77,7 @@ async function writeBufferedEvents(buffer: LiveEventBuffer, writer: EventWriter)
 async function writeStoredEvents(
   { caller, turnId, recover }: LogFollower,
   writer: EventWriter,
-  { runs, nowMs, log }: Ports<'log' | 'nowMs' | 'runs'>,
+  { runs, log }: Ports<'log' | 'runs'>,
 ): Promise<boolean> {
   try {
     const page = await runs.readLog(caller, turnId, writer.getNextEvent(), 'fail')
@@ -85,7 +85,7 @@ async function writeStoredEvents(
     for (const group of page.groups) writer.write(group)
     if (page.groups.length === MAX_PAGE_GROUPS) return false
     if (!isTurnUnfinished(page.state)) return true
-    if (isRunOrphaned(page, nowMs())) await recover(page)
+    if (page.isOrphaned) await recover(page)
     if (page.groups.length === 0) await writer.waitForChange(POLL_MS)
   } catch (error) {
     log('warn', 'log-not-read', { turn: turnId, why: errorMessage(error) })

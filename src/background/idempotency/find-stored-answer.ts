@@ -15,7 +15,7 @@ import {
   type RunLogPage,
 } from '../../store/background-runs/run-store-interface.ts'
 import type { KeyClaim } from '../../store/idempotency/idempotency-store-interface.ts'
-import { isRunOrphaned, isTurnUnfinished } from '../is-run-unfinished-or-orphaned.ts'
+import { isTurnUnfinished } from '../is-turn-unfinished.ts'
 import { createRunRecovery } from '../recover-orphaned-run.ts'
 import type { BackgroundAnswerRequest } from '../start-background-response.ts'
 import type { EndedAnswer, RunningRequests } from './first-requests.ts'
@@ -52,11 +52,9 @@ export async function findStoredAnswer(
 ): Promise<StoredAnswer | null> {
   const { caller, clientRequest, exchange } = request
   const waitForPoll = createPollTimer(exchange)
-  const isUndecided = ({ replicaId, replicaAliveUntilMs }: KeyClaim): boolean => {
+  const isUndecided = ({ replicaId }: KeyClaim): boolean =>
     // A request of this process is over if it is not registered any more.
-    if (replicaId === ports.replica.id && firstRequests.find(key.keyId) === null) return false
-    return replicaId !== null && (replicaAliveUntilMs ?? 0) > ports.nowMs()
-  }
+    replicaId === ports.replica.id ? firstRequests.find(key.keyId) !== null : replicaId !== null
   let claim: KeyClaim | null
   for (;;) {
     claim = await ports.idempotency.findClaim(key.keyId)
@@ -73,7 +71,7 @@ export async function findStoredAnswer(
     if (run === null || run.isDeleted) throw createAnswerNotAvailableError()
     if (run.isLogged && clientRequest.stream) return { turnId, isLogged: true }
     if (run.background || !isTurnUnfinished(run.state)) break
-    if (isRunOrphaned(run, ports.nowMs())) await recover(run)
+    if (run.isOrphaned) await recover(run)
     await waitForPoll()
   }
   const turn = await ports.archive.loadTurn(caller, turnId)

@@ -1,6 +1,7 @@
 /**
- * Locks a conversation, so that only one request at a time adds a turn to it. The gateway renews the lock
- * every 20 s until the request is done. The lock of a crashed process expires after 60 s.
+ * Locks a conversation, so that only one request at a time adds a turn to it. The lock lasts RUN_LEASE_SECONDS,
+ * and the gateway renews it until the request is done. So the lock of a crashed process expires together with
+ * the lease of that process.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
@@ -17,12 +18,6 @@ export interface ConversationLock extends ConversationState {
 }
 
 /**
- * The lifetime of a lock that is not renewed. It is longer than the pauses of a busy process. After a crash,
- * clients wait this long.
- */
-export const LOCK_LEASE_MS = 60_000
-
-/**
  * Locks the conversation to which the request adds the turn `turnId`; returns null if it adds none to a
  * conversation.
  */
@@ -30,7 +25,7 @@ export async function lockRequestConversation(
   { storage }: ClientRequest,
   caller: Caller,
   turnId: string,
-  ports: Ports<'conversations' | 'log' | 'nowMs'>,
+  ports: Ports<'conversations' | 'log' | 'settings'>,
 ): Promise<ConversationLock | null> {
   const { conversationId, store, storeByDefault } = storage
   if (conversationId === null || !(store ?? storeByDefault)) return null
@@ -45,13 +40,14 @@ export async function lockConversation(
   id: string,
   { tenant, user }: Caller,
   turnId: string,
-  ports: Ports<'conversations' | 'log' | 'nowMs'>,
+  ports: Ports<'conversations' | 'log' | 'settings'>,
   param: string | null,
 ): Promise<ConversationLock> {
-  const { conversations, nowMs, log } = ports
+  const { conversations, settings, log } = ports
   const holder = { conversationId: id, tenant, user, turnId }
-  const createLease = () => ({ ...holder, nowMs: nowMs(), untilMs: nowMs() + LOCK_LEASE_MS })
-  const result = await queryStoreOrThrow(() => conversations.lockConversation(createLease()))
+  const leaseMs = settings.RUN_LEASE_SECONDS * 1000
+  const request = { ...holder, leaseMs }
+  const result = await queryStoreOrThrow(() => conversations.lockConversation(request))
   if (result.type !== 'held') {
     throw result.type === 'busy'
       ? createConversationLockedError()
@@ -60,8 +56,8 @@ export async function lockConversation(
   const logFailure = (event: string) => (error: unknown) =>
     log('warn', event, { conversation: id, why: errorMessage(error) })
   const timer = setInterval(
-    () => void conversations.renewLock(createLease()).catch(logFailure('hold-not-renewed')),
-    LOCK_LEASE_MS / 3,
+    () => void conversations.renewLock(request).catch(logFailure('hold-not-renewed')),
+    leaseMs / 3,
   )
   const stopRenewing = (): void => clearInterval(timer)
   const { headTurnId, context, resetAfterTurnId } = result

@@ -44,7 +44,7 @@ async function removeItem(request: AuthenticatedRequest, ports: Ports<'conversat
 
 async function addItems(
   request: AuthenticatedRequest,
-  ports: Ports<'archive' | 'conversations' | 'log' | 'newTurnId' | 'nowMs' | 'store'>,
+  ports: Ports<'archive' | 'conversations' | 'log' | 'newTurnId' | 'nowMs' | 'settings' | 'store'>,
 ) {
   const conversation = readConversationId(request)
   const { caller, query } = request

@@ -10,27 +10,37 @@ import {
   type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { IS_RUN_UNFINISHED } from './run-and-log-statements.ts'
-import { MAX_RUNS_PER_QUERY } from './run-store-interface.ts'
-import { OWNERLESS_RUN_TIMEOUT_MS } from './retention-and-orphan-times.ts'
+import type { ExpectedTime } from '../leases/database-clock.ts'
+import { DATABASE_TIME, isTimeExpected } from '../leases/lease-conditions.ts'
+import { IS_RUN_UNFINISHED, isRunOrphaned } from './orphan-condition.ts'
+import { MAX_ORPHANS_PER_QUERY, MAX_RUNS_PER_QUERY } from './run-store-interface.ts'
+import { DEAD_REPLICA_RETENTION_MS } from './retention-and-orphan-times.ts'
 
 interface OwnedRunLookup {
   readonly replicaId: string
   readonly ids: readonly string[]
 }
 
+interface OrphanSearch extends ExpectedTime {
+  readonly afterTurnId: string
+}
+
 export function createReplicaAndOrphanStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
+  const time = DATABASE_TIME[language]
   return {
-    renewReplica: compile<{ readonly id: string; readonly aliveUntilMs: number }>(
+    renewReplica: compile<{ readonly id: string; readonly leaseMs: number }>(
       'renew-replica',
-      (slot) => sql`insert into replicas (id, alive_until)
-        values (${slot('id')}, ${slot('aliveUntilMs')})
-        on conflict (id) do update set alive_until = excluded.alive_until`,
+      (slot) => sql`insert into replicas (id, alive_until, lease_ms)
+        values (${slot('id')}, ${time} + ${slot('leaseMs')}, ${slot('leaseMs')})
+        on conflict (id) do update
+        set alive_until = excluded.alive_until, lease_ms = excluded.lease_ms returning alive_until`,
     ),
-    deleteDeadReplicas: compile<{ readonly aliveBeforeMs: number }>(
+    // A replica without a row counts as dead, so none is deleted while the time is in doubt.
+    deleteDeadReplicas: compile<ExpectedTime>(
       'delete-dead-replicas',
-      (slot) => sql`delete from replicas where alive_until < ${slot('aliveBeforeMs')}`,
+      (slot) => sql`delete from replicas where ${isTimeExpected(slot, language)}
+        and alive_until < ${time} - ${sql.lit(DEAD_REPLICA_RETENTION_MS)}`,
     ),
     deleteOldLogs: compile('delete-old-logs', deleteOldLogs),
     retireReplica: compile<{ readonly id: string }>(
@@ -38,7 +48,9 @@ export function createReplicaAndOrphanStatements(language: Engine['language']) {
       (slot) => sql`delete from replicas where id = ${slot('id')}`,
     ),
     selectOwnedRuns: compile('select-owned-runs', selectOwnedRuns),
-    selectOrphanedRuns: compile('orphaned-runs', selectOrphanedRuns),
+    selectOrphanedRuns: compile<OrphanSearch>('orphaned-runs', (slot) =>
+      selectOrphanedRuns(slot, language),
+    ),
   }
 }
 
@@ -63,12 +75,16 @@ function selectOwnedRuns(slot: ParameterSlot<OwnedRunLookup>): SqlFragment {
     and turns.owner = ${slot('replicaId')} and ${IS_RUN_UNFINISHED}`
 }
 
-function selectOrphanedRuns(slot: ParameterSlot<{ readonly nowMs: number }>): SqlFragment {
+/**
+ * Selects orphaned runs in the order of their ids, from an id on. The concatenation keeps a planner from reading
+ * all turns in the order of their primary key.
+ */
+function selectOrphanedRuns(
+  slot: ParameterSlot<OrphanSearch>,
+  language: Engine['language'],
+): SqlFragment {
   return sql`select turns.id, turns.tenant, turns.user_id, turns.owner
     from turns left join replicas on replicas.id = turns.owner
-    where ${IS_RUN_UNFINISHED} and (replicas.alive_until <= ${slot('nowMs')}
-      or (turns.owner is not null and replicas.id is null)
-      or (turns.owner is null
-        and turns.created_at <= ${slot(({ nowMs }) => nowMs - OWNERLESS_RUN_TIMEOUT_MS)}))
-    limit ${sql.lit(MAX_RUNS_PER_QUERY)}`
+    where ${isRunOrphaned(slot, language)} and turns.id || '' > ${slot('afterTurnId')}
+    order by turns.id || '' limit ${sql.lit(MAX_ORPHANS_PER_QUERY)}`
 }

@@ -10,8 +10,10 @@ import {
   type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
+import type { ExpectedTime } from '../leases/database-clock.ts'
 import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey } from '../owner.ts'
 import type { TurnRowEnding } from '../turns/encode-turn-rows.ts'
+import { IS_RUN_UNFINISHED, isRunOrphaned } from './orphan-condition.ts'
 import { MAX_PAGE_GROUPS } from './run-store-interface.ts'
 import {
   assignTurnEnding,
@@ -61,7 +63,9 @@ export function createRunAndLogStatements(language: Engine['language']) {
     insertItem: compile<OwnedRunKey & ItemRow>('insert-run-item', (slot) =>
       insertItem(slot, language),
     ),
-    selectRunState: compile('log-head', selectRunState),
+    selectRunState: compile<RunLogKey & ExpectedTime>('log-head', (slot) =>
+      selectRunState(slot, language),
+    ),
     selectLogGroups: compile('log-groups', selectLogGroups),
     selectOutputPositions: compile<Omit<OwnedRunKey, 'replicaId'>>(
       'out-positions',
@@ -70,12 +74,6 @@ export function createRunAndLogStatements(language: Engine['language']) {
     ),
   }
 }
-
-/**
- * Condition of unfinished turns. Must be the same text as the condition of the partial index on
- * unfinished turns, otherwise databases do not use that index.
- */
-export const IS_RUN_UNFINISHED = sql`turns.state in ('queued', 'open')`
 
 /**
  * Selects the turn of a run if the turn is unfinished and belongs to the replica. On Postgres, also
@@ -134,10 +132,13 @@ function insertItem(
     ${fromOwnedTurn(slot, language)} on conflict do nothing`
 }
 
-function selectRunState(slot: ParameterSlot<RunLogKey>): SqlFragment {
+function selectRunState(
+  slot: ParameterSlot<RunLogKey & ExpectedTime>,
+  language: Engine['language'],
+): SqlFragment {
   return sql`select turns.dialect, turns.wire, turns.account, turns.model, turns.prefix_hash,
       turns.conversation, turns.state, turns.background, turns.owner, turns.created_at,
-      turns.deleted_at, replicas.alive_until,
+      turns.deleted_at, case when ${isRunOrphaned(slot, language)} then 1 else 0 end as orphaned,
       (select min(stream_events.first_number) from stream_events
         where stream_events.turn_id = turns.id) as first_number
     from turns left join replicas on replicas.id = turns.owner

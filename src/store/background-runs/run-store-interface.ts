@@ -54,14 +54,16 @@ export interface RunStore {
   /** Returns the positions of the output items that are stored for a turn, e.g. 0 and 1. */
   readonly findStoredPositions: (tenant: string, turnId: string) => Promise<ReadonlySet<number>>
   /**
-   * Returns up to `MAX_RUNS_PER_QUERY` unfinished runs of all tenants that no live replica owns.
+   * Returns up to `MAX_ORPHANS_PER_QUERY` unfinished runs of all tenants that no live replica owns, in
+   * the order of their turn ids and with a greater id than `afterTurnId`; the empty text selects the first.
    */
-  readonly findOrphanedRuns: (nowMs: number) => Promise<readonly RunWithReplica[]>
+  readonly findOrphanedRuns: (afterTurnId: string) => Promise<readonly RunWithReplica[]>
   /**
-   * Extends the lease of a replica. After the end of its lease a replica counts as dead, and its
-   * runs as orphaned. Also deletes expired logs, and replicas whose lease ended long ago.
+   * Extends the lease of a replica, which then ends `leaseMs` from now by the clock of the database.
+   * After the end of its lease a replica counts as dead, and its runs as orphaned. Also deletes the logs
+   * that are expired at `nowMs`, and replicas whose lease ended long ago.
    */
-  readonly renewReplica: (replica: string, nowMs: number, aliveUntilMs: number) => Promise<void>
+  readonly renewReplica: (replica: string, leaseMs: number, nowMs: number) => Promise<void>
   readonly retireReplica: (replica: string) => Promise<void>
 }
 
@@ -96,11 +98,8 @@ export interface RunLogPage extends RunWithReplica {
   readonly state: TurnState
   readonly background: boolean
   readonly isDeleted: boolean
-  /**
-   * End of the lease of the replica that owns the run; null if no replica owns it, or the replica
-   * has no lease.
-   */
-  readonly replicaAliveUntilMs: number | null
+  /** True if the run is unfinished, and no live replica owns it. */
+  readonly isOrphaned: boolean
   readonly createdAtMs: number
   /** True if the run has an event log. */
   readonly isLogged: boolean
@@ -114,8 +113,11 @@ export interface RunLogPage extends RunWithReplica {
 /** Maximum number of event groups in one page of a run's log. A page with fewer groups is the last. */
 export const MAX_PAGE_GROUPS = 32
 
-/** Maximum number of runs in one call of `findOwnedRuns` or `findOrphanedRuns`. */
+/** Maximum number of runs in one call of `findOwnedRuns`. */
 export const MAX_RUNS_PER_QUERY = 50
+
+/** Maximum number of runs that one call of `findOrphanedRuns` returns. */
+export const MAX_ORPHANS_PER_QUERY = 500
 
 /** Upper limit of event numbers: the maximum of a 32-bit column, which no log reaches. */
 export const MAX_EVENT_NUMBER = 2 ** 31 - 1

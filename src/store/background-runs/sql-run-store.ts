@@ -30,7 +30,8 @@ import type {
   RunLogPage,
   RunStore,
 } from './run-store-interface.ts'
-import { DEAD_REPLICA_RETENTION_MS, LOG_RETENTION_MS } from './retention-and-orphan-times.ts'
+import { TRUSTED_CLOCK, type DatabaseClock } from '../leases/database-clock.ts'
+import { LOG_RETENTION_MS } from './retention-and-orphan-times.ts'
 import type { StorageCipher } from '../encryption/cipher.ts'
 import { createTurnStatements } from '../turns/turn-statements.ts'
 import type { PlacedItem, TurnKey, TurnState } from '../turns/turn-store-interface.ts'
@@ -47,6 +48,7 @@ export function createRunStore(
   engine: Engine,
   encryption: RowEncryption = NO_ENCRYPTION,
   texts: ItemTextCache = NO_ITEM_TEXTS,
+  clock: DatabaseClock = TRUSTED_CLOCK,
 ): RunStore {
   const { cipher } = encryption
   const sql = createRunAndLogStatements(engine.language)
@@ -93,7 +95,7 @@ export function createRunStore(
       return new Set((rows as readonly Pick<TurnRow, 'id'>[]).map(({ id }) => decodeColumnText(id)))
     },
     async readLog(caller, turnId, fromEvent, rule = 'leave-out') {
-      const key = { ...encodeOwnedRowKey(caller, turnId), fromEvent }
+      const key = { ...encodeOwnedRowKey(caller, turnId), ...clock.getExpectedTime(), fromEvent }
       // Reads the turn before its log: if the turn has ended by then, the log is complete.
       const [[state] = [], groups = []] = await engine.read([
         sql.selectRunState(key),
@@ -110,19 +112,23 @@ export function createRunStore(
       const [rows = []] = await engine.read([sql.selectOutputPositions(key)])
       return new Set((rows as readonly Pick<ItemRow, 'position'>[]).map(({ position }) => position))
     },
-    async findOrphanedRuns(nowMs) {
-      const [rows = []] = await engine.read([replicas.selectOrphanedRuns({ nowMs })])
+    async findOrphanedRuns(afterTurnId) {
+      const search = { afterTurnId: encodeColumnText(afterTurnId), ...clock.getExpectedTime() }
+      const [rows = []] = await engine.read([replicas.selectOrphanedRuns(search)])
       return (rows as readonly OrphanRow[]).map(decodeRun)
     },
-    async renewReplica(id, nowMs, aliveUntilMs) {
-      await engine.write(
+    async renewReplica(id, leaseMs, nowMs) {
+      const sentAtMs = performance.now()
+      const [renewed = []] = await engine.write(
         [
-          replicas.renewReplica({ id, aliveUntilMs }),
-          replicas.deleteDeadReplicas({ aliveBeforeMs: nowMs - DEAD_REPLICA_RETENTION_MS }),
+          replicas.renewReplica({ id, leaseMs }),
+          replicas.deleteDeadReplicas(clock.getExpectedTime()),
           replicas.deleteOldLogs({ beforeTurnId: turnIdPrefixAt(nowMs - LOG_RETENTION_MS) }),
         ],
         'kill',
       )
+      const [row] = renewed as readonly Pick<ReplicaRow, 'alive_until'>[]
+      if (row !== undefined) clock.report(sentAtMs, row.alive_until - leaseMs)
     },
     async retireReplica(id) {
       await engine.write([replicas.retireReplica({ id })], 'kill')
@@ -203,7 +209,7 @@ type RunStateRow = Pick<
   | 'created_at'
   | 'deleted_at'
 > & {
-  readonly alive_until: ReplicaRow['alive_until'] | null
+  readonly orphaned: number
   readonly first_number: number | null
 }
 
@@ -224,7 +230,7 @@ function createLogPage(
     background: state.background === 1,
     replicaId: state.owner,
     isDeleted: state.deleted_at !== null,
-    replicaAliveUntilMs: state.alive_until,
+    isOrphaned: state.orphaned === 1,
     createdAtMs: state.created_at,
     isLogged: state.first_number !== null,
     groups,

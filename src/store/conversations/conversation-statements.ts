@@ -10,6 +10,8 @@ import {
 } from '../database/compile-statement.ts'
 import type { ItemPosition } from '../../core/turn-derived-ids.ts'
 import type { Engine } from '../database/engine-interface.ts'
+import type { ExpectedTime } from '../leases/database-clock.ts'
+import { DATABASE_TIME, isLeaseOver } from '../leases/lease-conditions.ts'
 import {
   isRowOfOwner,
   isTurnOfOwner,
@@ -28,14 +30,17 @@ export interface ConversationLockHolderKey extends OwnedRowKey {
   readonly turnId: string
 }
 
-export interface ConversationLockParameters extends ConversationLockHolderKey, QueryTime {
-  readonly untilMs: number
+export interface ConversationLockParameters extends ConversationLockHolderKey {
+  readonly leaseMs: number
 }
 
 export type ConversationStatements = ReturnType<typeof createConversationStatements>
 
 export function createConversationStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
+  const time = DATABASE_TIME[language]
+  const isLockOver = (slot: ParameterSlot<ExpectedTime>): SqlFragment =>
+    isLeaseOver('conversations.busy_until', slot, language)
   return {
     insertConversation: compile('insert-conversation', insertConversation),
     findConversation: compile<OwnedRowKey>(
@@ -58,21 +63,23 @@ export function createConversationStatements(language: Engine['language']) {
         where ${isConversationWithId(slot)} returning *`,
     ),
     /** Deletes a conversation unless a turn has locked it. Returns a row if it was deleted. */
-    deleteConversation: compile<OwnedRowKey & QueryTime>(
+    deleteConversation: compile<OwnedRowKey & ExpectedTime>(
       'delete-conversation',
       (slot) => sql`delete from conversations where ${isConversationWithId(slot)}
-        and (busy_by is null or busy_until <= ${slot('nowMs')}) returning id`,
+        and (busy_by is null or ${isLockOver(slot)}) returning id`,
     ),
-    lockConversation: compile<ConversationLockParameters>(
+    lockConversation: compile<ConversationLockParameters & ExpectedTime>(
       'lock-conversation',
       (slot) => sql`update conversations
-        set busy_by = ${slot('turnId')}, busy_until = ${slot('untilMs')} where ${isConversationWithId(slot)}
-        and (busy_by is null or busy_by = ${slot('turnId')} or busy_until <= ${slot('nowMs')})
+        set busy_by = ${slot('turnId')}, busy_until = ${time} + ${slot('leaseMs')},
+          lease_ms = ${slot('leaseMs')}
+        where ${isConversationWithId(slot)}
+        and (busy_by is null or busy_by = ${slot('turnId')} or ${isLockOver(slot)})
         returning head, context, reset_after`,
     ),
     renewLock: compile<ConversationLockParameters>(
       'renew-lock',
-      (slot) => sql`update conversations set busy_until = ${slot('untilMs')}
+      (slot) => sql`update conversations set busy_until = ${time} + ${slot('leaseMs')}
         where ${isConversationWithId(slot)} and busy_by = ${slot('turnId')} returning id`,
     ),
     releaseLock: compile<ConversationLockHolderKey>(

@@ -50,8 +50,8 @@ export interface ConversationStore {
     nowMs: number,
   ) => Promise<'deleted' | 'busy' | 'unknown'>
   /**
-   * Locks a conversation until `untilMs`. Resolves to `busy` if another turn has locked it. Fails, without a
-   * lock, if the policy overrides cannot be decrypted.
+   * Locks a conversation for `leaseMs` by the clock of the database. Resolves to `busy` if another turn
+   * has locked it. Fails, without a lock, if the policy overrides cannot be decrypted.
    */
   readonly lockConversation: (lock: ConversationLockRequest) => Promise<ConversationLockResult>
   /** Extends the lock. Resolves to `false` if the turn does not have the lock any more. */
@@ -93,8 +93,7 @@ export interface ConversationLockHolder extends Caller {
 }
 
 export interface ConversationLockRequest extends ConversationLockHolder {
-  readonly nowMs: number
-  readonly untilMs: number
+  readonly leaseMs: number
 }
 
 /** `held` means that the turn has the lock now; `busy`, that another turn has it. */

@@ -20,6 +20,7 @@ import type {
   NewConversation,
 } from './conversation-store-interface.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
+import { TRUSTED_CLOCK, type DatabaseClock } from '../leases/database-clock.ts'
 import { createFactStatements } from '../facts/fact-statements.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { createDeletionLogStatements } from '../deletion/deletion-log-statements.ts'
@@ -47,6 +48,7 @@ import {
 export function createConversationStore(
   engine: Engine,
   encryption: RowEncryption = NO_ENCRYPTION,
+  clock: DatabaseClock = TRUSTED_CLOCK,
 ): ConversationStore {
   const { cipher } = encryption
   const sql = createConversationStatements(engine.language)
@@ -85,7 +87,7 @@ export function createConversationStore(
     async deleteConversation(owner, id, nowMs) {
       const key = encodeOwnedRowKey(owner, id)
       const [deleted = [], remaining = []] = await writeAfterLock(engine, 'deletion', key.tenant, [
-        sql.deleteConversation({ ...key, nowMs }),
+        sql.deleteConversation({ ...key, ...clock.getExpectedTime() }),
         sql.findConversation(key),
         deletionLog.logConversation({ ...key, nowMs }),
         facts.removeOfConversation(key),
@@ -103,7 +105,7 @@ export function createConversationStore(
     async lockConversation(lock) {
       const [held = [], existing = []] = await engine.write(
         [
-          sql.lockConversation(encodeLockRequest(lock)),
+          sql.lockConversation({ ...encodeLockRequest(lock), ...clock.getExpectedTime() }),
           sql.findConversation(encodeOwnedRowKey(lock, lock.conversationId)),
         ],
         'kill',
@@ -147,7 +149,7 @@ function encodeLockHolder({
 }
 
 function encodeLockRequest(lock: ConversationLockRequest): ConversationLockParameters {
-  return { ...encodeLockHolder(lock), nowMs: lock.nowMs, untilMs: lock.untilMs }
+  return { ...encodeLockHolder(lock), leaseMs: lock.leaseMs }
 }
 
 type StateRow = Pick<ConversationRow, 'head' | 'context' | 'reset_after'>
@@ -222,6 +224,7 @@ function encodeConversation(
     head: encodeNullableColumn(head),
     busy_by: null,
     busy_until: null,
+    lease_ms: null,
     context: context === null ? null : encryptContext(context, key, cipher),
     reset_after: null,
   }

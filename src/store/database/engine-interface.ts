@@ -13,11 +13,13 @@ export interface Engine {
   /**
    * Runs all of the queries or none, and returns the rows of each query. When the promise resolves,
    * the changes survive the death of this process. By default they also survive a power cut; a lower
-   * `survives` skips waiting for the disk, the slowest part of a write.
+   * `survives` skips waiting for the disk, the slowest part of a write. While the database hangs, a write
+   * fails at once unless it `waits`.
    */
   readonly write: (
     queries: readonly SqlQuery[],
     survives?: WriteDurability,
+    patience?: WritePatience,
   ) => Promise<readonly SqlRows[]>
   /**
    * Overwrites, soon after, what deleted rows have left in the files of the database. Missing where the gateway has no
@@ -32,6 +34,9 @@ export interface Engine {
  * survives that too, but may be delayed by up to 20 ms, to share a transaction with another write.
  */
 export type WriteDurability = 'whenever' | 'kill' | 'power-cut'
+
+/** `waits` is for writes that cannot be repeated, e.g. of an answer that an upstream has completed. */
+export type WritePatience = 'fails-fast' | 'waits'
 
 export interface SqlQuery {
   /**

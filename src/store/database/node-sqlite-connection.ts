@@ -122,13 +122,13 @@ function createRunner(statement: StatementSync): StatementRunner {
  * fails without waiting.
  */
 function retryWhileBusy(work: () => void): void {
-  const until = Date.now() + BUSY_MS
+  const untilMs = performance.now() + BUSY_MS
   for (;;) {
     try {
       return work()
     } catch (error) {
       const isBusy = error instanceof Error && 'errcode' in error && error.errcode === BUSY
-      if (!isBusy || Date.now() > until) throw error
+      if (!isBusy || performance.now() > untilMs) throw error
       Atomics.wait(NEVER_NOTIFIED, 0, 0, 20)
     }
   }

@@ -1,5 +1,6 @@
 /** Opens the database of `DATABASE_URL` on Node: connects to it and applies missing migrations. */
 import { parseDatabaseUrl, type DatabaseLocation } from './parse-database-url.ts'
+import { failFastWhileSilent } from './fail-fast-while-silent.ts'
 import { openNodeSqlite } from './node-sqlite-engine.ts'
 import type { Engine } from './engine-interface.ts'
 import { createTurnStore } from '../turns/sql-turn-store.ts'
@@ -31,7 +32,10 @@ function chooseEngine(databaseUrl: string): () => Promise<Engine> {
   const location = parseLocation(databaseUrl)
   if (location.type === 'sqlite') return () => openNodeSqlite(location.path)
   // Imports the Postgres driver only when it is needed, because the driver takes memory.
-  return async () => (await import('./postgres-engine.ts')).openPostgres(location.url)
+  return async () => {
+    const { openPostgres } = await import('./postgres-engine.ts')
+    return failFastWhileSilent(openPostgres(location.url))
+  }
 }
 
 function parseLocation(databaseUrl: string): DatabaseLocation {

@@ -9,7 +9,7 @@ export function reportDatabaseErrors(engine: Engine): Engine {
   return {
     ...engine,
     read: (queries) => engine.read(queries).catch(throwDatabaseError),
-    write: (queries, survives) => engine.write(queries, survives).catch(throwDatabaseError),
+    write: (...request) => engine.write(...request).catch(throwDatabaseError),
   }
 }
 

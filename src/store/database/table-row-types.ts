@@ -82,6 +82,8 @@ export interface ConversationRow {
   readonly busy_by: string | null
   /** The time at which the lock ends, in milliseconds. */
   readonly busy_until: number | null
+  /** How long the lock lasts that ends at `busy_until`, in milliseconds. */
+  readonly lease_ms: number | null
   /** The policy overrides of the conversation as JSON. */
   readonly context: string | null
   /** Id of the turn that was the head when the conversation was reset. */
@@ -91,6 +93,7 @@ export interface ConversationRow {
 export interface ReplicaRow {
   readonly id: string
   readonly alive_until: number
+  readonly lease_ms: number | null
 }
 
 /** Consecutive events of a background run, as the text that clients receive. */

@@ -10,6 +10,7 @@ import {
   type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
+import { DATABASE_TIME } from '../leases/lease-conditions.ts'
 import { releaseMedia } from '../media/media-statements.ts'
 import { isTurnOfOwner, TURN_TENANT, type OwnerKey } from '../owner.ts'
 
@@ -22,7 +23,6 @@ export interface UnusedRowLimit {
 
 export interface ExpiryPage {
   readonly unusedSinceMs: number
-  readonly nowMs: number
   readonly afterMs: number
   readonly afterId: string
   readonly limit: number
@@ -88,12 +88,12 @@ export function createExpiryAndDeletionStatements(language: Engine['language']) 
     ),
     deleteEventsOfUnused: compileByChats(
       'delete-events-of-unused',
-      (slot, chats) => sql`${withDeletableTurns(slot, chats)}
+      (slot, chats) => sql`${withDeletableTurns(slot, chats, language)}
         delete from stream_events where turn_id in (${selectDeletable(slot)})`,
     ),
     releaseMediaOfUnused: compileByChats(
       'release-media-of-unused',
-      (slot, chats) => sql`${withDeletableTurns(slot, chats)}
+      (slot, chats) => sql`${withDeletableTurns(slot, chats, language)}
         ${releaseMedia(sql`select media_uses.media_id from media_uses
           where media_uses.turn_id in (${selectDeletable(slot)})`)}`,
     ),
@@ -101,7 +101,7 @@ export function createExpiryAndDeletionStatements(language: Engine['language']) 
     // selected.
     removeUnused: compileByChats(
       'remove-unused',
-      (slot, chats) => sql`${withDeletableTurns(slot, chats)}
+      (slot, chats) => sql`${withDeletableTurns(slot, chats, language)}
         delete from turns where id in (${selectDeletable(slot)}) and ${isExpiredOrDeleted(slot, chats)} returning id`,
     ),
     ofThread: compileDeletion('of-thread', isTurnOfThread),
@@ -129,15 +129,19 @@ function fromPageOfUnused(slot: ParameterSlot<ExpiryPage>, chats: ExpiringChats)
  * no other children. An ancestor that is marked as deleted is selected even if it was used
  * recently.
  */
-function withDeletableTurns(slot: ParameterSlot<ExpiryPage>, chats: ExpiringChats): SqlFragment {
+function withDeletableTurns(
+  slot: ParameterSlot<ExpiryPage>,
+  chats: ExpiringChats,
+  language: Engine['language'],
+): SqlFragment {
   return sql`with recursive page(id) as (select turns.id ${fromPageOfUnused(slot, chats)}),
     deletable(id, parent) as (
       select turns.id, turns.parent from page join turns on turns.id = page.id
-      where ${isUnreferenced(slot)}
+      where ${isUnreferenced(language)}
       and not exists (select 1 from turns child where child.parent = turns.id)
     union
       select turns.id, turns.parent from deletable join turns on turns.id = deletable.parent
-      where ${isExpiredOrDeleted(slot, chats)} and ${isUnreferenced(slot)}
+      where ${isExpiredOrDeleted(slot, chats)} and ${isUnreferenced(language)}
       and not exists (
         select 1 from turns child where child.parent = turns.id and child.id <> deletable.id)
     )`
@@ -156,12 +160,12 @@ function isExpiredOrDeleted(slot: ParameterSlot<ExpiryPage>, chats: ExpiringChat
 }
 
 /** True if no conversation uses the turn and no live replica works on it. */
-function isUnreferenced(slot: ParameterSlot<ExpiryPage>): SqlFragment {
+function isUnreferenced(language: Engine['language']): SqlFragment {
   return sql`not exists (select 1 from conversations where conversations.head = turns.id)
     and not exists (select 1 from conversations where conversations.id = turns.conversation)
     and not (turns.state in ('queued', 'open') and exists (
       select 1 from replicas where replicas.id = turns.owner
-      and replicas.alive_until > ${slot('nowMs')}))`
+      and replicas.alive_until > ${DATABASE_TIME[language]}))`
 }
 
 /**

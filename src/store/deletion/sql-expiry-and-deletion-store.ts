@@ -102,7 +102,7 @@ function buildExpiryQueries(
     after?.usedAtMs ?? unusedSinceMs,
     encodeColumnText(after?.turnId ?? ''),
   ]
-  const page: ExpiryPage = { unusedSinceMs, nowMs, afterMs, afterId, limit }
+  const page: ExpiryPage = { unusedSinceMs, afterMs, afterId, limit }
   return [
     deletion.unusedTurns(chats)(page),
     deletion.deleteEventsOfUnused(chats)(page),

@@ -8,6 +8,8 @@ import {
 import type { Engine } from '../database/engine-interface.ts'
 import { IDEMPOTENCY_KEY_COLUMNS, type IdempotencyKeyRow } from '../database/table-row-types.ts'
 import type { UserKey } from '../deletion/expiry-and-deletion-statements.ts'
+import type { ExpectedTime } from '../leases/database-clock.ts'
+import { isLeaseOver } from '../leases/lease-conditions.ts'
 import { KEY_LIFETIME_MS } from './idempotency-store-interface.ts'
 
 type ClaimKey = Pick<IdempotencyKeyRow, 'id' | 'turn_id'>
@@ -17,9 +19,11 @@ export function createIdempotencyStatements(language: Engine['language']) {
   return {
     /** Returns a row only if the key was free, if its claim is expired, or if the claim is this one. */
     insertClaim: compile('claim-idempotency-key', insertClaim),
-    selectClaim: compile<Pick<IdempotencyKeyRow, 'id'>>(
+    selectClaim: compile<ExpectedTime & Pick<IdempotencyKeyRow, 'id'>>(
       'select-idempotency-key',
-      (slot) => sql`select claims.fingerprint, claims.turn_id, claims.owner, replicas.alive_until
+      (slot) => sql`select claims.fingerprint, claims.turn_id,
+          case when ${isLeaseOver('replicas.alive_until', slot, language)} then null
+            else replicas.id end as living_owner
         from idempotency_keys claims left join replicas on replicas.id = claims.owner
         where claims.id = ${slot('id')}`,
     ),

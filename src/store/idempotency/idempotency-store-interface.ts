@@ -34,10 +34,8 @@ export interface NewKeyClaim extends Caller {
 export interface KeyClaim {
   readonly fingerprint: string
   readonly turnId: string
-  /** The replica that may still release the key; null if the key is used up. */
+  /** The replica that may still release the key; null if the key is used up, or if the replica has died. */
   readonly replicaId: string | null
-  /** End of the lease of that replica; null if it has none. */
-  readonly replicaAliveUntilMs: number | null
 }
 
 /** Time after which a key can be used for another request. */

@@ -5,11 +5,15 @@ import {
   encodeNullableColumn,
 } from '../database/encode-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import type { IdempotencyKeyRow, ReplicaRow } from '../database/table-row-types.ts'
+import type { IdempotencyKeyRow } from '../database/table-row-types.ts'
+import { TRUSTED_CLOCK, type DatabaseClock } from '../leases/database-clock.ts'
 import { createIdempotencyStatements } from './idempotency-statements.ts'
 import type { IdempotencyStore, KeyClaim, NewKeyClaim } from './idempotency-store-interface.ts'
 
-export function createIdempotencyStore(engine: Engine): IdempotencyStore {
+export function createIdempotencyStore(
+  engine: Engine,
+  clock: DatabaseClock = TRUSTED_CLOCK,
+): IdempotencyStore {
   const sql = createIdempotencyStatements(engine.language)
   return {
     async claimKey(claim) {
@@ -17,7 +21,9 @@ export function createIdempotencyStore(engine: Engine): IdempotencyStore {
       return rows.length > 0
     },
     async findClaim(keyId) {
-      const [rows = []] = await engine.read([sql.selectClaim({ id: keyId })])
+      const [rows = []] = await engine.read([
+        sql.selectClaim({ id: keyId, ...clock.getExpectedTime() }),
+      ])
       return decodeClaim(rows)
     },
     async useUpKey(keyId, turnId) {
@@ -47,8 +53,8 @@ function encodeClaim(claim: NewKeyClaim): IdempotencyKeyRow {
   }
 }
 
-type FoundRow = Pick<IdempotencyKeyRow, 'fingerprint' | 'turn_id' | 'owner'> & {
-  readonly alive_until: ReplicaRow['alive_until'] | null
+type FoundRow = Pick<IdempotencyKeyRow, 'fingerprint' | 'turn_id'> & {
+  readonly living_owner: string | null
 }
 
 function decodeClaim(rows: readonly unknown[]): KeyClaim | null {
@@ -57,7 +63,6 @@ function decodeClaim(rows: readonly unknown[]): KeyClaim | null {
   return {
     fingerprint: row.fingerprint,
     turnId: decodeColumnText(row.turn_id),
-    replicaId: row.owner,
-    replicaAliveUntilMs: row.alive_until,
+    replicaId: row.living_owner,
   }
 }

@@ -74,7 +74,7 @@ export function createTurnStore(
       const items = buildItemInserts(sql, rows, cipher)
       const end = sql.endTurn(encodeTurnEnding(ending, cipher))
       const queries = [...items, end, ...buildHeadMoves(conversations, ending)]
-      const written = await engine.write(queries).catch(ignoreDeletedTurn)
+      const written = await engine.write(queries, 'power-cut', 'waits').catch(ignoreDeletedTurn)
       return (written[items.length] ?? []).length > 0
     },
     async loadChain(owner, turnId, { claimMemory = () => undefined, undecryptable = 'fail' } = {}) {

@@ -21,7 +21,7 @@ import {
 let world: TestWorld
 beforeAll(async () => {
   world = await testWorld()
-  await world.runs.renewReplica('R1', Date.now(), Date.now() + 3_600_000)
+  await world.runs.renewReplica('R1', 3_600_000, Date.now())
 })
 afterAll(() => world.close())
 afterEach(() => void vi.restoreAllMocks())

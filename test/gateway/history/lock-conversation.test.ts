@@ -1,15 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { LOCK_LEASE_MS, lockConversation } from '../../../src/gateway/history/lock-conversation.ts'
+import { lockConversation } from '../../../src/gateway/history/lock-conversation.ts'
 import type {
   ConversationLockRequest,
   ConversationStore,
 } from '../../../src/store/conversations/conversation-store-interface.ts'
+import { readSettings } from '../../../src/settings/read-settings.ts'
 import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
 
-/** A store that records each call with the end of the lock, e.g. `renew T1 +60000`. `fails`: later calls fail. */
+const LEASE_MS = 30_000
+
+/** A store that records each call with the length of the lock, e.g. `renew T1 30000`. `fails`: later calls fail. */
 function recordCalls(
   result: Awaited<ReturnType<ConversationStore['lockConversation']>>,
   fails = false,
@@ -19,10 +22,9 @@ function recordCalls(
   const record = <Value>(
     verb: string,
     value: Value,
-    { turnId, untilMs }: Partial<ConversationLockRequest>,
+    { turnId, leaseMs }: Partial<ConversationLockRequest>,
   ) => {
-    const until = untilMs === undefined ? '' : ` +${untilMs - Date.now()}`
-    calls.push(`${verb} ${turnId}${until}`)
+    calls.push(`${verb} ${turnId}${leaseMs === undefined ? '' : ` ${leaseMs}`}`)
     return fails ? Promise.reject(new Error('away')) : Promise.resolve(value)
   }
   const conversations = {
@@ -35,7 +37,8 @@ function recordCalls(
       record('let go', undefined, hold),
   }
   const log = (_: string, event: string) => void logged.push(event)
-  const ports = { conversations, nowMs: Date.now, log } as unknown as GatewayDependencies
+  const settings = readSettings({ RUN_LEASE_SECONDS: String(LEASE_MS / 1000) })
+  const ports = { conversations, settings, log } as unknown as GatewayDependencies
   return {
     calls,
     logged,
@@ -47,14 +50,14 @@ function recordCalls(
 const NO_SETTINGS = { context: null, resetAfterTurnId: null }
 
 describe('renewing and releasing the lock of a conversation', () => {
-  test('the lock of a conversation is renewed every 20 s until it is released', async () => {
+  test('the lock of a conversation is renewed three times in RUN_LEASE_SECONDS until it is released', async () => {
     const { calls, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, headTurnId: 'H' })
     const locked = await lock()
     expect(locked.headTurnId).toBe('H')
-    await vi.advanceTimersByTimeAsync(LOCK_LEASE_MS)
-    expect(calls).toEqual(['hold T1', ...Array<string>(3).fill(`renew T1 +${LOCK_LEASE_MS}`)])
+    await vi.advanceTimersByTimeAsync(LEASE_MS)
+    expect(calls).toEqual(['hold T1', ...Array<string>(3).fill(`renew T1 ${LEASE_MS}`)])
     await locked.release()
-    await vi.advanceTimersByTimeAsync(10 * LOCK_LEASE_MS)
+    await vi.advanceTimersByTimeAsync(10 * LEASE_MS)
     expect(calls.slice(4)).toEqual(['let go T1'])
   })
 
@@ -62,14 +65,14 @@ describe('renewing and releasing the lock of a conversation', () => {
     const { calls, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, headTurnId: null })
     const locked = await lock()
     locked.stopRenewing()
-    await vi.advanceTimersByTimeAsync(10 * LOCK_LEASE_MS)
+    await vi.advanceTimersByTimeAsync(10 * LEASE_MS)
     expect(calls).toEqual(['hold T1'])
   })
 
   test('a failure to renew or release the lock of a conversation is logged instead of thrown', async () => {
     const { logged, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, headTurnId: null }, true)
     const locked = await lock()
-    await vi.advanceTimersByTimeAsync(LOCK_LEASE_MS / 3)
+    await vi.advanceTimersByTimeAsync(LEASE_MS / 3)
     await locked.release()
     expect(logged).toEqual(['hold-not-renewed', 'hold-not-released'])
   })
@@ -90,7 +93,7 @@ test.each([
         message: expect.stringContaining(message) as string,
       },
     })
-    await vi.advanceTimersByTimeAsync(10 * LOCK_LEASE_MS)
+    await vi.advanceTimersByTimeAsync(10 * LEASE_MS)
     expect(calls).toEqual(['hold T1'])
   },
 )

@@ -8,7 +8,8 @@ import { expectIndexes } from '../expect-indexes.ts'
 import { assistant, numberItems } from '../turns.ts'
 
 const hold = { id: 'x', tenant: 't', replicaId: 'r' }
-const log = { id: 'x', tenant: 't', user: '', fromEvent: 7 }
+const time = { earliestMs: 0, latestMs: 1 }
+const log = { id: 'x', tenant: 't', user: '', fromEvent: 7, ...time }
 const events = { turn_id: 'x', tenant: 't', first_number: 7, last_number: 8, text: '' }
 const ending = {
   state: 'complete',
@@ -46,7 +47,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     logGroups: runs.selectLogGroups(log),
     outPositions: runs.selectOutputPositions(log),
     ownedRuns: replicas.selectOwnedRuns({ replicaId: 'r', ids: ['x'] }),
-    orphanedRuns: replicas.selectOrphanedRuns({ nowMs: 1 }),
+    orphanedRuns: replicas.selectOrphanedRuns({ afterTurnId: '', ...time }),
     deleteOldLogs: replicas.deleteOldLogs({ beforeTurnId: 'x' }),
   }
 }

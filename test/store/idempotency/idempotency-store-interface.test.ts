@@ -46,29 +46,28 @@ describe.each(ENGINES)('idempotency keys on %s', (_, open) => {
     expect(await idempotency.findClaim(keyId)).toEqual({
       fingerprint: 'f',
       turnId: winner.turnId,
-      replicaId: 'R1',
-      replicaAliveUntilMs: null,
+      // R1 has no lease.
+      replicaId: null,
     })
     // A claim is repeated if the response of the database was lost.
     expect(await idempotency.claimKey(winner)).toBe(true)
   })
 
-  test('a claim names the end of the lease of its replica until the key is used up', async () => {
+  test('a claim names its replica until the key is used up or the lease of the replica is over', async () => {
     const claim = newClaim({ replicaId: 'R2' })
-    await stores.runs.renewReplica('R2', NOW, NOW + 30_000)
+    await stores.runs.renewReplica('R2', NOW, 30_000)
     await stores.idempotency.claimKey(claim)
     const { idempotency } = stores
-    expect(await idempotency.findClaim(claim.keyId)).toMatchObject({
-      replicaId: 'R2',
-      replicaAliveUntilMs: NOW + 30_000,
-    })
+    expect(await idempotency.findClaim(claim.keyId)).toMatchObject({ replicaId: 'R2' })
+    await stores.runs.retireReplica('R2')
+    expect(await idempotency.findClaim(claim.keyId)).toMatchObject({ replicaId: null })
+    await stores.runs.renewReplica('R2', NOW, 30_000)
     await idempotency.useUpKey(claim.keyId, newId())
     expect(await idempotency.findClaim(claim.keyId)).toMatchObject({ replicaId: 'R2' })
     await idempotency.useUpKey(claim.keyId, claim.turnId)
     expect(await idempotency.findClaim(claim.keyId)).toMatchObject({
       turnId: claim.turnId,
       replicaId: null,
-      replicaAliveUntilMs: null,
     })
     expect(await idempotency.isTurnOfKey(claim.turnId)).toBe(true)
   })
@@ -128,7 +127,7 @@ expectIndexes({
     const sql = createIdempotencyStatements(language)
     const key = { id: 'x', turn_id: 'y' }
     return {
-      selectClaim: sql.selectClaim(key),
+      selectClaim: sql.selectClaim({ ...key, earliestMs: 0, latestMs: 1 }),
       useUp: sql.useUp(key),
       release: sql.release(key),
       selectByTurn: sql.selectByTurn(key),

@@ -50,7 +50,6 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     removeAddressesUnused: release.unused.removeAddresses({ unusedSinceMs: 50 }),
     releaseMediaOfUnused: createExpiryAndDeletionStatements(language).releaseMediaOfUnused('all')({
       unusedSinceMs: 50,
-      nowMs: 100,
       afterMs: 50,
       afterId: '',
       limit: 3,

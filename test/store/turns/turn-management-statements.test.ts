@@ -14,7 +14,8 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   const conversations = createConversationStatements(language)
   const items = createItemLookupStatements(language)
   const shape = { order: 'asc', labelCount: 1 } as const
-  const holder = { ...key, turnId: 'x', nowMs: 1, untilMs: 2 }
+  const time = { earliestMs: 0, latestMs: 1 }
+  const holder = { ...key, turnId: 'x', leaseMs: 1, ...time }
   return {
     turnState: archive.turnState(key),
     turnItems: archive.turnItems(key),
@@ -33,7 +34,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     findConversation: conversations.findConversation(key),
     lockConversation: conversations.lockConversation(holder),
     moveHead: conversations.moveHead(key),
-    deleteConversation: conversations.deleteConversation({ ...key, nowMs: 1 }),
+    deleteConversation: conversations.deleteConversation({ ...key, ...time }),
     markTurns: conversations.markTurns({ ...key, nowMs: 1 }),
     deleteEventsOfConversation: conversations.deleteEvents(key),
     removeTurnsOfConversation: conversations.deleteTurns(key),
