@@ -6,6 +6,8 @@
  */
 import type { RunWithReplica } from '../store/background-runs/run-store-interface.ts'
 import { holdReplicaLease, type ReplicaLease } from './replica-lease.ts'
+import { createRunPlaces, type RunLimits, type RunPlaces } from './queue/run-places.ts'
+import type { RunQueue } from './queue/run-queue.ts'
 import type { RunLog } from './event-log/run-event-log.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
@@ -21,6 +23,10 @@ export interface ActiveRuns {
    */
   readonly findLog: (turnId: string) => RunLog | null
   readonly listLogs: () => readonly RunLog[]
+  /** The runs that wait for others; null on Workers, where each run starts at once. */
+  readonly queue: RunQueue | null
+  /** Limits the streams that can be resumed, which are not queued; null on Workers. */
+  readonly resumablePlaces: RunPlaces | null
 }
 
 export interface ActiveRunSlot {
@@ -36,6 +42,7 @@ export interface ProcessActiveRuns extends ActiveRuns {
 
 export async function createActiveRunsOfProcess(
   id: string,
+  queue: RunQueue,
   recover: (run: RunWithReplica) => Promise<void>,
   ports: Ports<'log' | 'nowMs' | 'replica' | 'runs' | 'settings'>,
 ): Promise<ProcessActiveRuns> {
@@ -52,6 +59,8 @@ export async function createActiveRunsOfProcess(
   )
   return {
     lease,
+    queue,
+    resumablePlaces: createRunPlaces(getRunLimits(ports)),
     findLog: (turnId) => logs.get(turnId) ?? null,
     listLogs: () => [...logs.values()],
     async openSlot(turnId) {
@@ -71,6 +80,8 @@ export function createActiveRunsOfRequest(
     // On Workers, a request cannot use objects of another request, so it cannot listen to the log of its
     // run.
     findLog: () => null,
+    queue: null,
+    resumablePlaces: null,
     listLogs: () => [],
     async openSlot(turnId) {
       let log: RunLog | null = null
@@ -92,6 +103,10 @@ export function createActiveRunsOfRequest(
       }
     },
   }
+}
+
+export function getRunLimits({ settings }: Ports<'settings'>): RunLimits {
+  return { maxRuns: settings.BACKGROUND_RUNS, maxRunsPerKey: settings.BACKGROUND_RUNS_PER_KEY }
 }
 
 export function getRunLeaseMs({ settings }: Ports<'settings'>): number {

@@ -10,6 +10,7 @@ import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import {
   createActiveRunsOfProcess,
   createActiveRunsOfRequest,
+  getRunLimits,
   type ActiveRuns,
 } from './active-runs-and-lease.ts'
 import { answerInRun } from './answer-in-run.ts'
@@ -18,7 +19,13 @@ import { followRun, type FollowRequest } from './follow/follow-run.ts'
 import { answerOnce } from './idempotency/answer-once.ts'
 import { createFirstRequests } from './idempotency/first-requests.ts'
 import type { HashedKey } from './idempotency/idempotency-key.ts'
-import { recoverIfOrphaned, recoverOrphanedRun, type OrphanCheck } from './recover-orphaned-run.ts'
+import { createRunQueue } from './queue/run-queue.ts'
+import {
+  recoverIfOrphaned,
+  recoverOrphanedRun,
+  startQueuedRun,
+  type OrphanCheck,
+} from './recover-orphaned-run.ts'
 import { shutDownRuns } from './shut-down-runs.ts'
 import type { BackgroundAnswerRequest } from './start-background-response.ts'
 
@@ -65,12 +72,20 @@ export async function openBackgroundRunsOfProcess(
   const recover = async (found: RunWithReplica): Promise<void> => {
     if (!isClosing) await recoverOrphanedRun(found, activeRuns, ports)
   }
-  const activeRuns = await createActiveRunsOfProcess(replicaId, recover, ports)
+  const limits = {
+    ...getRunLimits(ports),
+    maxQueuedPerKey: ports.settings.BACKGROUND_QUEUE_PER_KEY,
+  }
+  const queue = createRunQueue(limits, (run) =>
+    startQueuedRun({ ...run, replicaId }, activeRuns, ports),
+  )
+  const activeRuns = await createActiveRunsOfProcess(replicaId, queue, recover, ports)
   return {
     ...createRuns(activeRuns, ports),
     recoverIfOrphaned: () => Promise.resolve(),
     shutDown(graceMs) {
       isClosing = true
+      queue.close()
       return shutDownRuns(activeRuns, graceMs, ports)
     },
     releaseLease: activeRuns.lease.end,

@@ -75,7 +75,13 @@ async function claimAndCancel(
   try {
     if (!(await runs.claimRun(run, owner))) return false
     void activeLog?.stopWriting()
-    return await endRunEarly({ turnId, tenant, user, replicaId: owner }, CANCELLED, ports)
+    const isCancelled = await endRunEarly(
+      { turnId, tenant, user, replicaId: owner },
+      CANCELLED,
+      ports,
+    )
+    activeRuns.queue?.remove(run)
+    return isCancelled
   } finally {
     await retireReplica(owner, ports)
   }

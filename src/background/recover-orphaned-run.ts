@@ -1,6 +1,6 @@
 /**
- * Recovers an orphaned turn, i.e. an unfinished turn whose replica has stopped. A recent background run
- * whose log has only opening events is restarted. Any other turn ends as failed. If several replicas try to
+ * Recovers an orphaned turn, i.e. an unfinished turn whose replica has stopped. A recent or queued
+ * background run whose log has only opening events is restarted. Any other turn ends as failed. If several replicas try to
  * recover a run, exactly one claims it.
  */
 import type { Caller } from '../core/client/caller.ts'
@@ -11,6 +11,7 @@ import { createFailure, GatewayError, errorMessage } from '../core/errors/gatewa
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import {
   MAX_EVENT_NUMBER,
+  type OwnedRun,
   type RunWithReplica,
   type RunLogPage,
 } from '../store/background-runs/run-store-interface.ts'
@@ -18,14 +19,18 @@ import type { NewTurn, StoredTurn } from '../store/turns/turn-store-interface.ts
 import type { GatewayDependencies, Ports } from '../gateway/dependencies-interface.ts'
 import { endRunEarly, type RunConclusion } from './end-run-early.ts'
 import type { ActiveRuns, ActiveRunSlot } from './active-runs-and-lease.ts'
-import { hasOnlyOpeningEvents } from './event-log/opening-events.ts'
+import {
+  createOpeningEvents,
+  hasOnlyOpeningEvents,
+  hasStarted,
+} from './event-log/opening-events.ts'
 import { readCompleteRunLog } from './event-log/read-complete-run-log.ts'
 import { rebuildRequestFromStoredRun } from './rebuild-request-from-stored-run.ts'
 import { startRun, type StartedRun } from './start-run.ts'
 
 /**
- * Recovers a run if no other replica has claimed it. Resolves to the run if it was restarted in this
- * process, otherwise to null.
+ * Recovers a run if no other replica has claimed it. A run that can be restarted is queued; on Workers, it
+ * is restarted at once, and the result is the restarted run. Otherwise the result is null.
  */
 export async function recoverOrphanedRun(
   found: RunWithReplica,
@@ -33,19 +38,56 @@ export async function recoverOrphanedRun(
   ports: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const { turnId, tenant, user } = found
+  return withSlot(found, activeRuns, ports, async (slot) => {
+    if (!(await ports.runs.claimRun(found, slot.replicaId))) return null
+    const run = await readRestartableRun(found, ports)
+    if (run === null || activeRuns.queue === null) return restartOrFail(run, found, slot, ports)
+    activeRuns.queue.add({ turnId, tenant, user }, Promise.resolve())
+    return null
+  })
+}
+
+/** Starts a queued run of this replica. Resolves to null if it was cancelled, or cannot be started. */
+export async function startQueuedRun(
+  queued: OwnedRun,
+  activeRuns: ActiveRuns,
+  ports: GatewayDependencies,
+): Promise<StartedRun | null> {
+  return withSlot(queued, activeRuns, ports, async (slot) =>
+    restartOrFail(await readRestartableRun(queued, ports), queued, slot, ports),
+  )
+}
+
+/** Opens a slot for a run, and closes it if `start` starts none. Reports a failure for another try. */
+async function withSlot(
+  { turnId, tenant, user }: RunWithReplica,
+  activeRuns: ActiveRuns,
+  ports: GatewayDependencies,
+  start: (slot: ActiveRunSlot) => Promise<StartedRun | null>,
+): Promise<StartedRun | null> {
   const slot = await activeRuns.openSlot(turnId)
   try {
-    if (await ports.runs.claimRun(found, slot.replicaId)) {
-      const restarted = await restartRun(found, slot, ports)
-      if (restarted !== null) return restarted
-      await endRunEarly({ turnId, tenant, user, replicaId: slot.replicaId }, GATEWAY_STOPPED, ports)
-    }
+    const started = await start(slot)
+    if (started !== null) return started
   } catch (error) {
     ports.log('warn', 'run-not-rescued', { turn: turnId, why: errorMessage(error) })
     ports.replica.reportUnclosedTurn({ turnId, tenant, user })
   }
   await slot.close()
   return null
+}
+
+/** Ends the run as failed if it is null, or cannot be restarted. Then resolves to null. */
+async function restartOrFail(
+  run: RunLogPage | null,
+  { turnId, tenant, user }: RunWithReplica,
+  slot: ActiveRunSlot,
+  ports: GatewayDependencies,
+): Promise<StartedRun | null> {
+  const restarted = run === null ? null : await restartRun(run, slot, ports)
+  if (restarted === null)
+    await endRunEarly({ turnId, tenant, user, replicaId: slot.replicaId }, GATEWAY_STOPPED, ports)
+  return restarted
 }
 
 /**
@@ -92,18 +134,28 @@ export const GATEWAY_STOPPED: RunConclusion = {
   ),
 }
 
+/** Reads a run with its log. Resolves to null if its client would notice a restart, or if it is too old. */
+async function readRestartableRun(
+  { turnId, tenant, user }: RunWithReplica,
+  ports: Ports<'idempotency' | 'nowMs' | 'runs'>,
+): Promise<RunLogPage | null> {
+  const run = await readCompleteRunLog({ tenant, user }, turnId, ports.runs)
+  return run !== null && (await canRestartRun(run, ports)) ? run : null
+}
+
 /**
- * Restarts a run from its stored request. Resolves to null if its client would notice the restart, if the
- * run is too old, or if the stored request is unreadable.
+ * Restarts a run from its stored request. Resolves to null if it has ended or changed its owner, or if the
+ * stored request is unreadable.
  */
 async function restartRun(
-  { turnId, tenant, user }: RunWithReplica,
+  { turnId, tenant, user, state, groups }: RunLogPage,
   slot: ActiveRunSlot,
   ports: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const caller = { tenant, user }
-  const run = await readCompleteRunLog(caller, turnId, ports.runs)
-  if (run === null || !(await canRestartRun(run, ports))) return null
+  // Written before the request is loaded. If it crashes the process, it is then not restarted forever,
+  // because only runs that never started are restarted at any age.
+  if (!(await ports.runs.startRun({ turnId, ...caller, replicaId: slot.replicaId }))) return null
   const memory = ports.requestMemory.openAccount(tenant)
   let started: StartedRun | null = null
   try {
@@ -115,7 +167,14 @@ async function restartRun(
     const clientRequest =
       chain === null || turn === undefined ? null : rebuildRequestFromStoredRun(turn, chain)
     if (turn === undefined || clientRequest === null) return null
-    ports.log('info', 'run-again', { turn: turnId })
+    if (state !== 'queued') ports.log('info', 'run-again', { turn: turnId })
+    const identity = { turnId, createdAtMs: turn.createdAtMs }
+    const firstEvent = (groups.at(-1)?.last ?? -1) + 1
+    const { startedEvents } = createOpeningEvents(responsesDialect, {
+      clientRequest,
+      ...identity,
+      isStored: true,
+    })
     const newRun = {
       dialect: responsesDialect,
       clientRequest,
@@ -123,13 +182,12 @@ async function restartRun(
       memory,
       // The client's headers are not stored, so options that headers would set have their defaults.
       options: {},
-      turnId,
-      createdAtMs: turn.createdAtMs,
+      ...identity,
       isStored: true,
-      firstEvent: (run.groups.at(-1)?.last ?? -1) + 1,
+      firstEvent,
+      openingEvents: firstEvent === startedEvents.first ? startedEvents : null,
       async storeTurn(newTurn: NewTurn) {
         if (!isStillLastTurn(newTurn, turn)) throw createConversationChangedError()
-        await ports.runs.startRun({ turnId, tenant, user, replicaId: slot.replicaId })
       },
     }
     started = startRun(newRun, slot, ports)
@@ -141,22 +199,24 @@ async function restartRun(
 }
 
 /**
- * Maximum age of a run that is restarted. Limited because a request that crashes its process would be
+ * Maximum age of a run that is started again. Limited because a request that crashes its process would be
  * repeated forever.
  */
 const MAX_RESTART_AGE_MS = 60 * 60 * 1000
 
 /**
- * True for a background run without output that is at most one hour old. Its client does not notice a
- * restart. False for the run of a request with an `Idempotency-Key`, because it may have been sent already.
+ * True for a background run without output that never started, or that is at most one hour old. Its client
+ * does not notice a restart. False for a started run of a request with an `Idempotency-Key`, because it may
+ * have been sent already.
  */
 export async function canRestartRun(
   run: RunLogPage,
   { idempotency, runs, nowMs }: Ports<'idempotency' | 'nowMs' | 'runs'>,
 ): Promise<boolean> {
-  const { turnId, tenant, background, createdAtMs, groups } = run
-  if (!background || createdAtMs < nowMs() - MAX_RESTART_AGE_MS || !hasOnlyOpeningEvents(groups))
-    return false
+  const { turnId, tenant, background, createdAtMs, groups, state } = run
+  if (!background || !hasOnlyOpeningEvents(groups)) return false
+  if (state === 'queued' && !hasStarted(groups)) return true
+  if (createdAtMs < nowMs() - MAX_RESTART_AGE_MS) return false
   if ((await runs.findStoredPositions(tenant, turnId)).size > 0) return false
   return !(await idempotency.isTurnOfKey(turnId))
 }

@@ -1,6 +1,7 @@
 /**
  * Answers a request with `background: true` immediately: with a response object of the status `queued`, or
- * with a stream that begins with such an object. The run continues if the client disconnects.
+ * with a stream that begins with such an object. The run continues if the client disconnects. If too many
+ * other runs are in progress, it is queued first.
  */
 import { createAnswerIdentity, type AnswerIdentity } from '../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
@@ -9,6 +10,10 @@ import type { NewTurn } from '../store/turns/turn-store-interface.ts'
 import type { ActiveRuns } from './active-runs-and-lease.ts'
 import { createOpeningEvents } from './event-log/opening-events.ts'
 import { streamRunLog } from './follow/follow-run.ts'
+import {
+  queueBackgroundResponse,
+  type BackgroundResponse,
+} from './queue/queue-background-response.ts'
 import { startRun, type RunRequest } from './start-run.ts'
 import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
 
@@ -26,10 +31,27 @@ export async function startBackgroundResponse(
   ports: GatewayDependencies,
 ): Promise<Response> {
   const { clientRequest, caller, exchange } = request
-  const { tenant, user } = caller
+  const { queue } = activeRuns
+  const freePlace = queue === null ? null : queue.takePlace(caller.tenant)
+  const { turnId, response, liveLog } =
+    queue !== null && freePlace === null
+      ? await queueBackgroundResponse(request, queue, ports)
+      : await startAtOnce(request, freePlace, activeRuns, ports)
+  if (clientRequest.stream)
+    return streamRunLog({ turnId, caller, firstEvent: 0, liveLog }, exchange, activeRuns, ports)
+  return Response.json(response, { headers: { 'x-request-id': `req_${turnId}` } })
+}
+
+async function startAtOnce(
+  request: BackgroundAnswerRequest,
+  freePlace: (() => void) | null,
+  activeRuns: ActiveRuns,
+  ports: GatewayDependencies,
+): Promise<BackgroundResponse> {
+  const { dialect, clientRequest, caller, exchange } = request
   const identity = request.identity ?? createAnswerIdentity(ports)
   const { turnId } = identity
-  const { events, response } = createOpeningEvents(request.dialect, {
+  const { events, response } = createOpeningEvents(dialect, {
     clientRequest,
     ...identity,
     isStored: true,
@@ -39,18 +61,12 @@ export async function startBackgroundResponse(
     await ports.runs.openRun({ ...turn, background: true }, events)
     // Not awaited, because the run does not depend on this write: if it fails, the status stays `queued`
     // until the run ends.
-    ports.runs.startRun({ turnId, tenant, user, replicaId: slot.replicaId }).catch(() => undefined)
+    ports.runs.startRun({ turnId, ...caller, replicaId: slot.replicaId }).catch(() => undefined)
   }
-  const run = { ...request, ...identity, isStored: false, firstEvent: events.last + 1, storeTurn }
-  const { whenStored, whenOver, log } = startRun(run, slot, ports)
+  const start = { isStored: false, firstEvent: events.last + 1, openingEvents: null, storeTurn }
+  const { whenStored, whenOver, log } = startRun({ ...request, ...identity, ...start }, slot, ports)
+  if (freePlace !== null) void whenOver.then(freePlace)
   exchange.waitUntil(whenOver)
   await whenStored
-  if (clientRequest.stream)
-    return streamRunLog(
-      { turnId, caller, firstEvent: 0, liveLog: log },
-      exchange,
-      activeRuns,
-      ports,
-    )
-  return Response.json(response, { headers: { 'x-request-id': `req_${turnId}` } })
+  return { turnId, response, liveLog: log }
 }

@@ -19,18 +19,16 @@ import type { NewTurn } from '../store/turns/turn-store-interface.ts'
 import type { GatewayDependencies, Ports } from '../gateway/dependencies-interface.ts'
 import { CANCELLED, endRunEarly, type RunConclusion } from './end-run-early.ts'
 import { getRunLeaseMs, type ActiveRunSlot } from './active-runs-and-lease.ts'
-import { createRunLog, type RunLog } from './event-log/run-event-log.ts'
+import { createRunLog, type RunLog, type RunLogStart } from './event-log/run-event-log.ts'
 
 /** The parts of a client's request that are needed to answer it in a run. */
 export type RunRequest = Required<
   Pick<AnswerRequest, 'dialect' | 'clientRequest' | 'caller' | 'memory' | 'options'>
 >
 
-export interface NewRun extends RunRequest, AnswerIdentity {
+export interface NewRun extends RunRequest, AnswerIdentity, RunLogStart {
   /** True if the turn is stored already, because this is the restart of a run. */
   readonly isStored: boolean
-  /** Number of the first event that the run adds to the log, e.g. 3 after three opening events. */
-  readonly firstEvent: number
   /** Stores the turn, or marks the stored turn of a restarted run as started. Rejects if that fails. */
   readonly storeTurn: (turn: NewTurn) => Promise<void>
 }
@@ -53,7 +51,7 @@ export interface StartedRun {
 export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDependencies): StartedRun {
   const { dialect, clientRequest, caller, turnId, createdAtMs } = run
   const ownedRun = { turnId, ...caller, replicaId: slot.replicaId }
-  const log = createRunLog(ownedRun, run.firstEvent, getRunLeaseMs(ports), ports)
+  const log = createRunLog(ownedRun, run, getRunLeaseMs(ports), ports)
   const storing = Promise.withResolvers<void>()
   const state = { isStored: run.isStored, isCancelled: false }
   // A run is registered only after its turn is stored. Otherwise, the check of the lease would report it as
@@ -89,6 +87,7 @@ export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDepende
     identity: { turnId, createdAtMs },
     turnStore: { ...ports.store, ...log.turnStore, openTurn },
     options: run.options,
+    isBackground: clientRequest.storage.background,
   }
   const whenAnswering = answerRequest(request, ports)
   // If a request fails before its turn is stored, `whenStored` rejects with its error. It does so only when
@@ -165,6 +164,7 @@ function createNotStoredError(cause: unknown): GatewayError {
 
 function createRunExchange(client: ClientStream, pendingWork: Promise<unknown>[]): HttpExchange {
   return {
+    startedAtMs: performance.now(),
     readBody: () => Promise.reject(new Error('A run has been read already.')),
     onDisconnect: client.onDisconnect,
     startStream(status, headers, run) {

@@ -2,6 +2,8 @@
  * Answers a request with a stream that the client can resume after a disconnect. The run is cancelled if
  * the client disconnects before it receives the response id; after that, it continues.
  */
+import type { Caller } from '../core/client/caller.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
 import { createAnswerIdentity } from '../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
@@ -22,10 +24,13 @@ export async function streamResumableResponse(
   const { caller, exchange } = request
   const identity = request.identity ?? createAnswerIdentity(ports)
   const { turnId } = identity
+  const free = takePlace(caller, activeRuns)
   const slot = await queryStoreOrThrow(() => activeRuns.openSlot(turnId))
   const storeTurn = (turn: NewTurn) => ports.runs.openRun(turn, null)
-  const run = { ...request, ...identity, isStored: false, firstEvent: 0, storeTurn }
+  const start = { isStored: false, firstEvent: 0, openingEvents: null, storeTurn }
+  const run = { ...request, ...identity, ...start }
   const { whenStored, whenAnswering, whenOver, log, cancelUnannounced } = startRun(run, slot, ports)
+  void whenOver.then(free)
   exchange.waitUntil(whenOver)
   let isIdSent = false
   exchange.onDisconnect(() => {
@@ -39,5 +44,16 @@ export async function streamResumableResponse(
     exchange,
     activeRuns,
     ports,
+  )
+}
+
+function takePlace({ tenant }: Caller, { resumablePlaces }: ActiveRuns): () => void {
+  if (resumablePlaces === null) return () => undefined
+  const free = resumablePlaces.take(tenant)
+  if (free !== null) return free
+  throw new GatewayError(
+    'rate_limit_exceeded',
+    'Too many streams that go on without their client are in progress. Wait until some have ended, send the request without the header x-backstory-resumable or Idempotency-Key, or raise BACKGROUND_RUNS_PER_KEY or BACKGROUND_RUNS.',
+    { headers: { 'retry-after': '5' } },
   )
 }

@@ -13,6 +13,7 @@ import { updateMemoryLayers } from './after-answer/update-memory-layers.ts'
 import type { GatewayDependencies, Ports } from './dependencies-interface.ts'
 import { loadRequestHistory } from './history/load-request-history.ts'
 import type { LoadedHistory } from './history/loaded-history.ts'
+import { rejectOrphanOutputs } from './history/reject-orphan-outputs.ts'
 import { lockRequestConversation, type ConversationLock } from './history/lock-conversation.ts'
 import { touchLoadedTurns } from './history/touch-loaded-turns.ts'
 import type { HttpExchange } from './http-exchange-interface.ts'
@@ -33,6 +34,7 @@ import type { Recorder } from './record/recorder-interface.ts'
 import { selectEventFilters } from './respond/event-filters/select-event-filters.ts'
 import { logUpstreamFailure, respondToClient } from './respond/respond-to-client.ts'
 import { cancelOnDisconnect } from './send/cancel-on-disconnect.ts'
+import { limitRequestTime } from './send/limit-request-time.ts'
 import { summarizeAfterAnswer } from './summaries/summarize-after-answer.ts'
 import { sendWithTools } from './tools/send-with-tools.ts'
 import type { AfterAnswerTask } from './after-answer/run-tasks-after-answer.ts'
@@ -51,6 +53,10 @@ export interface AnswerRequest {
    * together with the run's event log.
    */
   readonly turnStore?: TurnStore
+  /** True if the request is only checked and stored, because it is answered later. */
+  readonly isAnsweredLater?: boolean
+  /** True for a background run, which has a time limit of its own. */
+  readonly isBackground?: boolean
   /** For a WebSocket: keeps an unstored answer in memory, so that the connection's next request can continue it. */
   readonly recordForConnection?: RecordForConnection
   /**
@@ -84,7 +90,11 @@ export async function answerRequest(
 ): Promise<Response> {
   const { caller, exchange, turnStore = dependencies.store } = request
   const { waitUntil } = exchange
-  const ports = countLoadedMemory({ ...dependencies, store: turnStore }, request.memory)
+  const counting = countLoadedMemory({ ...dependencies, store: turnStore }, request.memory)
+  const ports = {
+    ...counting,
+    transport: limitRequestTime(exchange, dependencies, request.isBackground),
+  }
   const identity = request.identity ?? createAnswerIdentity(ports)
   const { turnId } = identity
   const lock = await lockRequestConversation(request.clientRequest, caller, turnId, ports)
@@ -100,7 +110,12 @@ export async function answerRequest(
     )
     const { history, releaseMedia } = additions
     const ready = { ...request, ...loaded, history, targets, lock, identity }
-    return await sendAndRespond(ready, ports).finally(releaseMedia)
+    const tasks = listTasksAfterAnswer({ ...dependencies, store: turnStore })
+    const answering =
+      request.isAnsweredLater === true
+        ? storeRequest(ready, ports)
+        : sendAndRespond(ready, tasks, ports)
+    return await answering.finally(releaseMedia)
   } catch (error) {
     // Releases the lock at once, so that the next request of the conversation does not wait for a failed one.
     if (lock !== null) waitUntil(lock.release())
@@ -117,8 +132,40 @@ interface LoadedRequest extends AnswerRequest {
   readonly identity: AnswerIdentity
 }
 
+/** Checks the request and stores its turn. Resolves to an empty response when the turn is stored. */
+async function storeRequest(request: LoadedRequest, ports: GatewayDependencies): Promise<Response> {
+  const { clientRequest, history, lock } = request
+  const [target] = selectCapableTargets(request, ports)
+  rejectOrphanOutputs(history.items, clientRequest)
+  const recorder = createRecorder(
+    prepareRequest(target, { clientRequest, history }, ports),
+    request,
+    ports,
+  )
+  const stored = (await recorder.loadStoredParent?.()) ?? null
+  if (stored === null)
+    throw createStoreUnavailableError(
+      'The response cannot be stored because the database does not answer. Try again in a moment.',
+    )
+  // The unfinished turn keeps its conversation locked.
+  lock?.stopRenewing()
+  return new Response(null)
+}
+
+function selectCapableTargets(
+  { clientRequest, history, targets, options = {} }: LoadedRequest,
+  ports: GatewayDependencies,
+): RoutedTargets {
+  return filterCapableTargets(
+    targets,
+    (target) => prepareRequest(target, { clientRequest, history }, ports),
+    options.unsupportedFeatureRule ?? ports.settings.UNSUPPORTED,
+  )
+}
+
 async function sendAndRespond(
   request: LoadedRequest,
+  tasks: readonly AfterAnswerTask[],
   ports: GatewayDependencies,
 ): Promise<Response> {
   const {
@@ -133,11 +180,7 @@ async function sendAndRespond(
   } = request
   const { waitUntil } = exchange
   const { turnId } = identity
-  const targets = filterCapableTargets(
-    request.targets,
-    (target) => prepareRequest(target, { clientRequest, history }, ports),
-    options.unsupportedFeatureRule ?? ports.settings.UNSUPPORTED,
-  )
+  const targets = selectCapableTargets(request, ports)
   await yieldIfLarge(memory)
   const connection = cancelOnDisconnect(exchange)
   const sending = { targets, caller, ...connection }
@@ -175,7 +218,7 @@ async function sendAndRespond(
         caller,
         exchange,
         // After a local answer there is nothing to store or summarize, because nothing was sent upstream.
-        afterAnswer: localAnswer === null ? listTasks(ports) : [],
+        afterAnswer: localAnswer === null ? tasks : [],
         onSettled: request.onSettled ?? null,
       },
       ports,
@@ -195,7 +238,8 @@ async function sendAndRespond(
   return response
 }
 
-function listTasks(ports: GatewayDependencies): readonly AfterAnswerTask[] {
+/** The time limit of the request does not apply to these tasks, for which no client waits. */
+function listTasksAfterAnswer(ports: GatewayDependencies): readonly AfterAnswerTask[] {
   return [
     (answered) => ports.hooks.storeSentRequests(answered, ports),
     (answered) => updateMemoryLayers(answered, ports),

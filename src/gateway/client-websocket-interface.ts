@@ -23,7 +23,7 @@ export interface WebSocketListener {
 export type AcceptUpgrade = (listen: (socket: ClientWebSocket) => WebSocketListener) => Response
 
 /**
- * Maximum size of a frame, as a multiple of the limit for request bodies. The runtime closes the connection at a
- * larger frame. If only the body limit is exceeded, the gateway sends an error message instead.
+ * By how much a message may exceed the limit for request bodies before the runtime closes the connection. Up to
+ * then, the gateway sends an error message instead.
  */
-export const MAX_FRAME_SIZE_FACTOR = 2
+export const MAX_EXCESS_FRAME_BYTES = 1024 * 1024

@@ -6,6 +6,8 @@ import type { AcceptUpgrade } from './client-websocket-interface.ts'
 import type { RequestMemory } from './request-memory.ts'
 
 export interface HttpExchange {
+  /** When the headers of the request had arrived, as a time of `performance.now()`. */
+  readonly startedAtMs: number
   /**
    * Reads the request body. Rejects with a GatewayError if it is larger than `limitBytes`, or if
    * `claimMemory` throws one.

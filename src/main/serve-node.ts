@@ -18,6 +18,10 @@ import {
   type UpgradeBindings,
   type WebSocketConnections,
 } from '../server/runtime/node-websocket.ts'
+import { answerClientErrors } from '../server/runtime/node-client-errors.ts'
+import { limitConnections } from '../server/runtime/node-connection-limit.ts'
+import { disconnectStalledClient } from '../server/runtime/node-stalled-client.ts'
+import { createUploadWatch, watchRequestBody } from '../server/runtime/node-upload-watch.ts'
 import { trackPendingWork } from '../server/runtime/pending-work.ts'
 import { expireTurnsHourly } from '../gateway/record/expire-unused-turns.ts'
 import { waitWithTimeout, TIMED_OUT } from '../core/async/wait-with-timeout.ts'
@@ -61,14 +65,32 @@ export async function serveNode(
   const listener = getRequestListener(app.fetch, {
     errorHandler: (error) => renderError(convertListenerError(error, log)),
   })
+  const uploads = createUploadWatch({
+    maxSilenceMs: settings.BODY_TIMEOUT_SECONDS * 1000,
+    minBytesPerSecond: settings.BODY_MIN_KB_PER_SECOND * 1024,
+  })
   const server = createServer(
-    { keepAliveTimeout: KEEP_ALIVE_MS, shouldUpgradeCallback: isWebSocketUpgrade },
-    (incoming, outgoing) => void listener(incoming, outgoing),
+    {
+      keepAliveTimeout: settings.KEEP_ALIVE_SECONDS * 1000,
+      headersTimeout: settings.HEADER_TIMEOUT_SECONDS * 1000,
+      // Off, because it would also end long uploads that make progress. `uploads` ends slow ones.
+      requestTimeout: 0,
+      connectionsCheckingInterval: CONNECTION_CHECK_MS,
+      shouldUpgradeCallback: isWebSocketUpgrade,
+    },
+    (incoming, outgoing) => {
+      watchRequestBody(incoming, uploads)
+      disconnectStalledClient(outgoing, MAX_STALL_MS)
+      void listener(incoming, outgoing)
+    },
   )
+  limitConnections(server, settings.MAX_CONNECTIONS, log)
+  answerClientErrors(server)
   const upgrades = acceptUpgrades(server, {
     handle: (request, bindings) => app.fetch(request, bindings),
     maxMessageBytes: settings.MAX_BODY_MB * 1024 * 1024,
     pingMs: settings.HEARTBEAT_SECONDS * 1000,
+    uploads,
     log,
   })
   await listen(server, settings).catch(async (error: unknown) => {
@@ -100,12 +122,11 @@ export async function serveNode(
   }
 }
 
-/**
- * Time after which an idle connection is closed. Proxies, load balancers and clients close theirs
- * after at most 60 s. The gateway must wait longer than they do, because a request that arrives
- * while the gateway closes the connection gets no answer.
- */
-const KEEP_ALIVE_MS = 75_000
+/** Time after which a client is disconnected that does not read the end of its answer. */
+const MAX_STALL_MS = 60_000
+
+/** Time between two checks for connections whose headers take too long. */
+const CONNECTION_CHECK_MS = 500
 
 /** Converts an error of a request that did not reach the app, e.g. because its path has a backslash. */
 function convertListenerError(error: unknown, log: Log): GatewayError {

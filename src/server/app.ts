@@ -9,6 +9,7 @@ import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
 import type { GatewayDependencies, Ports } from '../gateway/dependencies-interface.ts'
 import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
 import { countLoadedMemory } from '../gateway/count-loaded-memory.ts'
+import { limitRequestTime } from '../gateway/send/limit-request-time.ts'
 import {
   createRequestAuthenticator,
   type AuthenticatedRequest,
@@ -29,7 +30,7 @@ import { normalizePath } from './normalize-path.ts'
 import { renderError } from './render-error.ts'
 import { createBackgroundRunRoutes } from './stored-object-routes/background-runs.ts'
 import { STORED_OBJECT_ROUTES } from './stored-object-routes/route-list.ts'
-import { openWebSocket } from './websocket/open-websocket.ts'
+import { createWebSocketRoute } from './websocket/open-websocket.ts'
 
 export type HttpExchangeFactory = (context: Context) => HttpExchange
 
@@ -86,9 +87,12 @@ export function createApp(
     route(method, path, render, options)
   }
 
-  // `createAnswer` counts the memory of its request itself, because a background run outlives the request.
-  const portsOf = ({ memory }: AuthenticatedRequest): GatewayDependencies =>
-    countLoadedMemory(ports, memory)
+  // `createAnswer` counts the memory and limits the time of its request itself, because a background run
+  // outlives the request.
+  const portsOf = ({ exchange, memory }: AuthenticatedRequest): GatewayDependencies => ({
+    ...countLoadedMemory(ports, memory),
+    transport: limitRequestTime(exchange, ports),
+  })
 
   app.use(createCorsMiddleware(ports))
   app.get('/healthz', () => Response.json({ status: 'ok' }))
@@ -96,7 +100,7 @@ export function createApp(
   // Routes whose answer a model generates.
   route('POST', '/chat/completions', (request) => createAnswer(chatDialect, request, runs, ports))
   route('POST', '/responses', (request) => createAnswer(responsesDialect, request, runs, ports))
-  route('GET', '/responses', (request) => openWebSocket(request, ports))
+  route('GET', '/responses', createWebSocketRoute(ports))
 
   // Routes for stored data. The routes of background runs come first: they return null for a
   // finished response, so that the routes after them serve it.
@@ -139,7 +143,7 @@ export function createApp(
   app.all('*', (context) => {
     rejectUnknownPath(context.req.raw)
     return handleAndRelease(authenticate(context, forwarding), (request) =>
-      forwardRequest(request, ports),
+      forwardRequest(request, portsOf(request)),
     )
   })
   app.onError((error) => renderError(convertUnexpectedError(error, ports.log)))

@@ -41,6 +41,10 @@ export function createWholeNumberOrOffReader(min: number, max: number) {
   }
 }
 
+export function nullIfOff(value: number | 'off'): number | null {
+  return value === 'off' ? null : value
+}
+
 /**
  * Parses a whole number from a number or a text such as `-1` or ` 42 `. Returns null for any other value,
  * and for a number outside of the range.

@@ -9,6 +9,7 @@ import {
   type NamedApiKey,
   type StorageKeySetting,
 } from './key-alias-and-policy-readers.ts'
+import { LIMIT_SETTINGS } from './limit-settings.ts'
 import { MEDIA_SETTINGS } from './media-settings.ts'
 import { readUpstreams } from './read-upstreams.ts'
 import {
@@ -19,6 +20,7 @@ import {
   defineWholeNumber,
   createWholeNumberReader,
   createWholeNumberOrOffReader,
+  nullIfOff,
   type Environment,
 } from './scalar-readers.ts'
 import { readHeaderValue, readDatabaseUrl, readUrl } from './url-and-header-readers.ts'
@@ -196,6 +198,7 @@ export const SETTINGS_TABLE = {
     description:
       'Memory that all large requests in progress may take together, estimated from their bodies and their loaded histories; one API key may take half of it. Requests beyond that get an error with `retry-after`: 503, or 429 for one key.',
   },
+  ...LIMIT_SETTINGS,
   UPSTREAM_HEADERS_TIMEOUT_SECONDS: defineWholeNumber(
     300,
     [1, 86_400],
@@ -240,8 +243,4 @@ function defineApiKey(description: string): Setting<string | null> {
 
 function defineUrl(description: string): Setting<string | null> {
   return { default: null, shownDefault: '–', read: readUrl, description }
-}
-
-function nullIfOff(days: number | 'off'): number | null {
-  return days === 'off' ? null : days
 }

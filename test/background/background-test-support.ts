@@ -1,8 +1,8 @@
 /** Dependencies with a real database and nothing else, and a client that can be slow and can disconnect. */
-import { randomBytes } from 'node:crypto'
 import { EXPLAIN_HOOKS } from '../../src/explain/explain-hooks.ts'
 import type { ClientStream } from '../../src/gateway/http-exchange-interface.ts'
 import { createReplicaAndUnclosedTurns } from '../../src/gateway/replica-and-unclosed-turns.ts'
+import { createTurnIdGenerator } from '../../src/main/create-dependencies.ts'
 import { readSettings } from '../../src/settings/read-settings.ts'
 import { openNodeSqlite } from '../../src/store/database/node-sqlite-engine.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
@@ -62,11 +62,7 @@ export async function openMemory(): Promise<Engine> {
   return engine
 }
 
-const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-
-export function newTurnId(): string {
-  return [...randomBytes(20)].map((byte) => LETTERS[byte % 32]).join('')
-}
+export const newTurnId = createTurnIdGenerator()
 
 /** A run of the replica `R1` with an empty log. */
 export async function openRun(

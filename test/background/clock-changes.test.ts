@@ -50,8 +50,8 @@ async function withClocks(
           }),
         clock,
       ),
-    async () => engine,
     { RUN_LEASE_SECONDS: String(LEASE_MS / 1000) },
+    async () => engine,
   )
 }
 

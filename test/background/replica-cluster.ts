@@ -22,8 +22,8 @@ export const ANN: Caller = { tenant: 'local', user: 'ann' }
 /** Every test has its own database; otherwise its replicas would recover runs of other tests. */
 export async function withReplicas(
   play: (cluster: ReplicaCluster) => Promise<void>,
-  openEngine?: OpenEngine,
   environment: Record<string, string> = {},
+  openEngine?: OpenEngine,
 ): Promise<void> {
   const world = await testWorld(environment, openEngine)
   const cluster = createCluster(world)
@@ -103,8 +103,14 @@ function createCluster(memory: TestWorld) {
       return replica
     },
     /** Starts a background response and resolves to its id. */
-    async startRun({ runs }: TestReplica, input: string, more = {}): Promise<string> {
-      const response = await runs.answer(createAnswerRequest({ background: true, input, ...more }))
+    async startRun(
+      { runs }: TestReplica,
+      input: string,
+      more = {},
+      owner: Caller = ANN,
+    ): Promise<string> {
+      const request = createAnswerRequest({ background: true, input, ...more })
+      const response = await runs.answer({ ...request, caller: owner })
       if (response === null) throw new Error('It is not of the background.')
       return ((await response.json()) as { id: string }).id
     },
@@ -115,8 +121,8 @@ function createCluster(memory: TestWorld) {
       const response = await runs.follow({ responseId: id, startingAfter: null, caller, exchange })
       return response.text()
     },
-    async turn(id: string) {
-      return (await shared.store.loadChain(ANN, id.slice('resp_'.length)))?.at(-1)
+    async turn(id: string, owner: Caller = ANN) {
+      return (await shared.store.loadChain(owner, id.slice('resp_'.length)))?.at(-1)
     },
     async events(id: string) {
       const page = await shared.runs.readLog(ANN, id.slice('resp_'.length), 0)

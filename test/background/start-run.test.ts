@@ -29,6 +29,7 @@ test('a run lasts until its after-answer tasks are done, because the host may st
       createdAtMs: 0,
       isStored: false,
       firstEvent: 0,
+      openingEvents: null,
       storeTurn: (turn) => world.runs.openRun(turn, null),
     },
     slot,

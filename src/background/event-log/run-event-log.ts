@@ -26,6 +26,11 @@ export interface RunLog {
   readonly listen: (listener: RunLogListener) => RunLogSubscription
 }
 
+export interface RunLogStart {
+  readonly firstEvent: number
+  readonly openingEvents: EventGroup | null
+}
+
 /** `lost`: another replica may continue the run, so the state of the run must be read from the store. */
 export type RunLogEnd = 'ended' | 'lost'
 
@@ -41,14 +46,19 @@ export interface RunLogSubscription {
   readonly stop: () => void
 }
 
-/** Creates the log of a run. `firstEvent`: number of the next event, e.g. 3 after three opening events. */
+/**
+ * Creates the log of a run. `firstEvent`: number of the next event, e.g. 3 after three opening events.
+ * `openingEvents`: events that the log begins with; null if they are stored already.
+ */
 export function createRunLog(
   ownedRun: OwnedRun,
-  firstEvent: number,
+  { firstEvent, openingEvents }: RunLogStart,
   retryTimeoutMs: number,
   ports: Ports<'log' | 'runs'>,
 ): RunLog {
-  const numbering = createEventNumbering(firstEvent)
+  const numbering = createEventNumbering(
+    openingEvents === null ? firstEvent : openingEvents.last + 1,
+  )
   const onDisconnect = createCallbackList()
   const onDrain = createCallbackList()
   const listeners = createListeners(firstEvent)
@@ -74,6 +84,7 @@ export function createRunLog(
     const numbered = numbering.push(text)
     return numbered === '' || writer.addEvents(numbered, numbering.nextNumber())
   }
+  if (openingEvents !== null) writer.addEvents(openingEvents.text, openingEvents.last + 1)
   return {
     ownedRun,
     whenOver: listeners.over,

@@ -44,7 +44,7 @@ export function createResponseNotFoundError(id: string): GatewayError {
   return createNotFoundError(`Response with id '${id.slice(0, 80)}' not found.`)
 }
 
-interface StreamOptions extends Omit<LogFollower, 'recover'> {
+interface StreamOptions extends Omit<LogFollower, 'recover' | 'whenStarted'> {
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -56,8 +56,10 @@ export function streamRunLog(
 ): Response {
   const headers = { ...SSE_HEADERS, 'x-request-id': `req_${follower.turnId}`, ...moreHeaders }
   const recover = createRunRecovery(exchange, activeRuns, ports)
+  const { turnId, caller } = follower
+  const whenStarted = activeRuns.queue?.whenStarted({ turnId, ...caller }) ?? null
   return exchange.startStream(200, headers, (client) => {
-    void writeLogToClient({ ...follower, recover }, client, ports)
+    void writeLogToClient({ ...follower, whenStarted, recover }, client, ports)
   })
 }
 

@@ -23,14 +23,20 @@ export interface LogFollower {
   readonly turnId: string
   /** Number of the first event that the client is sent. */
   readonly firstEvent: number
-  /** The log of the run; null if the run is not in this process. */
+  /** The log of the run; null if the run is not in progress in this process. */
   readonly liveLog: RunLog | null
+  /** If the run is queued in this process: resolves to its log, or to null if it was not started. */
+  readonly whenStarted: Promise<RunLog | null> | null
   /** Recovers the run if its replica has died. */
   readonly recover: (run: RunLogPage) => Promise<void>
 }
 
-/** Intervals at which the database is polled for a run of another replica, and while it is unreachable. */
+/**
+ * Intervals at which the database is polled for a run of another replica, for a queued run of this process
+ * (another replica may cancel it), and while it is unreachable.
+ */
 const POLL_MS = 200
+const QUEUED_POLL_MS = 5_000
 const UNREACHABLE_POLL_MS = 1_000
 
 /** Writes the log. Resolves when the client has received the last event or has disconnected. */
@@ -39,16 +45,23 @@ export async function writeLogToClient(
   client: ClientStream,
   ports: Ports<'log' | 'runs' | 'settings'>,
 ): Promise<void> {
-  const { firstEvent, liveLog } = follower
+  const { firstEvent, liveLog, whenStarted } = follower
   const writer = createEventWriter(client, firstEvent, ports.settings.HEARTBEAT_SECONDS * 1000)
-  const buffer = liveLog === null ? null : bufferLiveEvents(liveLog, writer.wake)
+  let buffer = liveLog === null ? null : bufferLiveEvents(liveLog, writer.wake)
+  let isQueued = whenStarted !== null
   let isOver = false
+  void whenStarted?.then((log) => {
+    if (log !== null && !isOver) buffer = bufferLiveEvents(log, writer.wake)
+    isQueued = false
+    writer.wake()
+  })
   while (!isOver && !writer.isDisconnected()) {
     isOver = hasNextEvent(buffer, writer)
       ? await writeBufferedEvents(buffer, writer)
-      : await writeStoredEvents(follower, writer, ports)
+      : await writeStoredEvents(follower, writer, () => isQueued, ports)
     await writer.waitForRoom()
   }
+  isOver = true
   buffer?.close()
   writer.end()
 }
@@ -77,6 +90,7 @@ async function writeBufferedEvents(buffer: LiveEventBuffer, writer: EventWriter)
 async function writeStoredEvents(
   { caller, turnId, recover }: LogFollower,
   writer: EventWriter,
+  isQueued: () => boolean,
   { runs, log }: Ports<'log' | 'runs'>,
 ): Promise<boolean> {
   try {
@@ -86,7 +100,7 @@ async function writeStoredEvents(
     if (page.groups.length === MAX_PAGE_GROUPS) return false
     if (!isTurnUnfinished(page.state)) return true
     if (page.isOrphaned) await recover(page)
-    if (page.groups.length === 0) await writer.waitForChange(POLL_MS)
+    if (page.groups.length === 0) await writer.waitForChange(isQueued() ? QUEUED_POLL_MS : POLL_MS)
   } catch (error) {
     log('warn', 'log-not-read', { turn: turnId, why: errorMessage(error) })
     // Trying again does not help if events cannot be decrypted.

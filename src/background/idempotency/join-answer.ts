@@ -69,7 +69,9 @@ async function writeWhenFound(
     const { turnId } = answer
     const recover = createRunRecovery(exchange, activeRuns, ports)
     const liveLog = activeRuns.findLog(turnId)
-    await writeLogToClient({ turnId, caller, firstEvent: 0, liveLog, recover }, client, ports)
+    const whenStarted = activeRuns.queue?.whenStarted({ turnId, ...caller }) ?? null
+    const follower = { turnId, caller, firstEvent: 0, liveLog, whenStarted, recover }
+    await writeLogToClient(follower, client, ports)
   } catch (error) {
     heartbeat.stop()
     const { failure } = convertUnexpectedError(error, ports.log)

@@ -11,6 +11,7 @@ import { createNodeChunkWriter } from './node-chunk-writer.ts'
 import type { ClientStream, HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import type { RequestMemory } from '../../gateway/request-memory.ts'
 import { isLoopbackAddress } from './is-loopback-address.ts'
+import { BODY_TOO_SLOW } from './node-upload-watch.ts'
 import { claimBodyMemory } from './claim-body-memory.ts'
 import type { PendingWork } from './pending-work.ts'
 
@@ -28,6 +29,7 @@ export function createNodeHttpExchange(
     })
   }
   return {
+    startedAtMs: performance.now(),
     readBody: (limitBytes, claimMemory) => readIncoming(incoming, limitBytes, claimMemory),
     onDisconnect,
     startStream(status, headers, run) {
@@ -92,14 +94,25 @@ function readIncoming(
     }
     incoming.on('data', collect)
     const fail = (): void => reject(createAbortedRequestError())
+    const failSlow = (): void => reject(createBodyTooSlowError())
+    incoming.once(BODY_TOO_SLOW, failSlow)
     incoming.once('end', () => {
       // Listeners that stay would keep the chunks in memory until the answer ends.
       incoming.off('data', collect)
       incoming.off('error', fail)
+      incoming.off(BODY_TOO_SLOW, failSlow)
       resolve(concatBytes(chunks))
     })
     incoming.once('error', fail)
   })
+}
+
+function createBodyTooSlowError(): GatewayError {
+  return new GatewayError(
+    'request_timeout',
+    'The body of the request arrived too slowly, or stopped. Send it again over a faster connection, or change BODY_TIMEOUT_SECONDS and BODY_MIN_KB_PER_SECOND.',
+    { headers: { connection: 'close' } },
+  )
 }
 
 function createAbortedRequestError(): GatewayError {

@@ -4,6 +4,7 @@
  * connection.
  */
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
@@ -12,9 +13,10 @@ import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import { normalizePath } from '../normalize-path.ts'
 import { renderError } from '../render-error.ts'
 import { isLocalRequest } from './node-http-exchange.ts'
+import type { UploadWatch } from './node-upload-watch.ts'
 import type { PendingWork } from './pending-work.ts'
 import {
-  MAX_FRAME_SIZE_FACTOR,
+  MAX_EXCESS_FRAME_BYTES,
   type ClientWebSocket,
   type WebSocketListener,
   type AcceptUpgrade,
@@ -37,6 +39,8 @@ export interface UpgradeOptions {
   readonly maxMessageBytes: number
   /** Time between two pings. A client that misses two pings in a row is disconnected. */
   readonly pingMs: number
+  /** Ends messages that arrive too slowly. */
+  readonly uploads: UploadWatch
   readonly log: Log
 }
 
@@ -55,23 +59,28 @@ const WEBSOCKET_PATHS: ReadonlySet<string> = new Set(['/responses', '/v1/respons
 
 export function acceptUpgrades(
   server: Server,
-  { handle, maxMessageBytes, pingMs, log }: UpgradeOptions,
+  { handle, maxMessageBytes, pingMs, uploads, log }: UpgradeOptions,
 ): WebSocketConnections {
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: maxMessageBytes * MAX_FRAME_SIZE_FACTOR,
+    maxPayload: maxMessageBytes + MAX_EXCESS_FRAME_BYTES,
     perMessageDeflate: false,
   })
-  const listeners = new Map<WebSocket, WebSocketListener>()
-  const pingTimer = startPinging(sockets, pingMs)
+  const connections = new Map<WebSocket, Connection>()
+  const pingTimer = startPinging(connections, pingMs)
 
-  server.on('upgrade', (incoming, duplex, head) => {
+  server.on('upgrade', (incoming, stream, head) => {
+    const duplex = stream as Socket
     duplex.on('error', () => duplex.destroy())
     const upgrade: AcceptUpgrade = (listen) => {
       sockets.handleUpgrade(incoming, duplex, head, (socket) => {
         const listener = attachListener(socket, duplex, listen)
-        listeners.set(socket, listener)
-        socket.once('close', () => listeners.delete(socket))
+        const stopWatching = watchMessages(socket, duplex, uploads)
+        connections.set(socket, { listener, duplex, bytesRead: duplex.bytesRead, missedPings: -1 })
+        socket.once('close', () => {
+          stopWatching()
+          connections.delete(socket)
+        })
       })
       return ACCEPTED
     }
@@ -86,7 +95,7 @@ export function acceptUpgrades(
   })
   return {
     closeAfterAnswers() {
-      for (const listener of listeners.values()) listener.onShutdown()
+      for (const { listener } of connections.values()) listener.onShutdown()
     },
     terminate() {
       clearInterval(pingTimer)
@@ -106,6 +115,7 @@ export function createUpgradeHttpExchange(
   { waitUntil, runLater }: Omit<PendingWork, 'whenIdle'>,
 ): HttpExchange {
   return {
+    startedAtMs: performance.now(),
     readBody: () => Promise.resolve(new Uint8Array(0)),
     onDisconnect: () => undefined,
     startStream: () => new Response(null, { status: 500 }),
@@ -138,18 +148,54 @@ function attachListener(
   return listener
 }
 
-function startPinging(sockets: WebSocketServer, everyMs: number): ReturnType<typeof setInterval> {
-  const missedPings = new WeakMap<WebSocket, number>()
+/**
+ * Watches the message that is arriving, i.e. the bytes since the end of the latest message without pings
+ * and pongs.
+ */
+function watchMessages(socket: WebSocket, duplex: Socket, uploads: UploadWatch): () => void {
+  let before = duplex.bytesRead
+  const skipControlFrame = (data: Buffer): void =>
+    void (before += CONTROL_FRAME_BYTES + data.length)
+  socket.on('ping', skipControlFrame)
+  socket.on('pong', skipControlFrame)
+  socket.on('message', () => (before = duplex.bytesRead))
+  return uploads.watch({
+    countBytes: () => (duplex.bytesRead > before ? duplex.bytesRead - before : null),
+    onTooSlow: () => socket.close(1008, 'The message arrived too slowly.'),
+  })
+}
+
+/** Size of a client's ping or pong without its data: 2 bytes of header and 4 of mask. */
+const CONTROL_FRAME_BYTES = 6
+
+interface Connection {
+  readonly listener: WebSocketListener
+  readonly duplex: Socket
+  bytesRead: number
+  /** -1 before the first ping. */
+  missedPings: number
+}
+
+/**
+ * Pings all clients. Any bytes count as an answer, because a client that sends a long message cannot send
+ * a pong before its end.
+ */
+function startPinging(
+  connections: ReadonlyMap<WebSocket, Connection>,
+  everyMs: number,
+): ReturnType<typeof setInterval> {
   return setInterval(() => {
-    for (const socket of sockets.clients) {
-      const missed = missedPings.get(socket)
-      if (missed === undefined) socket.on('pong', () => missedPings.set(socket, 0))
-      if ((missed ?? 0) >= 2) socket.terminate()
-      missedPings.set(socket, (missed ?? 0) + 1)
-      socket.ping()
+    for (const [socket, connection] of connections) {
+      const { bytesRead } = connection.duplex
+      connection.missedPings = bytesRead === connection.bytesRead ? connection.missedPings + 1 : 0
+      connection.bytesRead = bytesRead
+      if (connection.missedPings >= MAX_MISSED_PINGS) socket.terminate()
+      else socket.ping()
     }
   }, everyMs).unref()
 }
+
+const MAX_MISSED_PINGS = 2
 
 function convertRequest(incoming: IncomingMessage): Request {
   const pairs = Object.entries(incoming.headers).flatMap(([name, value]): [string, string][] =>

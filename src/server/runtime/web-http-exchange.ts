@@ -11,6 +11,7 @@ export function createWebHttpExchange(
   waitUntil: (work: Promise<unknown>) => void,
 ): HttpExchange {
   return {
+    startedAtMs: performance.now(),
     readBody: (limitBytes, claimMemory) => readBody(request, limitBytes, claimMemory),
     onDisconnect: (callback) => onAbort(request.signal, callback),
     startStream(status, headers, run) {

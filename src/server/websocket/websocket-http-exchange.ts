@@ -54,6 +54,7 @@ export function createWebSocketHttpExchange(
     },
     exchange: {
       ...connection,
+      startedAtMs: performance.now(),
       readBody: () => Promise.resolve(new Uint8Array(0)),
       onDisconnect,
       startStream(_status, _headers, run) {

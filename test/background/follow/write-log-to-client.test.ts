@@ -38,6 +38,7 @@ const following = (turn: NewTurn, from = 0, live: RunLog | null = null): LogFoll
   turnId: turn.id,
   firstEvent: from,
   liveLog: live,
+  whenStarted: null,
   recover: () => Promise.reject(new Error('nobody is lost')),
 })
 
@@ -95,7 +96,7 @@ describe('the stored log of a finished run', () => {
 describe('the log of a run in this process', () => {
   async function live(first = 0) {
     const turn = await logged(first, 5, false)
-    const log = createRunLog(holdOf(turn), first, 1_000, world)
+    const log = createRunLog(holdOf(turn), { firstEvent: first, openingEvents: null }, 1_000, world)
     const end = async (): Promise<void> => {
       await log.turnStore.closeTurn(createEnding(turn))
       log.client.end('')
@@ -229,7 +230,7 @@ test('a client that follows a run without new events gets heartbeats until the r
     settings: { ...world.settings, HEARTBEAT_SECONDS: 1 },
   }
   const turn = await logged(1, 1, false)
-  const log = createRunLog(holdOf(turn), 1, 1_000, world)
+  const log = createRunLog(holdOf(turn), { firstEvent: 1, openingEvents: null }, 1_000, world)
   const { client, seen, leave } = testClient()
   const over = writeLogToClient(following(turn, 1, log), client, quick)
   await vi.advanceTimersByTimeAsync(2_500)

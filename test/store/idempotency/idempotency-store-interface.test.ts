@@ -55,13 +55,13 @@ describe.each(ENGINES)('idempotency keys on %s', (_, open) => {
 
   test('a claim names its replica until the key is used up or the lease of the replica is over', async () => {
     const claim = newClaim({ replicaId: 'R2' })
-    await stores.runs.renewReplica('R2', NOW, 30_000)
+    await stores.runs.renewReplica('R2', 30_000, NOW)
     await stores.idempotency.claimKey(claim)
     const { idempotency } = stores
     expect(await idempotency.findClaim(claim.keyId)).toMatchObject({ replicaId: 'R2' })
     await stores.runs.retireReplica('R2')
     expect(await idempotency.findClaim(claim.keyId)).toMatchObject({ replicaId: null })
-    await stores.runs.renewReplica('R2', NOW, 30_000)
+    await stores.runs.renewReplica('R2', 30_000, NOW)
     await idempotency.useUpKey(claim.keyId, newId())
     expect(await idempotency.findClaim(claim.keyId)).toMatchObject({ replicaId: 'R2' })
     await idempotency.useUpKey(claim.keyId, claim.turnId)

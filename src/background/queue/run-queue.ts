@@ -1,0 +1,165 @@
+/**
+ * The queue of background runs that this process owns and has not started, because too many others are in
+ * progress. It holds only their ids: their requests are in the database. When a place gets free, the key
+ * with the fewest runs in progress starts its oldest run, so that the queue of one key delays no other.
+ */
+import type { Caller } from '../../core/client/caller.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { RunLog } from '../event-log/run-event-log.ts'
+import { createRunPlaces, type RunLimits, type RunPlaces } from './run-places.ts'
+
+export interface QueuedRun extends Caller {
+  readonly turnId: string
+}
+
+export interface RunQueue {
+  /**
+   * Takes a place for a new run and returns the function that frees it. Returns null if the run has to be
+   * queued. Throws a GatewayError if the queue of the key is full.
+   */
+  readonly takePlace: (tenant: string) => (() => void) | null
+  /** Adds a run, which may be stored later. The run is dropped if `whenStored` rejects. */
+  readonly add: (run: QueuedRun, whenStored: Promise<unknown>) => void
+  /** Removes a run that was cancelled, or that could not be stored. */
+  readonly remove: (run: QueuedRun) => void
+  /**
+   * Resolves when the run leaves the queue: to its log, or to null if it was not started. Returns null if
+   * the run is not in the queue.
+   */
+  readonly whenStarted: (run: QueuedRun) => Promise<RunLog | null> | null
+  /** Starts no further runs. Other replicas start them when the lease of this one has ended. */
+  readonly close: () => void
+}
+
+interface QueueLimits extends RunLimits {
+  readonly maxQueuedPerKey: number
+}
+
+export interface StartedQueuedRun {
+  readonly log: RunLog
+  /** Resolves when the run has ended; never rejects. */
+  readonly whenOver: Promise<void>
+}
+
+interface WaitingRun {
+  readonly run: QueuedRun
+  readonly whenStored: Promise<unknown>
+  readonly started: PromiseWithResolvers<RunLog | null>
+}
+
+interface KeyQueue {
+  /** By turn id. */
+  readonly waiting: Map<string, WaitingRun>
+  /** Number of the latest start of a run of this key, counted over all keys. */
+  lastStart: number
+}
+
+/** `start` resolves to null, and never rejects, if the run cannot be started any more. */
+export function createRunQueue(
+  limits: QueueLimits,
+  start: (run: QueuedRun) => Promise<StartedQueuedRun | null>,
+): RunQueue {
+  const places = createRunPlaces(limits)
+  const keys = new Map<string, KeyQueue>()
+  let starts = 0
+  let isClosed = false
+
+  const takePlace = (tenant: string): (() => void) | null => {
+    const free = places.take(tenant)
+    if (free === null) return null
+    return () => {
+      free()
+      forgetIfIdle(tenant)
+      startWaitingRuns()
+    }
+  }
+  const startWaitingRuns = (): void => {
+    if (isClosed) return
+    for (;;) {
+      const key = chooseKey(keys, places)
+      const next = key === null ? null : findOldest(key)
+      const free = next === null ? null : takePlace(next.run.tenant)
+      if (key === null || next === null || free === null) return
+      key.lastStart = ++starts
+      remove(next.run)
+      void startRun(next, free)
+    }
+  }
+  const startRun = async (
+    { run, whenStored, started }: WaitingRun,
+    free: () => void,
+  ): Promise<void> => {
+    const startedRun = await whenStored.then(
+      () => start(run),
+      () => null,
+    )
+    started.resolve(startedRun?.log ?? null)
+    await startedRun?.whenOver
+    free()
+  }
+  const remove = ({ tenant, turnId }: QueuedRun): void => {
+    keys.get(tenant)?.waiting.delete(turnId)
+    forgetIfIdle(tenant)
+  }
+  const forgetIfIdle = (tenant: string): void => {
+    if (keys.get(tenant)?.waiting.size === 0 && places.countTaken(tenant) === 0) keys.delete(tenant)
+  }
+  return {
+    takePlace(tenant) {
+      const queued = keys.get(tenant)?.waiting.size ?? 0
+      const free = queued === 0 ? takePlace(tenant) : null
+      if (free === null && queued >= limits.maxQueuedPerKey)
+        throw createQueueFullError(limits.maxQueuedPerKey)
+      return free
+    },
+    add(run, whenStored) {
+      // A new key comes before the key of the latest start, and after all others.
+      const key = keys.get(run.tenant) ?? { waiting: new Map(), lastStart: starts - 0.5 }
+      if (key.waiting.has(run.turnId)) return
+      keys.set(run.tenant, key)
+      key.waiting.set(run.turnId, { run, whenStored, started: Promise.withResolvers() })
+      startWaitingRuns()
+    },
+    remove(run) {
+      keys.get(run.tenant)?.waiting.get(run.turnId)?.started.resolve(null)
+      remove(run)
+    },
+    whenStarted: ({ tenant, turnId }) =>
+      keys.get(tenant)?.waiting.get(turnId)?.started.promise ?? null,
+    close: () => void (isClosed = true),
+  }
+}
+
+/** Returns the key with the fewest runs in progress; among equals, the one that has waited longest. */
+function chooseKey(keys: ReadonlyMap<string, KeyQueue>, places: RunPlaces): KeyQueue | null {
+  let chosen: KeyQueue | null = null
+  let fewest = Infinity
+  for (const [tenant, key] of keys) {
+    if (key.waiting.size === 0 || !places.hasFree(tenant)) continue
+    const taken = places.countTaken(tenant)
+    if (
+      taken > fewest ||
+      (taken === fewest && chosen !== null && key.lastStart >= chosen.lastStart)
+    )
+      continue
+    chosen = key
+    fewest = taken
+  }
+  return chosen
+}
+
+/** Turn ids begin with their time. Runs of a dead replica are added in any order. */
+function findOldest({ waiting }: KeyQueue): WaitingRun | null {
+  let oldest: WaitingRun | null = null
+  for (const entry of waiting.values())
+    if (oldest === null || entry.run.turnId < oldest.run.turnId) oldest = entry
+  return oldest
+}
+
+function createQueueFullError(limit: number): GatewayError {
+  return new GatewayError(
+    'rate_limit_exceeded',
+    `${limit} background responses of this API key are queued, which is the maximum. Wait until some are complete, or raise BACKGROUND_QUEUE_PER_KEY.`,
+    { headers: { 'retry-after': '10' } },
+  )
+}
