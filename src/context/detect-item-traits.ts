@@ -7,7 +7,7 @@ import { isCompaction, isCompactionTrigger } from '../core/items/compaction-item
 import { readClientGivenAuthor, readHistoryReset } from '../core/items/gateway-fields.ts'
 import type { Item, Part } from '../core/item.ts'
 import { mayContainMarker } from '../core/markers/format-and-extract-markers.ts'
-import { mayContainNotice } from '../core/text/gateway-notice.ts'
+import { mayHaveBracket } from '../core/text/notice-words.ts'
 import { mayContainDetailsBlock } from '../core/text/remove-details-blocks.ts'
 
 /**
@@ -56,11 +56,16 @@ function scanItem(item: Item): number {
       return traits | ITEM_TRAITS.modelItem | scanText(item.arguments, false)
     case 'custom_tool_call':
       return traits | ITEM_TRAITS.modelItem | scanText(item.input, false)
-    case 'reasoning':
-      return traits | ITEM_TRAITS.modelItem | ITEM_TRAITS.reasoning
+    case 'reasoning': {
+      const texts = [...item.summary, ...(item.content ?? [])]
+      const mayImitate = texts.some(({ text }) => mayHaveBracket(text))
+      traits |= ITEM_TRAITS.modelItem | ITEM_TRAITS.reasoning
+      return traits | (mayImitate ? ITEM_TRAITS.noticeText : 0)
+    }
     case 'opaque': {
       const isCompacting = isCompaction(item) || isCompactionTrigger(item)
-      return traits | ITEM_TRAITS.modelItem | (isCompacting ? ITEM_TRAITS.compaction : 0)
+      traits |= ITEM_TRAITS.modelItem | ITEM_TRAITS.noticeText
+      return traits | (isCompacting ? ITEM_TRAITS.compaction : 0)
     }
   }
 }
@@ -78,16 +83,18 @@ function scanPart(part: Part, isAssistant: boolean): number {
     case 'refusal':
       return scanText(part.refusal, isAssistant)
     case 'input_image':
-    case 'input_file':
     case 'input_audio':
-    case 'opaque':
       return ITEM_TRAITS.media
+    case 'input_file':
+    case 'opaque':
+      return ITEM_TRAITS.media | ITEM_TRAITS.noticeText
   }
 }
 
 function scanText(text: string, isAssistant: boolean): number {
   const marker = mayContainMarker(text) ? ITEM_TRAITS.markerText : 0
-  if (!isAssistant) return marker | (mayContainNotice(text) ? ITEM_TRAITS.noticeText : 0)
+  const traits = marker | (mayHaveBracket(text) ? ITEM_TRAITS.noticeText : 0)
+  if (!isAssistant) return traits
   const details = mayContainDetailsBlock(text) ? ITEM_TRAITS.detailsBlock : 0
-  return marker | details | (text.includes('![') ? ITEM_TRAITS.markdownImage : 0)
+  return traits | details | (text.includes('![') ? ITEM_TRAITS.markdownImage : 0)
 }

@@ -18,6 +18,7 @@ import { listAccounts } from '../upstream/accounts-and-model-routing.ts'
 import { wrapWithDemoTransport } from '../upstream/transport/demo-transport.ts'
 import type { Transport } from '../upstream/transport/transport-interface.ts'
 import { createRowEncryption } from './create-row-encryption.ts'
+import { removeKeysFromLog } from './remove-keys-from-log.ts'
 import { createSecureRandom } from './secure-random-numbers.ts'
 
 export const BYTES_PER_MEGABYTE = 1024 * 1024
@@ -41,7 +42,8 @@ export function createDependencies(
   runtime: RuntimeDependencies,
 ): GatewayDependencies {
   const { engine, trustsOldFormats, transport, fetchMedia } = runtime
-  const { replicaId, newTurnId, requestMemoryMb, log } = runtime
+  const { replicaId, newTurnId, requestMemoryMb } = runtime
+  const log = removeKeysFromLog(runtime.log, settings)
   return {
     ...createStores(engine, createRowEncryption(settings.STORAGE_KEYS, trustsOldFormats, log), {
       storesUpstreamRequests: settings.EXPLAIN_KEEP === 'on',

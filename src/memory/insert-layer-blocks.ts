@@ -13,6 +13,7 @@
  * message and everything up to the next one) are counted in the complete conversation, even if the
  * prompt contains only a part of it.
  */
+import { escapeFakeNotices } from '../core/text/gateway-notice.ts'
 import { INSERTED_INSTRUCTION_FIELDS } from '../core/items/leading-instructions.ts'
 import type { Item, Message } from '../core/item.ts'
 import { readGatewayFields } from '../core/items/gateway-fields.ts'
@@ -90,7 +91,7 @@ export function readItemLayer(item: Item): string | null {
 
 /**
  * Renders a block as a developer message in a tag, e.g. `<facts>…</facts>`. Escapes `</` in the
- * text, so that the text cannot close the tag.
+ * text, so that the text cannot close the tag, and text that imitates a notice of the gateway.
  */
 export function renderLayerMessage(
   { name, stability }: Pick<RenderedBlock, 'name' | 'stability'>,
@@ -98,12 +99,11 @@ export function renderLayerMessage(
   suffix = '',
 ): Message {
   const tag = name + suffix
+  const escaped = escapeFakeNotices(text).replaceAll('</', '<\\/')
   return {
     type: 'message',
     role: 'developer',
-    content: [
-      { type: 'input_text', text: `<${tag}>\n${text.replaceAll('</', '<\\/')}\n</${tag}>` },
-    ],
+    content: [{ type: 'input_text', text: `<${tag}>\n${escaped}\n</${tag}>` }],
     native: {
       backstory: { layer: name, ...(stability === 'stable' ? {} : INSERTED_INSTRUCTION_FIELDS) },
     },

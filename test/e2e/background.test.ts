@@ -156,7 +156,10 @@ describe.each(HOSTS)('background responses on %s', (_, start) => {
 
     test('a failed background response reports its failure when it is polled and in its stream', async () => {
       const { id } = await begin('/status 429 Slow down')
-      expect(await polled(id)).toMatchObject({ status: 'failed', error: { message: 'Slow down' } })
+      expect(await polled(id)).toMatchObject({
+        status: 'failed',
+        error: { message: 'upstream demo: Slow down' },
+      })
       const { text, isDone } = await readStream(path(id, '?stream=true'))
       expect(isDone).toBe(true)
       expect(responsesFaults(decodeFrames(text))).toEqual([])

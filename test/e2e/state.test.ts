@@ -133,7 +133,7 @@ describe.each(HOSTS)('stored objects of the API on %s', (_, start) => {
       )
       expect(await openai.responses.retrieve(ids[0] ?? '')).toMatchObject({
         status: 'failed',
-        error: { code: 'server_error', message: 'It broke.' },
+        error: { code: 'server_error', message: 'upstream demo: It broke.' },
         output: [{ type: 'message' }],
       })
     })

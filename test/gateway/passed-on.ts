@@ -35,8 +35,9 @@ export function createWriter(
 ): ResponseWriter {
   const { dialect, provider, body } = DIALECTS[name]
   const clientRequest = dialect.parse(body)
-  const usual = {
+  const usual: PassThroughOptions = {
     decoder: provider.createDecoder(plainAccount(name)),
+    attributeError: (message) => message,
     patcher: dialect.createPassThroughPatcher({
       clientRequest,
       turnId: TURN_ID,

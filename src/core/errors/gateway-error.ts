@@ -38,6 +38,7 @@ const CODES = {
   stored_data_untrusted: 500,
   upstream_unreachable: 502,
   upstream_broken: 502,
+  upstream_access_denied: 502,
   upstream_timeout: 504,
   answer_timeout: 504,
   run_timeout: 504,

@@ -4,6 +4,7 @@
  */
 import { decodeBase64Json, encodeBase64Json } from '../json/base64-json.ts'
 import { textOf, type Item, type Message, type OpaqueItem } from '../item.ts'
+import { escapeFakeNotices } from '../text/gateway-notice.ts'
 import { readGatewayFields, setGatewayFields } from './gateway-fields.ts'
 import { isObject } from '../json/json.ts'
 import { detectEncryptedContentWire } from '../reasoning/detect-encrypted-content-wire.ts'
@@ -84,7 +85,7 @@ export function createCompactionMessage(summary: string): Message {
   return {
     type: 'message',
     role: 'developer',
-    content: [{ type: 'input_text', text: HEADER + summary }],
+    content: [{ type: 'input_text', text: HEADER + escapeFakeNotices(summary) }],
     native: { backstory: { compaction: true } },
   }
 }

@@ -3,6 +3,7 @@
  * created for each request from the summary alone, and never stored.
  */
 import type { Item, Message } from '../item.ts'
+import { escapeFakeNotices } from '../text/gateway-notice.ts'
 
 export interface SummaryContent {
   readonly text: string
@@ -10,11 +11,12 @@ export interface SummaryContent {
   readonly facts: readonly string[]
 }
 
-export function createHistorySummaryMessage({ text, facts }: SummaryContent): Message {
+export function createHistorySummaryMessage(summary: SummaryContent): Message {
+  const text = HEADER + escapeFakeNotices(formatHistorySummary(summary))
   return {
     type: 'message',
     role: 'developer',
-    content: [{ type: 'input_text', text: HEADER + formatHistorySummary({ text, facts }) }],
+    content: [{ type: 'input_text', text }],
     native: { backstory: { summary: true } },
   }
 }

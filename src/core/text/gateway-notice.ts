@@ -1,10 +1,14 @@
 /**
  * Creates and recognizes gateway notices: text parts that start with `[Gateway notice: `, with which the
- * gateway informs a model, e.g. that an image was hidden. A model can trust this start, because
- * `context/cleaning/escape-fake-notices-in-items.ts` replaces the bracket in all other texts that contain it.
+ * gateway informs a model, e.g. that an image was hidden. A model can trust this start, because the gateway
+ * replaces the bracket in all other texts with words that look like it (`notice-words.ts`), except instructions:
+ * in items (`context/cleaning/escape-fake-notices-in-items.ts`), tools and memories.
  *
  * The gateway recognizes its notices by a symbol key, which a client cannot send in JSON.
  */
+import { isObject, type Json } from '../json/json.ts'
+import { patchList } from '../json/patch-object.ts'
+import { findNoticeBrackets } from './notice-words.ts'
 import { truncateName, sanitizeName } from './sanitize-name.ts'
 import { textOf, textOfPart, type Part, type TextPart } from '../item.ts'
 import type { MediaKind } from '../media/content-part-media.ts'
@@ -89,19 +93,37 @@ export function joinTextAndNotices(content: string | readonly Part[]): string {
  * x]`. The length stays the same. Returns the same text if nothing looks like a notice.
  */
 export function escapeFakeNotices(text: string): string {
-  if (!mayContainNotice(text)) return text
-  return text.replace(LOOK_ALIKE, (found) => `(${found.slice(1)}`)
+  const brackets = findNoticeBrackets(text)
+  if (brackets.length === 0) return text
+  let escaped = ''
+  let end = 0
+  for (const start of brackets) {
+    const replacement = text[start] === '\\' ? ESCAPED_PARENTHESIS : '('
+    escaped += text.slice(end, start) + replacement
+    end = start + replacement.length
+  }
+  return escaped + text.slice(end)
 }
 
-/** True if the text has a bracket. This check is about 100 times faster than a search for the pattern. */
-export function mayContainNotice(text: string): boolean {
-  return BRACKETS.some((bracket) => text.includes(bracket))
+const ESCAPED_PARENTHESIS = String.raw`\u0028`
+
+/** Escapes all texts and names of fields in a value that consists of JSON. Returns the same value if nothing looks like a notice. */
+export function escapeFakeNoticesInJson<Value>(value: Value): Value {
+  return escapeJson(value as Json) as Value
 }
 
-const BRACKETS = ['[', '［', '【', '〔']
-/**
- * Matches the bracket before `Gateway notice`, also in the middle of a text, because a model may not
- * see where a part begins.
- */
-const LOOK_ALIKE =
-  /[[［【〔](?=[\s\u200b-\u200f\u2060\ufeff]{0,8}gateway[\s\u200b-\u200f\u2060\ufeff_-]{0,8}notice)/giu
+function escapeJson(value: Json): Json {
+  if (typeof value === 'string') return escapeFakeNotices(value)
+  if (Array.isArray(value)) return patchList(value as readonly Json[], escapeJson)
+  if (!isObject(value)) return value
+  let isChanged = false
+  const entries = Object.entries(value).map(([name, field]) => {
+    const entry = [
+      escapeFakeNotices(name),
+      field === undefined ? field : escapeJson(field),
+    ] as const
+    isChanged ||= entry[0] !== name || entry[1] !== field
+    return entry
+  })
+  return isChanged ? Object.fromEntries(entries) : value
+}

@@ -5,9 +5,11 @@
 import { runTransforms } from '../../context/list-and-run-transforms.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Item } from '../../core/item.ts'
+import { patchList } from '../../core/json/patch-object.ts'
 import { removeMarkers } from '../../core/markers/remove-markers.ts'
 import type { Note } from '../../core/note.ts'
 import type { PromptParameters, Prompt } from '../../core/prompt.ts'
+import { escapeFakeNoticesInJson } from '../../core/text/gateway-notice.ts'
 import { addAccountStopSequences } from '../../providers/request/add-account-stop-sequences.ts'
 import { recordHiddenAuthorsInCompactions } from '../../providers/response/record-hidden-authors-in-compactions.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
@@ -35,12 +37,12 @@ export function planRequest(
   const items =
     history.items.length > 0 ? [...history.items, ...clientRequest.items] : clientRequest.items
   const requestedPolicy = resolveRequestPolicy(target.model, input, ports.settings)
-  const stripped = stripInstructionMarkers(selectParameters(target, clientRequest))
+  const cleaned = cleanParameters(selectParameters(target, clientRequest))
   const mayStore = mayStoreMemory(clientRequest, history, ports.settings)
   const offerToolsFor = (conversation: readonly Item[]): ToolOffer =>
     offerTools({
       policy: requestedPolicy,
-      clientParams: stripped.params,
+      clientParams: cleaned.params,
       visibleMediaKinds: capabilities.mediaKinds,
       items: conversation,
       isTask: clientRequest.client.isTask,
@@ -83,7 +85,7 @@ export function planRequest(
     prompt,
     notes: [
       ...history.notes,
-      ...stripped.notes,
+      ...cleaned.notes,
       ...notes,
       ...(history.layers?.notes ?? []),
       ...offer.notes,
@@ -115,15 +117,23 @@ function buildPrompt(
 
 /**
  * Removes markers from the instructions: Open WebUI copies the messages of a channel into them, markers included.
- * Returns the same `params` object if there is no marker.
+ * Escapes texts in tools that imitate a notice of the gateway: a client may take descriptions from other servers.
+ * Returns the same `params` object if nothing changes.
  */
-function stripInstructionMarkers(params: PromptParameters): {
+function cleanParameters(params: PromptParameters): {
   readonly params: PromptParameters
   readonly notes: readonly Note[]
 } {
-  const { instructions } = params
-  const unmarked = instructions === null ? null : removeMarkers(instructions)
-  if (unmarked === instructions) return { params, notes: [] }
-  const note = { did: 'changed', field: 'instructions', why: 'marker-removed' } as const
-  return { params: { ...params, instructions: unmarked }, notes: [note] }
+  const instructions = params.instructions === null ? null : removeMarkers(params.instructions)
+  const tools = patchList(params.tools, escapeFakeNoticesInJson)
+  const notes: readonly Note[] = [
+    ...(instructions === params.instructions ? [] : [INSTRUCTIONS_NOTE]),
+    ...(tools === params.tools ? [] : [TOOLS_NOTE]),
+  ]
+  return notes.length === 0
+    ? { params, notes }
+    : { params: { ...params, instructions, tools }, notes }
 }
+
+const INSTRUCTIONS_NOTE: Note = { did: 'changed', field: 'instructions', why: 'marker-removed' }
+const TOOLS_NOTE: Note = { did: 'changed', field: 'tools', why: 'notice-defused' }

@@ -12,6 +12,7 @@ import type { StreamEvent } from '../../core/stream-event.ts'
 import type { SseMessage } from '../../core/stream/sse.ts'
 import type { StreamStage } from '../../core/stream/stream-stage.ts'
 import { REJECTED_BY_UPSTREAM } from '../../providers/request/drop-rejected-parameters.ts'
+import { attributeErrorMessage } from '../../upstream/errors/attribute-failure.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { readBudgetWarningStatus } from '../prompt/size/end-tool-loop-near-full-window.ts'
@@ -49,11 +50,13 @@ export interface ResponseParts {
  */
 export function createResponseWriter(parts: ResponseParts, ports: Clock): ResponseWriter {
   const { dialect, prepared, answerContext, fold, recorder } = parts
+  const { account, prompt, provider } = prepared
   const createTranslation = () => createTranslator(decodeAnswerBody(prepared), parts, ports)
   if (!passesThrough(parts)) return createTranslation()
   const { isStored } = answerContext
   const passThrough = createPassThroughWriter({
-    decoder: prepared.provider.createDecoder(prepared.account, prepared.prompt),
+    decoder: provider.createDecoder(account, prompt),
+    attributeError: (message) => attributeErrorMessage(message, account),
     fold,
     patcher: dialect.createPassThroughPatcher(answerContext),
     isStored,

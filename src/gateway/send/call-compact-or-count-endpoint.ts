@@ -17,7 +17,7 @@ export async function callCompactOrCountEndpoint(
   ports: Ports<'transport'>,
   onCall: (call: UpstreamCall) => void = () => undefined,
 ): Promise<JsonObject> {
-  const { encoded, provider } = prepared
+  const { encoded, account } = prepared
   const body = Object.fromEntries(
     fields.flatMap((name) => {
       const value = encoded.body[name]
@@ -29,6 +29,8 @@ export async function callCompactOrCountEndpoint(
   )
   onCall(call)
   const reply = await call.reply
-  if (reply.status < 200 || reply.status >= 300) throw await readErrorReply(call, reply, provider)
+  if (reply.status < 200 || reply.status >= 300) {
+    throw (await readErrorReply(call, reply, account)).error
+  }
   return (await readJsonBody(call, reply)).json
 }

@@ -4,23 +4,20 @@
  * `{`. Content types are not used, because they are often wrong.
  */
 import { tryParseJsonObject } from '../../core/json/json.ts'
-import type { Prompt } from '../../core/prompt.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import { createSseDecoder, type SseMessage } from '../../core/stream/sse.ts'
 import { NO_OUTPUT, type StreamStage } from '../../core/stream/stream-stage.ts'
-import type { Account, Provider } from '../../providers/provider-interface.ts'
 import {
   createBodyTooLargeError,
   MAX_ANSWER_BYTES,
   NOT_JSON_FAILURE,
 } from '../../upstream/transport/read-complete-reply.ts'
-
-interface SentRequest {
-  readonly provider: Provider
-  readonly account: Account
-  readonly prompt: Prompt
-}
+import {
+  createAnswerDecoder,
+  decodeAnswerJson,
+  type SentRequest,
+} from './decode-upstream-answer.ts'
 
 /** Returns the decoder. Its `push` throws a GatewayError if the body is too large or has invalid SSE events. */
 export function decodeAnswerBody(sent: SentRequest): StreamStage<Uint8Array, StreamEvent> {
@@ -39,9 +36,8 @@ export function decodeAnswerBody(sent: SentRequest): StreamStage<Uint8Array, Str
 }
 
 function createStreamDecoder(sent: SentRequest): StreamStage<Uint8Array, StreamEvent> {
-  const { provider, account, prompt } = sent
   const sse = createSseDecoder()
-  const decoder = provider.createDecoder(account, prompt)
+  const decoder = createAnswerDecoder(sent)
   const decode = (messages: readonly SseMessage[]): readonly StreamEvent[] => {
     const [first] = messages
     // Most chunks contain a single message. Its events are returned without being copied.
@@ -73,9 +69,7 @@ function createJsonDecoder(sent: SentRequest): StreamStage<Uint8Array, StreamEve
     },
     end() {
       const json = tryParseJsonObject(new TextDecoder().decode(concatBytes(chunks)))
-      return json === null
-        ? NOT_JSON_EVENTS
-        : sent.provider.decodeBody(json, sent.account, sent.prompt)
+      return json === null ? NOT_JSON_EVENTS : decodeAnswerJson(json, sent)
     },
   }
 }

@@ -14,6 +14,7 @@ import {
   NOT_JSON_FAILURE,
   readBody,
 } from '../../upstream/transport/read-complete-reply.ts'
+import { createAnswerDecoder, decodeAnswerJson } from './decode-upstream-answer.ts'
 import type { UpstreamAnswer } from './upstream-answer-types.ts'
 import type { RawAnswer } from './send-with-fallback.ts'
 
@@ -46,16 +47,15 @@ function collectEvents({ flow }: AnswerEventSource): Promise<readonly StreamEven
 }
 
 async function decodeCompleteBody({ prepared, body }: RawAnswer): Promise<BufferedAnswer> {
-  const { provider, account, prompt } = prepared
   const bytes = await readBody(body, MAX_ANSWER_BYTES)
   const text = new TextDecoder().decode(bytes)
   const json = tryParseJsonObject(text)
   if (json !== null) {
-    return { events: provider.decodeBody(json, account, prompt), jsonBody: { bytes, json } }
+    return { events: decodeAnswerJson(json, prepared), jsonBody: { bytes, json } }
   }
   if (!SSE_START.test(text)) throw new GatewayError(NOT_JSON_FAILURE)
   const messages = runStage(createSseDecoder(), [bytes])
-  return { events: runStage(provider.createDecoder(account, prompt), messages), jsonBody: null }
+  return { events: runStage(createAnswerDecoder(prepared), messages), jsonBody: null }
 }
 
 /** Matches a body of server-sent events. It starts with a field such as `data:`, or with a comment (`: …`). */

@@ -8,6 +8,7 @@
  * the error. Nor is another upstream tried after an answer has begun.
  */
 import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
+import type { Failure } from '../../core/stream-event.ts'
 import type { PushSource } from '../../core/stream/push-source-interface.ts'
 import { dropRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
 import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.ts'
@@ -108,10 +109,10 @@ async function sendToTarget(
       rejectContentEncoding(call, reply)
       return { prepared, body: createBodySource(call, reply) }
     }
-    const rejection = await readErrorReply(call, reply, prepared.provider)
-    const reduced = retries < MAX_RETRIES ? retryWithoutParameter(prepared, rejection) : null
-    const next = reduced ?? retryWithoutReasoning(prepared, rejection)
-    if (next === null) throw isProxyTimeout(reply.status) ? asUnknownOutcome(rejection) : rejection
+    const { reported, error } = await readErrorReply(call, reply, prepared.account)
+    const reduced = retries < MAX_RETRIES ? retryWithoutParameter(prepared, reported) : null
+    const next = reduced ?? retryWithoutReasoning(prepared, reported)
+    if (next === null) throw isProxyTimeout(reply.status) ? asUnknownOutcome(error) : error
     if (next !== reduced) {
       ports.log('warn', 'reasoning-refused', { upstream: prepared.account.name })
     }
@@ -135,10 +136,10 @@ async function holdUntilContent(
 
 function retryWithoutParameter(
   prepared: PreparedRequest,
-  { failure }: GatewayError,
+  reported: Failure,
 ): PreparedRequest | null {
   if (prepared.account.quirks['degrade'] !== true) return null
-  const encoded = dropRejectedParameters(prepared.encoded, failure)
+  const encoded = dropRejectedParameters(prepared.encoded, reported)
   if (encoded === null) return null
   const notes = [...prepared.notes, ...encoded.notes.slice(prepared.encoded.notes.length)]
   return { ...prepared, encoded, notes }
@@ -146,9 +147,9 @@ function retryWithoutParameter(
 
 function retryWithoutReasoning(
   prepared: PreparedRequest,
-  { failure }: GatewayError,
+  reported: Failure,
 ): PreparedRequest | null {
-  return prepared.provider.isReasoningRejection?.(failure) === true
+  return prepared.provider.isReasoningRejection?.(reported) === true
     ? prepareRetryWithoutReasoning(prepared)
     : null
 }
@@ -170,7 +171,7 @@ function isUpstreamFault(error: Error): boolean {
 }
 
 /**
- * HTTP statuses below 500 that are due to the upstream or its account: API key (401, 403), unknown model
+ * HTTP statuses below 500 that are due to the upstream or its account: moderation (403), unknown model
  * (404), timeout (408), rate limit (429).
  */
-const UPSTREAM_FAULTS: readonly number[] = [401, 403, 404, 408, 429]
+const UPSTREAM_FAULTS: readonly number[] = [403, 404, 408, 429]

@@ -1,9 +1,8 @@
 /**
  * Renders facts as text, one per line, oldest first. Users and models write facts, so a fact must
- * not be mistaken for an instruction: the heading calls the facts notes, `<` at the start of a tag
- * is replaced with `‹`, and text that imitates a notice of the gateway is escaped.
+ * not be mistaken for an instruction: the heading calls the facts notes, and `<` at the start of a
+ * tag is replaced with `‹`.
  */
-import { escapeFakeNotices } from '../../core/text/gateway-notice.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import type { StoredFact } from '../../store/facts/fact-store-interface.ts'
 
@@ -54,5 +53,5 @@ function renderFact(fact: StoredFact): string {
 }
 
 function cleanText(text: string): string {
-  return escapeFakeNotices(text.replace(/\s+/g, ' ').replace(/<(?=[/!?\p{L}])/gu, '‹'))
+  return text.replace(/\s+/g, ' ').replace(/<(?=[/!?\p{L}])/gu, '‹')
 }

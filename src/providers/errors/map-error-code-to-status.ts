@@ -14,6 +14,8 @@ const STATUS: ReadonlyMap<string, number> = new Map([
   ['insufficient_quota', 429],
   ['usage_not_included', 429],
   ['invalid_api_key', 401],
+  ['authentication_error', 401],
+  ['permission_error', 403],
   ['server_is_overloaded', 503],
   ['context_length_exceeded', 400],
   ['bio_policy', 400],

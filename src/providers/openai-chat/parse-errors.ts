@@ -15,6 +15,7 @@ import { isReasoningRejection as anthropicRefuses } from '../anthropic/parse-err
 import { isReasoningRejection as geminiRefuses } from '../gemini/parse-errors.ts'
 import { isReasoningRejection as openaiRefuses } from '../openai-responses/parse-errors.ts'
 import { mapErrorCodeToStatus } from '../errors/map-error-code-to-status.ts'
+import { isModerationError, MODERATION_CODE } from '../errors/moderation-error.ts'
 import {
   getErrorCodeForStatus,
   isHtmlPage,
@@ -132,7 +133,9 @@ function isErrorStatus(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 400 && (value as number) < 600
 }
 
-function getErrorCode({ code }: JsonObject, status: number): string | null {
+function getErrorCode(error: JsonObject, status: number): string | null {
+  const { code } = error
+  if (isModerationError(error)) return MODERATION_CODE
   if (typeof code === 'string' && code !== '') return code
   // A numeric code is left out if it only repeats the HTTP status.
   return typeof code === 'number' && code !== status ? String(code) : null

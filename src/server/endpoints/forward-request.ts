@@ -1,6 +1,7 @@
 /**
  * Forwards other API paths (embeddings, audio, images, moderations, files …) byte for byte, in both
- * directions, to the upstream that serves the model.
+ * directions, to the upstream that serves the model. Only an error of the upstream is read and rendered
+ * in OpenAI's format.
  */
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import { isObject, tryParseJson } from '../../core/json/json.ts'
@@ -8,6 +9,7 @@ import { MAX_JSON_DEPTH } from '../../core/json/measure-json.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Account } from '../../providers/provider-interface.ts'
 import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
+import { readErrorReply } from '../../upstream/transport/read-complete-reply.ts'
 import { relayRawBody } from '../../gateway/respond/pass-through/relay-raw-body.ts'
 import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { countValues } from '../parse-json-body.ts'
@@ -31,6 +33,7 @@ export async function forwardRequest(
   })
   exchange.onDisconnect(call.cancel)
   const reply = await call.reply
+  if (reply.status >= 400) throw (await readErrorReply(call, reply, account)).error
   const headers = filterHeaders(Object.entries(reply.headers))
   return exchange.startStream(reply.status, headers, (client) => relayRawBody(call, reply, client))
 }

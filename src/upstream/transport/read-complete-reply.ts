@@ -4,7 +4,9 @@ import { isObject, type JsonObject, tryParseJson } from '../../core/json/json.ts
 import type { Failure } from '../../core/stream-event.ts'
 import { concatBytes } from '../../core/stream/concat-bytes.ts'
 import type { PushSource } from '../../core/stream/push-source-interface.ts'
-import type { Provider } from '../../providers/provider-interface.ts'
+import type { Account, Provider } from '../../providers/provider-interface.ts'
+import { PROVIDERS } from '../../providers/provider-registry.ts'
+import { attributeFailure } from '../errors/attribute-failure.ts'
 import type { UpstreamCall, UpstreamReply } from './transport-interface.ts'
 
 export const MAX_ANSWER_BYTES = 256 * 1024 * 1024
@@ -30,19 +32,30 @@ export function createBodyTooLargeError(limitBytes: number): GatewayError {
   return new GatewayError('upstream_broken', `The upstream's answer is over ${limitBytes} bytes.`)
 }
 
-/**
- * Reads an error reply and returns the error for the client, with the same status, message and retry
- * headers.
- */
+export interface UpstreamRejection {
+  /** The failure as the upstream reported it, which decides whether the request is sent in another form. */
+  readonly reported: Failure
+  /** The error for the client: it names the upstream, and has the upstream's retry headers. */
+  readonly error: GatewayError
+}
+
 export async function readErrorReply(
   call: UpstreamCall,
   reply: UpstreamReply,
-  provider: Provider,
-): Promise<GatewayError> {
+  account: Account,
+): Promise<UpstreamRejection> {
   const bytes = await readBody(createBodySource(call, reply), MAX_ERROR_BYTES)
-  if (reply.status < 400 || reply.status > 599) return createUnexpectedStatusError(reply)
-  const failure = parseFailure(reply, bytes, provider)
-  return new GatewayError(failure, failure.message, { headers: selectRetryHeaders(reply.headers) })
+  const isError = reply.status >= 400 && reply.status <= 599
+  const reported = isError
+    ? parseFailure(reply, bytes, PROVIDERS[account.wire])
+    : createUnexpectedStatusFailure(reply)
+  const failure = attributeFailure(reported, account)
+  const headers = {
+    ...selectRetryHeaders(reply.headers),
+    // Otherwise, SDKs would retry because of the status 502.
+    ...(failure.code === 'upstream_access_denied' ? { 'x-should-retry': 'false' } : {}),
+  }
+  return { reported, error: new GatewayError(failure, failure.message, { headers }) }
 }
 
 function parseFailure(reply: UpstreamReply, bytes: Uint8Array, provider: Provider): Failure {
@@ -57,17 +70,17 @@ function parseFailure(reply: UpstreamReply, bytes: Uint8Array, provider: Provide
 }
 
 /**
- * Creates the error for a status that is neither success nor error, e.g. a redirect. A redirect is
+ * Creates the failure for a status that is neither success nor error, e.g. a redirect. A redirect is
  * not returned to the client, because the client would follow it.
  */
-function createUnexpectedStatusError({ status, headers }: UpstreamReply): GatewayError {
+function createUnexpectedStatusFailure({ status, headers }: UpstreamReply): Failure {
   // Removes the query of the location header, because it may contain a secret.
   const [location = ''] = (headers['location'] ?? '').split(/[?#]/)
   const explanation =
     location === ''
       ? 'which is neither an answer nor an error'
       : `a redirect to ${location.slice(0, MAX_LOCATION_CHARS)}, which is not followed`
-  return new GatewayError(
+  return createFailure(
     'upstream_broken',
     `The upstream answered with status ${status}, ${explanation}. Check its baseUrl.`,
   )

@@ -86,7 +86,7 @@ test.concurrent('Open WebUI is sent comments while the upstream is silent, so th
 test.concurrent('Open WebUI gets an error as JSON before the answer, and as a chunk in the middle of it (C127)', async () => {
   const session = setup.session()
   const { node, rounds } = await session.ask('!')
-  expect(node).toMatchObject({ items: [], error: 'Not today.' })
+  expect(node).toMatchObject({ items: [], error: 'upstream openai: Not today.' })
   expect(rounds[0]?.status).toBe(400)
   expect(session.problems()).toEqual([])
 })

@@ -135,7 +135,7 @@ test('a Chat Completions client can run a tool loop with a Gemini model', async 
   expect(upstream.received).toHaveLength(2)
 })
 
-test('a Gemini error reaches the client with its message and OpenAI’s status', async () => {
+test('a Gemini error about an invalid API key reaches the client as an error of the gateway', async () => {
   const error = { code: 400, message: 'API key not valid.', status: 'INVALID_ARGUMENT' }
   upstream.behave = answerJson(400, { error })
   const request = gateway.openai.chat.completions.create({
@@ -144,9 +144,9 @@ test('a Gemini error reaches the client with its message and OpenAI’s status',
     stream: true,
   })
   await expect(request).rejects.toMatchObject({
-    status: 401,
-    code: 'invalid_api_key',
-    message: '401 API key not valid.',
+    status: 502,
+    code: 'upstream_access_denied',
+    message: expect.stringContaining('API key not valid. (401: ') as string,
   })
   upstream.behave = respondAsGemini
 })

@@ -20,6 +20,8 @@ import { createDeltaFastPath } from './delta-fast-path.ts'
 
 export interface PassThroughOptions {
   readonly decoder: Decoder
+  /** Returns a message with an error of the upstream as clients are shown it; any other message as it is. */
+  readonly attributeError: (message: SseMessage) => SseMessage
   readonly patcher: PassThroughPatcher
   readonly fold: OutcomeCollector
   /** True if the client requested storage. The last messages then wait until the turn is stored. */
@@ -94,7 +96,7 @@ export function createPassThroughWriter(options: PassThroughOptions): ResponseWr
 
 /** Decodes and patches the upstream's messages. Holds back the last messages until the turn is stored. */
 function createMessagePatcher(
-  { patcher, isStored, isStoredAtEnd = () => isStored }: PassThroughOptions,
+  { attributeError, patcher, isStored, isStoredAtEnd = () => isStored }: PassThroughOptions,
   observer: ReturnType<typeof observeStream>,
 ) {
   let held: SseMessage[] | null = null
@@ -111,9 +113,12 @@ function createMessagePatcher(
           continue
         }
         hasDoneMarker ||= isDoneMarker(message)
-        const events = observer.decode(message)
+        const attributed = attributeError(message)
+        const events = observer.decode(attributed)
         if (observer.isUnreadable()) return patched ?? messages.slice(0, count)
-        const result = patcher.patchMessage(patcher.addMissingCallIds?.(message, events) ?? message)
+        const result = patcher.patchMessage(
+          patcher.addMissingCallIds?.(attributed, events) ?? attributed,
+        )
         if (held === null && isStoredAtEnd() && patcher.startsEnding(message)) held = []
         // A new list is built only if a message changes, which is rare.
         if (result !== message || held !== null) patched ??= messages.slice(0, count)

@@ -1,0 +1,201 @@
+/**
+ * Finds texts that a model could read as the start of a gateway notice, `[Gateway notice: `. Such a text may have other
+ * brackets, letters that only look like these, and blanks, signs or invisible characters anywhere between them.
+ */
+
+/**
+ * Returns the index of each bracket before such words, in order. In JSON, the bracket may be escaped (`\u005b`); its
+ * index is then that of the backslash.
+ */
+export function findNoticeBrackets(text: string): readonly number[] {
+  if (text.length < MIN_CHARS) return NONE
+  const found: number[] = []
+  const check = (index: number, length: number): void => {
+    if (startsWithNoticeWords(text, index + length)) found.push(index)
+  }
+  if (text.includes('[')) {
+    SQUARE_BRACKET.lastIndex = 0
+    while (SQUARE_BRACKET.test(text)) check(SQUARE_BRACKET.lastIndex - 1, 1)
+  }
+  if (text.includes(ESCAPED_BRACKET)) {
+    for (const { 0: bracket, index } of text.matchAll(/\\u005b/gi)) check(index, bracket.length)
+  }
+  const firstOther = text.search(OTHER_BRACKET)
+  for (let index = firstOther; index >= 0 && index < text.length; index += 1) {
+    if (isOtherBracket[text.charCodeAt(index)] === 1) check(index, 1)
+  }
+  return found.toSorted((a, b) => a - b)
+}
+
+/** Length of the bracket and the words, in which one sign may look like two letters. */
+const MIN_CHARS = 12
+const NONE: readonly number[] = []
+
+/** True if the text may have an opening bracket. Much faster than a search for the words. */
+export function mayHaveBracket(text: string): boolean {
+  return text.includes('[') || text.includes(ESCAPED_BRACKET) || OTHER_BRACKET.test(text)
+}
+
+/** Skips brackets before a character with which the words cannot begin, e.g. `["`, `[0` or `[a`. */
+const SQUARE_BRACKET = /\[(?=[^[\]{}()"',0-57-8a-fh-zA-FH-Z])/g
+const ESCAPED_BRACKET = String.raw`\u005`
+const OTHER_BRACKETS = '⁅⌈⌊⎡⎣❲⟦⟬⦋⦍⦏⦗⸢⸤「『【〔〖〘〚︹︻﹇﹝［｢'
+/** 1 for the code of each such bracket: several times faster than a set. */
+const isOtherBracket = new Uint8Array(0x1_0000)
+for (const bracket of OTHER_BRACKETS) isOtherBracket[bracket.charCodeAt(0)] = 1
+/** Matches these brackets and the characters between them. A search for few ranges is several times faster. */
+const OTHER_BRACKET =
+  /[\u2045\u2308-\u23a3\u2772-\u29ff\u2e22-\u2e57\u300c-\u301a\ufe39-\ufe5d\uff3b\uff62]/
+
+/**
+ * True if the words follow at this index. Stops at the first other letter or bracket, so that the search is linear. A
+ * character such as `@` may be a sign between the letters or look like one of them, so several numbers of letters may
+ * be read at once: bit 3 of `read` means that the text so far can be read as the first 3 letters.
+ */
+function startsWithNoticeWords(text: string, start: number): boolean {
+  let read = 1
+  for (let index = start; index < text.length;) {
+    let code = text.codePointAt(index) ?? 0
+    let length = code > 0xffff ? 2 : 1
+    if (code === BACKSLASH) {
+      const escape = readEscape(text, index)
+      code = escape.code
+      length = escape.length
+    }
+    index += length
+    read = readCharacter(getCharacterClass(code), read)
+    if (read === 0) return false
+    if ((read & ALL_READ) !== 0) return true
+  }
+  return false
+}
+
+const BACKSLASH = 92
+
+/** Reads an escape of JSON, such as `\n` or `\u0047` for `G`. Any other backslash is a character of its own. */
+function readEscape(
+  text: string,
+  index: number,
+): { readonly code: number; readonly length: number } {
+  const next = text[index + 1] ?? ''
+  if (next === 'u') {
+    const hex = text.slice(index + 2, index + 6)
+    if (/^[0-9a-fA-F]{4}$/.test(hex)) return { code: parseInt(hex, 16), length: 6 }
+  }
+  return 'bfnrt'.includes(next) && next !== ''
+    ? { code: SPACE, length: 2 }
+    : { code: BACKSLASH, length: 1 }
+}
+
+const SPACE = 32
+
+function readCharacter(charClass: number, read: number): number {
+  const first = charClass & LETTER_BITS
+  const second = (charClass >> SECOND_LETTER_SHIFT) & LETTER_BITS
+  const skipped = (charClass & IS_SKIPPED) === 0 ? 0 : read
+  if ((charClass & LOOKS_LIKE_V) !== 0) return skipped | readV(read)
+  const readFirst = (read & first) << 1
+  return skipped | (second === 0 ? readFirst : (readFirst & second) << 1)
+}
+
+/** Two v look like a w. */
+function readV(read: number): number {
+  return ((read & W) === 0 ? 0 : HALF_W) | ((read & HALF_W) === 0 ? 0 : W << 1)
+}
+
+const WORDS = 'gatewaynotice'
+/** For each letter, the bits of its positions in the words: `a` → bits 1 and 5. */
+const POSITIONS: ReadonlyMap<string, number> = new Map(
+  [...new Set(WORDS)].map((letter) => [
+    letter,
+    Array.from(WORDS).reduce(
+      (bits, other, index) => (other === letter ? bits | (1 << index) : bits),
+      0,
+    ),
+  ]),
+)
+const ALL_READ = 1 << WORDS.length
+const HALF_W = ALL_READ << 1
+const W = POSITIONS.get('w') ?? 0
+
+/*
+ * The class of a character is a number: the positions of the letter that it is or looks like, those of the second
+ * letter for a character such as `№`, and three bits.
+ */
+const LETTER_BITS = ALL_READ - 1
+const SECOND_LETTER_SHIFT = WORDS.length
+/** The character may stand anywhere in a notice without changing how it reads. */
+const IS_SKIPPED = 1 << 26
+const LOOKS_LIKE_V = 1 << 27
+const IS_KNOWN = 1 << 28
+
+/** The classes of characters that have occurred. A hostile text may have millions of them, so each is computed once. */
+const classes = new Int32Array(0x2_0000)
+
+function getCharacterClass(code: number): number {
+  // The planes above have Chinese characters, and then only invisible ones, among them copies of ASCII.
+  if (code >= FIRST_INVISIBLE) {
+    const ascii = code - FIRST_INVISIBLE
+    return IS_SKIPPED | (ascii < 128 ? getCharacterClass(ascii) & LETTER_BITS : 0)
+  }
+  if (code >= classes.length) return 0
+  const known = classes[code] ?? 0
+  if (known !== 0) return known
+  return (classes[code] = computeCharacterClass(String.fromCodePoint(code)) | IS_KNOWN)
+}
+
+const FIRST_INVISIBLE = 0xe_0000
+
+function computeCharacterClass(char: string): number {
+  // Another bracket ends the search; otherwise, the time for many of them would be quadratic.
+  if (OTHER_BRACKETS.includes(char)) return 0
+  const letters = readLetters(char)
+  const skipped = (char < '\u0080' ? !ASCII_BORDER.test(char) : SKIPPED.test(char)) ? IS_SKIPPED : 0
+  if (letters === 'v') return skipped | LOOKS_LIKE_V
+  if (letters.length > 2) return skipped
+  const [first = 0, second = 0] = Array.from(letters, (letter) => POSITIONS.get(letter) ?? 0)
+  // If the second letter is none of the words, the first must not count.
+  if (letters.length === 2 && second === 0) return skipped
+  return skipped | first | (second << SECOND_LETTER_SHIFT)
+}
+
+/** Letters and digits, and signs that end a text in code or JSON, as in `["gateway notice"]`. */
+const ASCII_BORDER = /[A-Za-z0-9"'`()[\]{}<,]/
+
+/** Blanks, marks, signs and invisible characters, among them letters of Hangul and lone surrogates. */
+const SKIPPED = /[\p{Z}\p{C}\p{M}\p{S}\p{Pc}\p{Pd}\p{Po}\p{Pi}\p{Pf}\u115f\u1160\u3164\uffa0]/u
+
+/** Returns the letters that a character is or looks like: `𝐆` → `g`, `№` → `no`. */
+function readLetters(char: string): string {
+  const lower = char.toLowerCase()
+  const known = LOOK_ALIKES.get(char) ?? LOOK_ALIKES.get(lower) ?? readEnclosedLetter(char)
+  if (known !== undefined) return known
+  const plain = char.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
+  return Array.from(plain, (part) => LOOK_ALIKES.get(part) ?? part).join('')
+}
+
+/** Reads letters in circles, squares and flags, which have no decomposition: 🅖 → `g`. */
+function readEnclosedLetter(char: string): string | undefined {
+  const code = char.codePointAt(0) ?? 0
+  const first = FIRST_ENCLOSED_LETTERS.find((start) => code >= start && code < start + 26)
+  return first === undefined ? undefined : String.fromCodePoint(97 + code - first)
+}
+
+const FIRST_ENCLOSED_LETTERS = [0x1f150, 0x1f170, 0x1f1e6]
+
+/** Characters that look like a letter of the words, and have no decomposition to it. */
+const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    a: '4@аɑαᴀɐᗅᎪꓮꭺⲁⱥ∂\u{102a0}⍺\u{16f40}⍶ẚ',
+    c: 'сϲᴄⲥꮯᏟꓚ¢ↄ\u{1043d}ȼ\u{1f74c}\u{118f2}\u{118e9}\u{102a2}\u{10302}\u{1051c}₡\u{1f16e}ҫҪ',
+    e: '3еєεҽǝəɛɘᴇ℮ꓰᎬⲉҿɇꬲ⋿ⴹ\u{118a6}\u{118ae}\u{10286}',
+    g: '69ɡգցԍɢᶃǥɠᏀᏻꓖᎶƍ',
+    i: '1l|!ιіӏɩɪıᎥꓲ\u05c0ɨꙇ¡ǀ∣│丨\u05df\u0627\u0661ⵏⲓ\u{10309}˛⍳ͺꭵ\u{118c3}⏽\u06f1\u{10320}\u{1e8c7}\u05d5\u07caᛁ\u{16f28}\u{1028a}⍸ᵻᵼ',
+    n: 'ոռпиνηɴᴎɲŋƞꓠⲛหղ\u{10513}\u{1018e}ɳᵰ',
+    o: '0оοօσᴏøɵ০੦૦௦౦೦๐໐ဝ၀○●◯◦ⲟⵔꓳ\u06f0\u0665\u05dd\u0647ⱺθ\u07c0\u{1042c}〇\u0c02\u0c82\u0d02\u0d82०൦\u06f5ᴑꬽჿ\u05e1\u06be\ufbac\ufbad\ufbab\ufbaa\u06c1\ufba8\ufba9\ufba7\ufba6\u06d5ഠ\u{104ea}\u{118c8}\u{118d7}୦\u{114d0}\u{118e0}ዐଠ\u{104c2}\u{118b5}\u{10292}\u{102ab}\u{10516}\u06ffꬾⵁꝋөѳꮎꮻ⊖⊝⍬\u{1d21a}\u{1f714}ꝊӨѲⴱᎾᏫꭴတ',
+    t: '7τтᴛŧƭʈƫţꓔᎢⲧ†⊤⟙\u{10297}\u{1f768}\u{16f0a}\u{118bc}\u{102b1}\u{10315}⍡ȾҬ₮ᵵ',
+    v: 'ѵᴠⅴ∨⋁ꓦᏙ',
+    w: 'ѡԝωᴡɯաшщꮃᎳꓪⲱⱳฬพ₩\u{1170a}\u{1170e}\u{1170f}\u{118ef}\u{118e6}Ꮤѽ\u{114c5}ꝡ',
+    y: 'уγυʏүұყɏỿꓬᎩ¥ɣᶌꭚ\u{118dc}ⲨᎽ\u{16f43}\u{118a4}\u{102b2}ƴ',
+  }).flatMap(([letter, chars]) => Array.from(chars, (char) => [char, letter] as const)),
+)
