@@ -42,6 +42,9 @@ try {
 
 async function serve(): Promise<void> {
   const log = createJsonLog(printError, Date.now)
+  // If the program that reads the log has ended, every line fails. Without these listeners, the handler below would
+  // log the failure, which would fail again, without end.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   // Unhandled errors are only logged: an error of one request, or in an event handler of one socket,
   // must not end the process with all other requests.
   for (const event of ['unhandledRejection', 'uncaughtException'] as const) {

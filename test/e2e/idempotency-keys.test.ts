@@ -368,7 +368,9 @@ test('a stream that waits for a request that is rejected ends with one failure (
   expect((await Promise.all(firsts)).map(({ status }) => status)).toEqual([500, 500])
   for (const [at, api] of (['chat', 'responses'] as const).entries()) {
     const response = joined[at] as Response
-    expect(await read(response, api)).toMatchObject({ error: { message: 'Broken.' } })
+    expect(await read(response, api)).toMatchObject({
+      error: { message: expect.stringContaining('Broken.') as string },
+    })
   }
 })
 

@@ -5,6 +5,8 @@ export interface ChildGateway {
   readonly url: string
   /** Resolves when the process has ended. */
   readonly kill: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>
+  /** Stops reading the log, as if the program that reads it had ended. */
+  readonly closeLog: () => void
   /** Sends a signal, and does not wait. */
   readonly signal: (signal: NodeJS.Signals) => void
 }
@@ -34,6 +36,10 @@ export async function startChild(
   })
   return {
     url,
+    closeLog() {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    },
     signal: (signal) => void child.kill(signal),
     async kill(signal) {
       child.kill(signal)
