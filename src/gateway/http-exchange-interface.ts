@@ -33,8 +33,8 @@ export interface HttpExchange {
   readonly waitUntil: (work: Promise<unknown>) => void
   /**
    * Starts work for which no client waits, e.g. to store the partial answer of a client that has disconnected, and
-   * keeps the runtime alive until it is done. Hundreds of clients may disconnect at once, so on Node the first such
-   * work starts after 50 ms, and only one in each pass of the event loop.
+   * keeps the runtime alive until it is done. Hundreds of clients may disconnect at once, so on Node only one such
+   * work starts in each pass of the event loop.
    */
   readonly runLater: (work: () => Promise<unknown>) => void
   /** Upgrades the connection to a WebSocket; undefined unless the client requested that. */

@@ -14,13 +14,10 @@ export function trackPendingWork(): PendingWork {
     pending.add(done)
   }
   let previousStart: Promise<void> = Promise.resolve()
-  let waitingCount = 0
   return {
     waitUntil,
     runLater(work) {
-      const wait = waitingCount === 0 ? waitForBurst : waitForNextPass
-      waitingCount += 1
-      previousStart = previousStart.then(wait).then(() => void (waitingCount -= 1))
+      previousStart = previousStart.then(waitForNextPass)
       waitUntil(previousStart.then(work))
     },
     async whenIdle() {
@@ -30,16 +27,9 @@ export function trackPendingWork(): PendingWork {
 }
 
 /**
- * Waits for the disconnects that may follow the first one. The upstream requests of these clients are cancelled
- * before the first work, which may take 25 ms for a partial answer of 4 MB, delays them.
+ * Waits until the events that have arrived in the meantime are handled, e.g. disconnects of other clients, whose
+ * upstream requests are then cancelled. One work may take 25 ms, for a partial answer of 4 MB.
  */
-function waitForBurst(): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, BURST_MS))
-}
-
-const BURST_MS = 50
-
-/** Waits until the events that have arrived in the meantime, e.g. data of other clients, are handled. */
 function waitForNextPass(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
