@@ -29,6 +29,7 @@ export interface MarkerExtraction {
 /** Removes the turn markers from a text and lists them. Ignores markers in code and quotes. */
 export function extractMarkers(text: string): MarkerExtraction {
   if (!mayContainMarker(text)) return { text, markers: [] }
+  if (hasTooManyMarkers(text)) return { text: removeMarkerLikeText(text), markers: [] }
   const reader = createMarkerReader(text)
   for (let index = 0; index < text.length;) index = reader.readLine(index)
   return reader.result()
@@ -41,6 +42,18 @@ export function mayContainMarker(text: string): boolean {
 }
 
 const MARKER_ENDING = /[\];]: [#&\\]/
+
+/** True for a text that no answer of the gateway has: finding the turns of so many markers would take too long. */
+function hasTooManyMarkers(text: string): boolean {
+  if (text.length < MAX_MARKERS * MARKER_CHARS) return false
+  const endings = new RegExp(MARKER_ENDING, 'g')
+  for (let count = 0; count <= MAX_MARKERS; count++) if (!endings.test(text)) return false
+  return true
+}
+
+const MAX_MARKERS = 10_000
+/** Length of the shortest line with a marker. */
+const MARKER_CHARS = 25
 
 /** Removes everything that looks like a marker, even damaged or in code, so that texts can be compared without markers. */
 export function removeMarkerLikeText(text: string): string {

@@ -147,3 +147,11 @@ test('extractMarkers reads a long text full of markers in linear time', () => {
     expect(extractMarkers('\n'.repeat(40_000) + piece.repeat(20_000)).markers).toHaveLength(marks)
   }
 })
+
+test('of a text with more markers than any answer has, no turn is looked up, and no marker stays', () => {
+  const line = `${formatMarkerLine('0123456789ABCDEFGHJK')}\n`
+  expect(extractMarkers(`So.\n\n${line.repeat(9_000)}`).markers).toHaveLength(9_000)
+  const { text, markers } = extractMarkers(`So.\n\n${line.repeat(20_000)}`)
+  expect(markers).toEqual([])
+  expect(text.trim()).toBe('So.')
+})
