@@ -13,7 +13,7 @@ import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export interface ActiveRuns {
   /**
-   * Opens a slot for a new run. The run is stored with the `replicaId` of the slot. The lease of this replica is
+   * Opens a slot, the entry of a run in this process. The run is stored with the `replicaId` of the slot. The lease of this replica is
    * renewed until the slot is closed.
    */
   readonly openSlot: (turnId: string) => Promise<ActiveRunSlot>
@@ -23,7 +23,7 @@ export interface ActiveRuns {
    */
   readonly findLog: (turnId: string) => RunLog | null
   readonly listLogs: () => readonly RunLog[]
-  /** The runs that wait for others; null on Workers, where each run starts at once. */
+  /** The runs that wait until fewer others are in progress; null on Workers, where each run starts at once. */
   readonly queue: RunQueue | null
   /** Limits the streams that can be resumed, which are not queued; null on Workers. */
   readonly resumablePlaces: RunPlaces | null

@@ -1,4 +1,4 @@
-/** Answers a request with a background run, if its answer has to outlive its client. */
+/** Answers a request in a run, if its answer must continue when its client disconnects. */
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import type { ActiveRuns } from './active-runs-and-lease.ts'

@@ -1,7 +1,7 @@
 /**
  * Recovers an orphaned turn, i.e. an unfinished turn whose replica has stopped. A recent or queued
- * background run whose log has only opening events is restarted. Any other turn ends as failed. If several replicas try to
- * recover a run, exactly one claims it.
+ * background run whose log has only opening events is restarted. Any other turn ends as failed. If
+ * several replicas try to recover a run, exactly one claims it.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { turnIdOfResponse } from '../core/turn-derived-ids.ts'
@@ -47,7 +47,7 @@ export async function recoverOrphanedRun(
   })
 }
 
-/** Starts a queued run of this replica. Resolves to null if it was cancelled, or cannot be started. */
+/** Starts a queued run of this replica. Resolves to null if it was canceled, or cannot be started. */
 export async function startQueuedRun(
   queued: OwnedRun,
   activeRuns: ActiveRuns,
@@ -58,7 +58,10 @@ export async function startQueuedRun(
   )
 }
 
-/** Opens a slot for a run, and closes it if `start` starts none. Reports a failure for another try. */
+/**
+ * Opens a slot for a run, and closes it if `start` starts no run. If `start` fails, reports the turn, so that it is
+ * recovered later.
+ */
 async function withSlot(
   { turnId, tenant, user }: RunWithReplica,
   activeRuns: ActiveRuns,
@@ -77,7 +80,7 @@ async function withSlot(
   return null
 }
 
-/** Ends the run as failed if it is null, or cannot be restarted. Then resolves to null. */
+/** Restarts a run. If `run` is null, or cannot be restarted, ends the run as failed and resolves to null. */
 async function restartOrFail(
   run: RunLogPage | null,
   { turnId, tenant, user }: RunWithReplica,
@@ -153,10 +156,10 @@ async function restartRun(
   ports: GatewayDependencies,
 ): Promise<StartedRun | null> {
   const caller = { tenant, user }
-  // Written before the request is loaded. If it crashes the process, it is then not restarted forever,
-  // because only runs that never started are restarted at any age.
+  // Marks the run as started before its request is loaded. A request that crashes the process is then not restarted
+  // forever, because only runs that never started are restarted at any age.
   if (!(await ports.runs.startRun({ turnId, ...caller, replicaId: slot.replicaId }))) return null
-  const memory = ports.requestMemory.openAccount(tenant)
+  const memory = ports.requestMemory.trackRequest(tenant)
   let started: StartedRun | null = null
   try {
     const chain = await ports.store.loadChain(caller, turnId, {

@@ -1,7 +1,7 @@
 /**
  * Renews the lease of a replica, with one write for all of its runs. Also detects runs that other replicas
- * have claimed, and recovers runs of dead replicas. Which replicas are dead, the store decides by the clock of
- * the database; the clock of this process only measures intervals.
+ * have claimed, and recovers runs of dead replicas. The clock of the database
+ * decides which replicas are dead; the clock of this process only measures intervals.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import {

@@ -53,7 +53,7 @@ function takePlace({ tenant }: Caller, { resumablePlaces }: ActiveRuns): () => v
   if (free !== null) return free
   throw new GatewayError(
     'rate_limit_exceeded',
-    'Too many streams that go on without their client are in progress. Wait until some have ended, send the request without the header x-backstory-resumable or Idempotency-Key, or raise BACKGROUND_RUNS_PER_KEY or BACKGROUND_RUNS.',
+    'Too many streams that can continue without their client are in progress. Wait until some have ended, send the request without the header x-backstory-resumable or Idempotency-Key, or raise BACKGROUND_RUNS_PER_KEY or BACKGROUND_RUNS.',
     { headers: { 'retry-after': '5' } },
   )
 }

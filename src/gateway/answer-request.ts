@@ -53,7 +53,7 @@ export interface AnswerRequest {
    * together with the run's event log.
    */
   readonly turnStore?: TurnStore
-  /** True if the request is only checked and stored, because it is answered later. */
+  /** True if the request is only checked and stored now, because its run is queued. */
   readonly isAnsweredLater?: boolean
   /** True for a background run, which has a time limit of its own. */
   readonly isBackground?: boolean

@@ -1,7 +1,8 @@
+/** Claims memory for the turns that a request loads from the database. */
 import type { Ports } from './dependencies-interface.ts'
 import type { RequestMemory } from './request-memory.ts'
 
-/** Returns the dependencies of one request, which claims the memory of everything that they load for it. */
+/** Returns the dependencies with stores that call `claim` before they load large turns. */
 export function countLoadedMemory<Needed extends Ports<'recall' | 'store'>>(
   ports: Needed,
   { claim }: RequestMemory,

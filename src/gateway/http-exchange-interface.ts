@@ -34,7 +34,7 @@ export interface HttpExchange {
   /**
    * Starts work for which no client waits, e.g. to store the partial answer of a client that has disconnected, and
    * keeps the runtime alive until it is done. Hundreds of clients may disconnect at once, so on Node only one such
-   * work starts in each pass of the event loop.
+   * task starts in each pass of the event loop.
    */
   readonly runLater: (work: () => Promise<unknown>) => void
   /** Upgrades the connection to a WebSocket; undefined unless the client requested that. */

@@ -1,21 +1,21 @@
 /**
- * Limits the memory that requests in progress take together. A request counts the JSON that it holds: its
- * body and the history that it loads. A request for which no memory is left is rejected before it is parsed
- * or loaded, so that no number of large requests can end the process.
+ * Limits the memory that requests in progress take together. A request claims memory for its
+ * body and for the history that it loads, before they are parsed or loaded. If too little is free, it is
+ * rejected, so that no number of large requests can end the process.
  */
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import { yieldToEventLoop } from '../core/async/yield-to-event-loop.ts'
 import type { ClaimMemory } from '../core/ports/claim-memory.ts'
 
 export interface MemoryBudget {
-  /** Returns an account for one request of the tenant. */
-  readonly openAccount: (tenant: string) => RequestMemory
+  /** Starts to count the memory of one request of the tenant. */
+  readonly trackRequest: (tenant: string) => RequestMemory
 }
 
 export interface RequestMemory {
   /**
-   * Counts JSON that the request holds until `release` is called. Throws a GatewayError if the process or
-   * the tenant has too little memory left.
+   * Reserves memory for JSON until `release` is called. Throws a GatewayError if the process or the tenant
+   * has too little memory left.
    */
   readonly claim: ClaimMemory
   readonly claimedBytes: () => number
@@ -40,13 +40,13 @@ export function createMemoryBudget({ totalBytes, bytesPerTenant }: MemoryLimits)
   const claimedByTenant = new Map<string, number>()
   let claimedByAll = 0
   return {
-    openAccount(tenant) {
+    trackRequest(tenant) {
       let claimed = 0
       return {
         claim({ bytes, values = 0 }) {
           const needed = bytes * MEMORY_PER_BYTE + values * MEMORY_PER_VALUE
           const ofTenant = claimedByTenant.get(tenant) ?? 0
-          // A single request is always accepted, even if it needs more than the limit.
+          // The only large request in progress is always accepted, even if it needs more than the limit.
           if (claimedByAll > claimed && claimedByAll + needed > totalBytes)
             throw createProcessError()
           if (ofTenant > claimed && ofTenant + needed > bytesPerTenant) throw createTenantError()
@@ -67,7 +67,7 @@ export function createMemoryBudget({ totalBytes, bytesPerTenant }: MemoryLimits)
   }
 }
 
-/** Lets the requests of others run before the next step of a large request; returns at once for a small one. */
+/** Lets other requests proceed before the next step of a large request; returns at once for a small one. */
 export async function yieldIfLarge({ claimedBytes }: RequestMemory): Promise<void> {
   if (claimedBytes() >= LARGE_REQUEST_BYTES) await yieldToEventLoop()
 }

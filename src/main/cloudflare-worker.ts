@@ -128,7 +128,7 @@ function createDatabaseCheck(engine: Engine, settings: Settings, log: Log) {
         await waitWithTimeout(check(), DATABASE_CHECK_TIMEOUT_MS)
         return null
       } catch (error) {
-        // Answers do not depend on a database that is away, so only a newer schema prevents them.
+        // Requests are answered even if the database does not respond, so only a newer schema prevents that.
         return error instanceof GatewayError ? error : null
       }
     },

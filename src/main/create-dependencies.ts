@@ -25,14 +25,14 @@ export const BYTES_PER_MEGABYTE = 1024 * 1024
 
 export interface RuntimeDependencies {
   readonly engine: Engine
-  /** True while stored texts are trusted that are not encrypted, or not bound to a user. */
+  /** True while stored texts that are not encrypted, or not bound to a user, are trusted. */
   readonly trustsOldFormats: () => boolean
   readonly transport: Transport
   readonly fetchMedia: FetchMedia
   /** Id of this process; null on Workers, where no process lives longer than a request. */
   readonly replicaId: string | null
   readonly newTurnId: () => string
-  /** Memory for requests in progress if the settings name none. */
+  /** Default of the setting `REQUEST_MEMORY_MB`. */
   readonly requestMemoryMb: number
   readonly log: Log
 }
@@ -64,7 +64,7 @@ export function createDependencies(
   }
 }
 
-/** Without keys or with one, all requests are of one tenant, which then may take all of the memory. */
+/** With at most one API key, all requests belong to one tenant, which may take all of the memory. */
 function createConfiguredBudget(settings: Settings, defaultMb: number): MemoryBudget {
   const totalBytes = (settings.REQUEST_MEMORY_MB ?? defaultMb) * BYTES_PER_MEGABYTE
   const hasTenants = settings.BACKSTORY_KEYS.length > 1

@@ -1,4 +1,4 @@
-/** Loads whether old text formats are trusted, and logs what an operator should do about it. */
+/** Loads whether texts in old formats are trusted, and logs a warning if the operator should change that. */
 import type { Log } from '../core/ports/log-interface.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import type { Engine } from '../store/database/engine-interface.ts'

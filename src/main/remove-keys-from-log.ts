@@ -1,4 +1,4 @@
-/** Removes all configured keys from log lines, whatever message they came with. */
+/** Removes all configured keys from the texts of log lines. */
 import type { Log } from '../core/ports/log-interface.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { listAccounts } from '../upstream/accounts-and-model-routing.ts'

@@ -89,7 +89,7 @@ export function createApp(
 
   // `createAnswer` counts the memory and limits the time of its request itself, because a background run
   // outlives the request.
-  const portsOf = ({ exchange, memory }: AuthenticatedRequest): GatewayDependencies => ({
+  const createRequestPorts = ({ exchange, memory }: AuthenticatedRequest): GatewayDependencies => ({
     ...countLoadedMemory(ports, memory),
     transport: limitRequestTime(exchange, ports),
   })
@@ -108,24 +108,40 @@ export function createApp(
     route(method, path, handle)
   }
   for (const { method, path, handle } of STORED_OBJECT_ROUTES) {
-    jsonRoute(method, path, (request) => handle(request, portsOf(request)))
+    jsonRoute(method, path, (request) => handle(request, createRequestPorts(request)))
   }
 
   // Routes for token counts, compaction, explanations and summaries.
-  jsonRoute('POST', '/responses/input_tokens', (request) => countTokens(request, portsOf(request)))
-  jsonRoute('POST', '/responses/compact', (request) => compactInput(request, portsOf(request)))
+  jsonRoute('POST', '/responses/input_tokens', (request) =>
+    countTokens(request, createRequestPorts(request)),
+  )
+  jsonRoute('POST', '/responses/compact', (request) =>
+    compactInput(request, createRequestPorts(request)),
+  )
   route('POST', '/context/explain', async (request) =>
-    explainRequest(request, await request.readJsonObject(), request.caller, portsOf(request)),
+    explainRequest(
+      request,
+      await request.readJsonObject(),
+      request.caller,
+      createRequestPorts(request),
+    ),
   )
   route('GET', '/context/explain/:id', (request) =>
-    explainAnswer(request, request.getPathParameter('id'), request.caller, portsOf(request)),
+    explainAnswer(
+      request,
+      request.getPathParameter('id'),
+      request.caller,
+      createRequestPorts(request),
+    ),
   )
-  jsonRoute('POST', '/context/summarize', (request) => summarizeContext(request, portsOf(request)))
+  jsonRoute('POST', '/context/summarize', (request) =>
+    summarizeContext(request, createRequestPorts(request)),
+  )
   jsonRoute('POST', '/conversations/:id/summarize', (request) =>
-    summarizeConversation(request, portsOf(request)),
+    summarizeConversation(request, createRequestPorts(request)),
   )
   jsonRoute('GET', '/conversations/:id/summaries', (request) =>
-    listSummaries(request, portsOf(request)),
+    listSummaries(request, createRequestPorts(request)),
   )
 
   // The route that lists models.
@@ -143,14 +159,14 @@ export function createApp(
   app.all('*', (context) => {
     rejectUnknownPath(context.req.raw)
     return handleAndRelease(authenticate(context, forwarding), (request) =>
-      forwardRequest(request, portsOf(request)),
+      forwardRequest(request, createRequestPorts(request)),
     )
   })
   app.onError((error) => renderError(convertUnexpectedError(error, ports.log)))
   return app
 }
 
-/** Serves a request, and releases its memory if nothing of it continues after the handler. */
+/** Serves a request, and reports the end of its handler, after which its memory can be released. */
 async function handleAndRelease<Result>(
   request: AuthenticatedRequest,
   handle: (request: AuthenticatedRequest) => Result | Promise<Result>,

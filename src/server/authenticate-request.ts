@@ -71,7 +71,7 @@ export function createRequestAuthenticator({
     rejectForeignPages(headers, settings.BACKSTORY_KEYS)
     const caller = authenticate(headers.get('authorization'), exchange.isLocal)
     const user = identifyUser(headers, settings, { usesStoredData, nowMs: nowMs() })
-    const memory = requestMemory.openAccount(caller.tenant)
+    const memory = requestMemory.trackRequest(caller.tenant)
     const limits = { memory, settings }
     const tracked = releaseMemoryAtEnd(exchange, memory)
     const readBytes = async (): Promise<Uint8Array> => {

@@ -17,7 +17,7 @@ export interface JsonBody {
   readonly bytes: () => Uint8Array
 }
 
-/** Limits a body and the memory of its request. */
+/** The limits of a body: the memory of its request, and the settings. */
 export interface BodyLimits {
   readonly memory: RequestMemory
   readonly settings: Pick<Settings, 'MAX_BODY_ITEMS' | 'MAX_BODY_VALUES'>

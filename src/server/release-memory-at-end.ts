@@ -1,5 +1,5 @@
 /**
- * Releases the memory of a request when nothing of it is left: its handler has returned, its streamed answer has
+ * Releases the memory of a request when all of its work is done: its handler has returned, its streamed answer has
  * ended, and the work that continues after the answer is done.
  */
 import type { ClientStream, HttpExchange } from '../gateway/http-exchange-interface.ts'
@@ -17,7 +17,7 @@ export function releaseMemoryAtEnd(exchange: HttpExchange, memory: RequestMemory
     unfinished -= 1
     if (unfinished === 0) memory.release()
   }
-  // Most requests are too small to count, so nothing of them is tracked.
+  // Most requests are too small to be counted, so they are not tracked.
   const isCounted = (): boolean => memory.claimedBytes() > 0
   return {
     onHandled: finishOne,

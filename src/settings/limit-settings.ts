@@ -1,5 +1,5 @@
 /**
- * Defines the limits that keep one client from blocking others: connections, slow requests, background
+ * Defines the limits that prevent one client from blocking others: connections, slow requests, background
  * responses, and the total time of an answer.
  */
 import { createWholeNumberOrOffReader, defineWholeNumber, nullIfOff } from './scalar-readers.ts'
@@ -32,30 +32,30 @@ export const LIMIT_SETTINGS = {
   BODY_MIN_KB_PER_SECOND: defineWholeNumber(
     4,
     [0, 1_000_000],
-    'Minimum average speed of a request body or of a WebSocket message, from `BODY_TIMEOUT_SECONDS` after its start; `0` for none. Not on Workers.',
+    'Minimum average speed of a request body or of a WebSocket message, counted from `BODY_TIMEOUT_SECONDS` after its start; `0` for none. A slower client gets the same error. Not on Workers.',
   ),
   KEEP_ALIVE_SECONDS: defineWholeNumber(
     75,
     [1, 3_600],
-    'How long a connection stays open between two requests. Should be longer than in the load balancer or proxy before the gateway, which is usually 60: a request that it sends while the gateway closes the connection gets no answer. Not on Workers.',
+    'How long a connection stays open between two requests. Should be longer than the same time of the load balancer or proxy before the gateway, usually 60: a request that arrives while the gateway closes the connection gets no answer. Not on Workers.',
   ),
   REQUEST_TIMEOUT_SECONDS: defineSecondsOrOff(
     3_600,
-    'How long a request may take in all, from its headers to the last byte of its answer. Then its upstream is cancelled, and the answer ends as failed (504 if nothing was sent yet); `off` for no limit.',
+    'How long a request may take in all, from its headers to the last byte of its answer. Then its upstream request is canceled, and the answer ends as failed (504 if nothing was sent yet); `off` for no limit.',
   ),
   BACKGROUND_TIMEOUT_SECONDS: defineSecondsOrOff(
     DAY_SECONDS,
-    'How long a background response may take from its start, without its time in the queue. Then it ends as failed; `off` for no limit.',
+    'How long a background response may take from its start; its time in the queue does not count. Then it ends as failed; `off` for no limit.',
   ),
   BACKGROUND_RUNS: defineWholeNumber(
     400,
     [1, 100_000],
-    'Maximum number of background responses that a process generates at the same time. Others stay `queued` in the database, and API keys take turns. Not on Workers.',
+    'Maximum number of background responses that a process generates at the same time. Further ones stay `queued` in the database, and API keys take turns. Not on Workers.',
   ),
   BACKGROUND_RUNS_PER_KEY: defineWholeNumber(
     100,
     [1, 100_000],
-    'Maximum number of background responses that a process generates at the same time for an API key, and of its streams that go on without their client (`x-backstory-resumable`, `Idempotency-Key`). Not on Workers.',
+    'Maximum number of background responses that a process generates at the same time for an API key. Counted separately, but with the same limits: streams that can continue without their client (`x-backstory-resumable`, `Idempotency-Key`); further ones get an error (429). Not on Workers.',
   ),
   BACKGROUND_QUEUE_PER_KEY: defineWholeNumber(
     1_000,

@@ -75,7 +75,7 @@ export const SETTINGS_TABLE = {
   },
   STORAGE_PLAIN_TEXT: defineChoice(
     ['auto', 'accept', 'reject'],
-    'Whether stored text is trusted that is not encrypted, or not for its user, while `STORAGE_KEYS` is set: `auto` until everything is encrypted (a new database, or after `reseal`), `accept` always, `reject` never.',
+    'With `STORAGE_KEYS`: whether stored text is trusted although it is not encrypted, or not bound to its user (as by earlier versions). `auto` trusts it until everything is encrypted, which holds in a new database and after `reseal`; `accept` always; `reject` never.',
   ),
   UPSTREAMS: {
     default: [] as readonly Account[],
@@ -184,7 +184,7 @@ export const SETTINGS_TABLE = {
   MAX_BODY_ITEMS: defineWholeNumber(
     10_000,
     [1, 1_000_000],
-    'Maximum length of a list in a request body, such as `messages`, `input` or `tools`.',
+    'Maximum length of a list that is a field of a request body, such as `messages`, `input` or `tools`.',
   ),
   MAX_BODY_VALUES: defineWholeNumber(
     100_000,
@@ -193,10 +193,10 @@ export const SETTINGS_TABLE = {
   ),
   REQUEST_MEMORY_MB: {
     default: null as number | null,
-    shownDefault: 'half of the heap; on Workers `48`',
+    shownDefault: 'half of the maximum heap; on Workers `48`',
     read: createWholeNumberReader(1, 1_000_000),
     description:
-      'Memory that all large requests in progress may take together, estimated from their bodies and their loaded histories; one API key may take half of it. Requests beyond that get an error with `retry-after`: 503, or 429 for one key.',
+      'Memory, in megabytes, that all large requests in progress may take together, estimated from their bodies and their loaded histories. If there are several API keys, one may take half of it. Further requests get an error with `retry-after`: 503, or 429 for one key.',
   },
   ...LIMIT_SETTINGS,
   UPSTREAM_HEADERS_TIMEOUT_SECONDS: defineWholeNumber(

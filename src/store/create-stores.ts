@@ -51,8 +51,8 @@ export interface StoreOptions {
    */
   readonly storesUpstreamRequests: boolean
   /**
-   * Length of the lease that this process renews. Without one, as on Workers, jumps of the database's
-   * clock are not detected.
+   * Length of the lease that this process renews; null on Workers, where jumps of the clock of the database
+   * are not detected.
    */
   readonly leaseMs?: number | null
 }

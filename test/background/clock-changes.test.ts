@@ -1,6 +1,6 @@
 /**
- * Clocks that differ by an hour or jump by an hour do no harm: what lives is not ended, and what a dead replica
- * left is ended within about a lease.
+ * Clocks that differ or jump by hours do no harm: runs and locks of living replicas are not ended, and
+ * those of a dead replica are ended within about a lease.
  */
 import { describe, expect, test } from 'vitest'
 import { lockConversation } from '../../src/gateway/history/lock-conversation.ts'

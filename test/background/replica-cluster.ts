@@ -141,7 +141,7 @@ export function createAnswerRequest(
   const request = new Request('http://localhost/', disconnect && { signal: disconnect })
   const exchange = createWebHttpExchange(request, () => undefined)
   const caller = ANN
-  const memory = UNLIMITED_MEMORY.openAccount(caller.tenant)
+  const memory = UNLIMITED_MEMORY.trackRequest(caller.tenant)
   const dialect = responsesDialect
   return { dialect, clientRequest, caller, exchange, memory, options: {}, isResumable }
 }

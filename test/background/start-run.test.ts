@@ -23,7 +23,7 @@ test('a run lasts until its after-answer tasks are done, because the host may st
       dialect: responsesDialect,
       clientRequest,
       caller: { tenant: 't', user: null },
-      memory: UNLIMITED_MEMORY.openAccount('t'),
+      memory: UNLIMITED_MEMORY.trackRequest('t'),
       options: {},
       turnId: newTurnId(),
       createdAtMs: 0,

@@ -80,7 +80,7 @@ describe.each(HOSTS)('background responses on %s', (_, start) => {
       expect((await send(path, key, { stream, temperature: 0 })).status).toBe(422)
     })
 
-    test('a retry gets the response whose client has left', async () => {
+    test('a retry gets the response whose client has disconnected', async () => {
       const leave = new AbortController()
       const more = { stream: true }
       const first = await send('responses', 'left', more, leave.signal)

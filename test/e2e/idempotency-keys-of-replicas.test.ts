@@ -88,7 +88,7 @@ describe.each(KINDS)('a key over two gateways, %s with stream=%s (C155)', (path,
   })
 })
 
-test('a request that waits for a rejected one is sent by its own gateway (C155)', async () => {
+test('a request that waited for a rejected one is sent by its own gateway (C155)', async () => {
   const [one, two] = gateways.map(({ url }) => url) as [string, string]
   const { promise, resolve: release } = Promise.withResolvers<void>()
   upstream.behave = async (response, received) => {
@@ -119,7 +119,7 @@ test('an answer that is not stored is not available to the other gateway (C155)'
   expect(upstream.received).toHaveLength(1)
 })
 
-test('a retry after the gateway was killed tells how the request ended, and sends nothing (C155)', async () => {
+test('a retry after the gateway was killed gets the end of the first request, and nothing is sent (C155)', async () => {
   const url = gateways[0]?.url ?? ''
   const victim = await startChild(environment)
   upstream.behave = (response, { json }) => {

@@ -212,7 +212,7 @@ describe.each([
     expect(upstream.received).toHaveLength(1)
   })
 
-  test('the answer continues when its client leaves, and a retry gets it', async () => {
+  test('the answer continues when its client disconnects, and a retry gets it', async () => {
     const key = newKey()
     const release = answerLater(answerWith(ANSWER))
     const leave = new AbortController()
@@ -227,7 +227,7 @@ describe.each([
     expect(upstream.received).toHaveLength(1)
   })
 
-  test('a request that the upstream rejected is sent again, and one that it did not receive', async () => {
+  test('a request that the upstream rejected, or did not receive, is sent again', async () => {
     const key = newKey()
     const release = answerLater(answerJson(429, { error: { message: 'Slow down.' } }))
     const first = send(key, { api, more })
@@ -258,7 +258,7 @@ describe.each([
     expect(upstream.received).toHaveLength(sent)
   })
 
-  test('an answer that broke off is not asked for again', async () => {
+  test('a request whose answer broke off is not sent again', async () => {
     const key = newKey()
     upstream.behave = (response, { json }) => {
       const isStream = json['stream'] === true
@@ -398,7 +398,7 @@ test.each([['chat'], ['responses']] as const)(
   },
 )
 
-test('a response stands once in its conversation, however often it is requested (C155)', async () => {
+test('a response is added to its conversation once, however often it is requested (C155)', async () => {
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: 'ada-key' })
   const { id } = await client.conversations.create({})
   const key = newKey()
@@ -433,7 +433,7 @@ test('a background response with a key is started once (C155)', async () => {
   expect(upstream.received).toHaveLength(1)
 })
 
-test('a deleted answer is neither given again nor asked for again (C155)', async () => {
+test('after an answer was deleted, a retry gets an error, and the request is not sent again (C155)', async () => {
   const key = newKey()
   upstream.behave = answerWith(ANSWER)
   const { id } = await read(await send(key, { api: 'responses' }), 'responses')
@@ -445,7 +445,7 @@ test('a deleted answer is neither given again nor asked for again (C155)', async
   expect(upstream.received).toHaveLength(1)
 })
 
-test('several choices of one completion are not given again, because only the first is stored (C155)', async () => {
+test('several choices of one completion are not returned again, because only the first is stored (C155)', async () => {
   const key = newKey()
   upstream.behave = answerWith(ANSWER)
   expect((await send(key, { more: { n: 2 } })).status).toBe(200)
@@ -454,7 +454,7 @@ test('several choices of one completion are not given again, because only the fi
   expect(upstream.received).toHaveLength(1)
 })
 
-test('a request without a key asks the database for none (C155)', async () => {
+test('a request without a key makes no query for keys (C155)', async () => {
   const { idempotency } = gateway.dependencies
   const calls: string[] = []
   const watched = new Proxy(idempotency, {
@@ -517,7 +517,7 @@ describe('the official SDK that sends keys (C155)', () => {
     expect(upstream.received).toHaveLength(1)
   })
 
-  test('the option idempotencyKey names a request that may be repeated, also as a stream', async () => {
+  test('the option idempotencyKey makes a request repeatable, also as a stream', async () => {
     upstream.behave = answerWith({ text: 'Hello.' })
     const client = connect()
     const idempotencyKey = newKey()
@@ -537,7 +537,7 @@ describe('the official SDK that sends keys (C155)', () => {
     expect(upstream.received).toHaveLength(1)
   })
 
-  test('the SDK does not repeat a request whose outcome is unknown, and its error says what to do', async () => {
+  test('the SDK does not repeat a request that may have been processed, and its error says what to do', async () => {
     upstream.behave = (response) => void response.destroy()
     const client = connect()
     const sent = client.chat.completions.create({

@@ -71,7 +71,7 @@ async function post(path: string, body: unknown, headers: Record<string, string>
 }
 
 function hasRoomForLargeRequest(): boolean {
-  const memory = gateway.dependencies.requestMemory.openAccount('ada')
+  const memory = gateway.dependencies.requestMemory.trackRequest('ada')
   try {
     memory.claim({ bytes: 1_000_000 })
     return true

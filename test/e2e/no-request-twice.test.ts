@@ -123,14 +123,14 @@ test('an answer of an upstream with a fallback arrives completely, streamed and 
 })
 
 /** Faults after which the upstream may have processed the request. */
-const UNKNOWN_OUTCOMES: readonly (readonly [string, number, Behaviour])[] = [
+const MAYBE_PROCESSED_FAULTS: readonly (readonly [string, number, Behaviour])[] = [
   ['breaks the connection', 502, (response) => void response.destroy()],
   ['sends an unrequested 100', 502, (response) => response.writeContinue()],
   ['sends no headers in time', 504, () => undefined],
   ['answers with status 504 of a proxy', 504, answerJson(504, page)],
 ]
 
-test.each(UNKNOWN_OUTCOMES)(
+test.each(MAYBE_PROCESSED_FAULTS)(
   'a request is not sent again if its upstream %s',
   async (_, status, behave) => {
     first.behave = behave

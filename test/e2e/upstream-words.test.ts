@@ -139,7 +139,7 @@ describe.each(WIRES)('error messages of an upstream over the wire %s', (wire) =>
   )
 })
 
-test('a stream that ends with a rejected key of the gateway does not blame the key of the client', async () => {
+test('a stream whose upstream rejects the key of the gateway says that the key of the client is not the cause', async () => {
   const error = { error: { message: 'No such key.', type: 'authentication_error', code: 401 } }
   for (const [dialect, wire] of [
     ['chat', 'chat'],
@@ -166,7 +166,7 @@ test("an input that a provider's moderation rejects with status 403 stays the cl
   })
 })
 
-test('after an upstream that rejects the key of the gateway, the next one is asked', async () => {
+test('after an upstream that rejects the key of the gateway, the next one gets the request', async () => {
   upstream.behave = (response, received) =>
     (received.path === '/v1/messages'
       ? answerJson(401, errorBody('anthropic', 'invalid x-api-key'))
@@ -224,7 +224,7 @@ test('a forwarded path whose upstream rejects the key of the gateway is reported
   expect(await response.json()).toMatchObject({ error: { code: 'upstream_access_denied' } })
 })
 
-test('an upstream whose name is that of a parameter is not asked again without this parameter', async () => {
+test('a request is not repeated without a parameter because an upstream has the name of this parameter', async () => {
   const other = await startGateway({
     UPSTREAMS: JSON.stringify([
       { name: 'user', wire: 'chat', baseUrl: upstream.url, quirks: { degrade: true } },

@@ -28,7 +28,7 @@ test('several requests together never claim more than the limits, and all memory
       const open: { readonly tenant: string; readonly memory: RequestMemory }[] = []
       for (const { tenant, bytes, releases } of commands) {
         if (releases) open.shift()?.memory.release()
-        const memory = budget.openAccount(tenant)
+        const memory = budget.trackRequest(tenant)
         if (claim(memory, bytes) === null) open.push({ tenant, memory })
         const claimed = open.map((one) => one.memory.claimedBytes())
         expect(claimed.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(limits.totalBytes)
@@ -38,24 +38,24 @@ test('several requests together never claim more than the limits, and all memory
         expect(own.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(limits.bytesPerTenant)
       }
       for (const { memory } of open) memory.release()
-      expect(claim(budget.openAccount('a'), 60)).toBeNull()
+      expect(claim(budget.trackRequest('a'), 60)).toBeNull()
     }),
   )
 })
 
 test('a key that has used its share gets 429, and another key is still served', () => {
   const budget = createMemoryBudget({ totalBytes: 1000, bytesPerTenant: 500 })
-  expect(claim(budget.openAccount('a'), 100)).toBeNull()
-  expect(claim(budget.openAccount('a'), 1)).toBe('rate_limit_exceeded')
-  expect(claim(budget.openAccount('b'), 100)).toBeNull()
-  expect(claim(budget.openAccount('c'), 1)).toBe('overloaded')
+  expect(claim(budget.trackRequest('a'), 100)).toBeNull()
+  expect(claim(budget.trackRequest('a'), 1)).toBe('rate_limit_exceeded')
+  expect(claim(budget.trackRequest('b'), 100)).toBeNull()
+  expect(claim(budget.trackRequest('c'), 1)).toBe('overloaded')
 })
 
-test('a single request is accepted even if it needs more than the limit', () => {
+test('the only request in progress is accepted even if it needs more than the limit', () => {
   const budget = createMemoryBudget({ totalBytes: 10, bytesPerTenant: 10 })
-  const memory = budget.openAccount('a')
+  const memory = budget.trackRequest('a')
   expect(claim(memory, 1_000_000)).toBeNull()
   expect(claim(memory, 1_000_000)).toBeNull()
   memory.release()
-  expect(claim(budget.openAccount('b'), 1_000_000)).toBeNull()
+  expect(claim(budget.trackRequest('b'), 1_000_000)).toBeNull()
 })

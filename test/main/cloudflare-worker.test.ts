@@ -44,7 +44,7 @@ test('on Workers, a database of a newer version is rejected with 503 and the rea
   expect((await request('/v1/models')).status).toBe(200)
 })
 
-test('on Workers, plain text is not believed in a database that was encrypted from its beginning', async () => {
+test('on Workers, plain text is not trusted in a database that was always encrypted', async () => {
   const { request, run } = await startWorker({
     UPSTREAMS: '[{"name":"demo","wire":"demo","models":["demo"],"quirks":{"delayMs":1}}]',
     STORAGE_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}`,

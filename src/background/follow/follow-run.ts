@@ -24,7 +24,7 @@ export async function followRun(
   const { responseId, startingAfter, caller, exchange } = follow
   const firstEvent = parseFirstEvent(startingAfter)
   const turnId = turnIdOfResponse(responseId)
-  // Reads the first events too, because a client that is sent a stream cannot be told any more that they are unreadable.
+  // Reads the first events before the stream starts, because an error status is impossible afterwards.
   const run =
     turnId &&
     (await queryStoreOrThrow(() => ports.runs.readLog(caller, turnId, firstEvent, 'fail')))

@@ -25,7 +25,10 @@ export interface LogFollower {
   readonly firstEvent: number
   /** The log of the run; null if the run is not in progress in this process. */
   readonly liveLog: RunLog | null
-  /** If the run is queued in this process: resolves to its log, or to null if it was not started. */
+  /**
+   * Resolves to the log of a queued run when it starts, or to null if it is not started. Null if the run is not queued
+   * in this process.
+   */
   readonly whenStarted: Promise<RunLog | null> | null
   /** Recovers the run if its replica has died. */
   readonly recover: (run: RunLogPage) => Promise<void>

@@ -1,10 +1,10 @@
 /**
  * Answers a request with an `Idempotency-Key`. The first request with the key claims it in the database and is
- * answered; every other one, in any process, joins it or receives its stored answer. So an upstream is asked once,
- * and one turn is stored.
+ * answered; every other one, in any process, waits for it or receives its stored answer. So one request is sent to a
+ * model, and one turn is stored.
  *
  * The key is released only if it is certain that no upstream has processed the request, e.g. because the upstream
- * rejected it. Otherwise the key is used up for 24 hours, even if the answer is unknown.
+ * rejected it. Otherwise the key is used up for 24 hours, even if no answer is known.
  */
 import { createStoreUnavailableError, errorMessage } from '../../core/errors/gateway-error.ts'
 import {
@@ -31,7 +31,7 @@ export async function answerOnce(
   ports: GatewayDependencies,
 ): Promise<Response> {
   const findStored = () => findStoredAnswer(request, key, running, ports)
-  // Repeats if the request that this one waited for has released the key.
+  // Repeats if the request for which this one waited has released the key.
   for (;;) {
     const local = running.firstRequests.find(key.keyId)
     if (local === null) {
@@ -51,7 +51,7 @@ export async function answerOnce(
 interface OwnClaim {
   readonly identity: AnswerIdentity
   readonly first: RegisteredRequest
-  /** Keeps the lease of the claim alive. */
+  /** While it is open, the lease of the replica that owns the claim is renewed. */
   readonly slot: ActiveRunSlot
 }
 
@@ -89,7 +89,7 @@ async function claimKey(
 }
 
 const NOT_CLAIMED =
-  'The request was not sent, because the database does not answer and so cannot tell whether its Idempotency-Key was used before. Try again in a moment.'
+  'The request was not sent, because the database does not answer, so it is unknown whether its Idempotency-Key was used before. Try again in a moment.'
 
 async function answerFirst(
   request: BackgroundAnswerRequest,

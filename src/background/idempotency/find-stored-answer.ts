@@ -1,6 +1,6 @@
 /**
  * Finds the answer of an earlier request with the same `Idempotency-Key` in the database, and waits for it if that
- * request is still running in another process. If that process dies, its turn is ended like any orphaned turn.
+ * request is still being answered by another process. If that process dies, its turn is recovered like any orphaned turn.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -19,7 +19,10 @@ import { isTurnUnfinished } from '../is-turn-unfinished.ts'
 import { createRunRecovery } from '../recover-orphaned-run.ts'
 import type { BackgroundAnswerRequest } from '../start-background-response.ts'
 import type { EndedAnswer, RunningRequests } from './first-requests.ts'
-import { createAnswerNotAvailableError, createClientLeftError } from './idempotency-errors.ts'
+import {
+  createAnswerNotAvailableError,
+  createClientDisconnectedError,
+} from './idempotency-errors.ts'
 import { requireSameFingerprint, type HashedKey } from './idempotency-key.ts'
 
 /** An answer in the database. */
@@ -79,7 +82,7 @@ export async function findStoredAnswer(
   const { createdAtMs, endedAtMs } = turn
   const outcome = buildOutcomeFromTurn(turn)
   // Only a background response can be unfinished here, and only a response in the background or with an event log can
-  // have been cancelled: clients get it in its present state.
+  // have been canceled: clients get these in their present state.
   const hasEnded = outcome.finish !== null || outcome.failure !== null
   if (!clientRequest.stream && (run.background || !hasEnded))
     return { turnId, response: renderStoredResponse(turn, readInclude(clientRequest)) }
@@ -91,12 +94,12 @@ function readInclude({ body }: ClientRequest): readonly string[] {
   return Array.isArray(include) ? include.map(String) : []
 }
 
-/** Creates a function that waits for the next poll. It rejects once the client has left. */
+/** Creates a function that waits for the next poll. It rejects once the client has disconnected. */
 function createPollTimer({ onDisconnect }: HttpExchange): () => Promise<void> {
-  let hasLeft = false
-  onDisconnect(() => (hasLeft = true))
+  let isDisconnected = false
+  onDisconnect(() => (isDisconnected = true))
   return async () => {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    if (hasLeft) throw createClientLeftError()
+    if (isDisconnected) throw createClientDisconnectedError()
   }
 }

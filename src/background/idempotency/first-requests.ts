@@ -18,7 +18,7 @@ export interface FirstRequest {
   /** Resolves to false if another process has the key, or if the database failed. */
   readonly whenClaimed: Promise<boolean>
   /**
-   * Resolves to the answer; to null if the database has to be asked for it. Rejects with the error of the request
+   * Resolves to the answer, or to null if it must be read from the database. Rejects with the error of the request
    * if it failed before an answer began.
    */
   readonly whenEnded: Promise<EndedAnswer | null>

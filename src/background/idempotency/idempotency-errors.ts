@@ -1,5 +1,5 @@
 /**
- * The errors of requests with an `Idempotency-Key`. Those that the same key always gets have the header
+ * The errors of requests with an `Idempotency-Key`. Errors that a retry with the same key would get again have the header
  * `x-should-retry: false`, because OpenAI's SDKs would otherwise repeat the request.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -22,7 +22,7 @@ export function createKeyReusedError(): GatewayError {
 export function createAnswerNotAvailableError(): GatewayError {
   return new GatewayError(
     'idempotent_answer_not_available',
-    `A request with this ${IDEMPOTENCY_KEY_HEADER} was sent before. Its answer is not stored completely, or it is unknown whether the model processed the request, so it is not sent again. To ask again, send a new key.`,
+    `A request with this ${IDEMPOTENCY_KEY_HEADER} was sent before. Its answer is not available, because it was not stored completely or was deleted, or because it is unknown whether the model processed the request. The request is not sent again. For a new answer, send a new key.`,
     { ...PARAM, headers: NO_RETRY },
   )
 }
@@ -31,12 +31,12 @@ export function createAnswerNotAvailableError(): GatewayError {
 export function createFirstRequestRejectedError(): GatewayError {
   return new GatewayError(
     'upstream_unreachable',
-    `The request with this ${IDEMPOTENCY_KEY_HEADER} for which this one waited was rejected. Send it again, with the same key.`,
+    `This request waited for an earlier one with the same ${IDEMPOTENCY_KEY_HEADER}, which was rejected before a model processed it. Send the request again with the same key.`,
   )
 }
 
-export function createClientLeftError(): GatewayError {
-  const message = 'The client went away while it waited for the answer to another request.'
+export function createClientDisconnectedError(): GatewayError {
+  const message = 'The client disconnected while it waited for the answer to another request.'
   return new GatewayError('upstream_unreachable', message, { status: 499 })
 }
 
@@ -47,6 +47,6 @@ export function createStoredFailureError(failure: Failure): GatewayError {
 }
 
 export function explainStoredFailure(failure: Failure): Failure {
-  const message = `${failure.message} (This is how the first request with this ${IDEMPOTENCY_KEY_HEADER} ended. To ask again, send a new key.)`
+  const message = `${failure.message} (The first request with this ${IDEMPOTENCY_KEY_HEADER} ended with this error. For a new answer, send a new key.)`
   return { ...failure, message }
 }

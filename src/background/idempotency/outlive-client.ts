@@ -15,7 +15,7 @@ export function outliveClient(exchange: HttpExchange): HttpExchange {
 
 function hideDisconnect(client: ClientStream): ClientStream {
   let onDrain = (): void => undefined
-  // A paused upstream must continue when the client that did not read has left.
+  // If the upstream was paused because the client did not read, it continues when the client disconnects.
   client.onDisconnect(() => onDrain())
   return {
     ...client,

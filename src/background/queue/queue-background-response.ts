@@ -1,5 +1,5 @@
 /**
- * Stores a background run that has to wait for others, and adds it to the queue. Nothing is sent to an
+ * Stores a background run that cannot start yet, because too many others are in progress, and adds it to the queue. Nothing is sent to an
  * upstream; when the run starts, its request is loaded from the database.
  */
 import type { JsonObject } from '../../core/json/json.ts'
@@ -57,7 +57,7 @@ export async function queueBackgroundResponse(
     queue.remove(run)
     throw error
   }
-  // A queued stream waits for its run, but no longer holds its request.
+  // The stream of a queued run stays open, but the request is no longer in memory.
   memory.release()
   return { turnId: identity.turnId, response, liveLog: null }
 }

@@ -1,4 +1,7 @@
-/** Counts the runs of this process, and limits how many go on at the same time, for each API key and in all. */
+/**
+ * Limits how many runs are in progress in this process, for each API key and in all. A run takes a place when it
+ * starts, and frees it when it ends.
+ */
 
 export interface RunLimits {
   readonly maxRuns: number

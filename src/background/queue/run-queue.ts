@@ -1,7 +1,7 @@
 /**
  * The queue of background runs that this process owns and has not started, because too many others are in
- * progress. It holds only their ids: their requests are in the database. When a place gets free, the key
- * with the fewest runs in progress starts its oldest run, so that the queue of one key delays no other.
+ * progress. It holds only their ids: their requests are in the database. When a place is freed, the key
+ * with the fewest runs in progress starts its oldest run, so that a long queue of one key does not delay other keys.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -20,7 +20,7 @@ export interface RunQueue {
   readonly takePlace: (tenant: string) => (() => void) | null
   /** Adds a run, which may be stored later. The run is dropped if `whenStored` rejects. */
   readonly add: (run: QueuedRun, whenStored: Promise<unknown>) => void
-  /** Removes a run that was cancelled, or that could not be stored. */
+  /** Removes a run that was canceled, or that could not be stored. */
   readonly remove: (run: QueuedRun) => void
   /**
    * Resolves when the run leaves the queue: to its log, or to null if it was not started. Returns null if
@@ -148,7 +148,7 @@ function chooseKey(keys: ReadonlyMap<string, KeyQueue>, places: RunPlaces): KeyQ
   return chosen
 }
 
-/** Turn ids begin with their time. Runs of a dead replica are added in any order. */
+/** Compares ids, which begin with the time of the turn, because runs of a dead replica are added in any order. */
 function findOldest({ waiting }: KeyQueue): WaitingRun | null {
   let oldest: WaitingRun | null = null
   for (const entry of waiting.values())

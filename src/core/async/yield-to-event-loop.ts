@@ -1,4 +1,4 @@
-/** Lets the requests of others run before a long piece of work goes on. */
+/** Lets other requests proceed before a long computation continues. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve))
 }

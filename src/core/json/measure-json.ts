@@ -19,7 +19,7 @@ export interface JsonLimits {
 export const MAX_JSON_DEPTH = 500
 
 export interface JsonMeasure {
-  /** The number of values up to the end of the text, or up to the place where a limit is exceeded. */
+  /** The number of values up to the end of the text, or up to the position at which a limit is exceeded. */
   readonly values: number
   readonly exceededLimit: keyof JsonLimits | null
 }
@@ -47,7 +47,7 @@ function startScan(
   let values = 1
   let items = 0
   let isFieldAList = false
-  // True directly after an opening bracket: if the closing one follows, the list or object is empty.
+  // True directly after an opening bracket. If the closing bracket follows, the list or object is empty.
   let isStart = false
   return () => {
     const end = Math.min(next + SLICE_BYTES, json.length)

@@ -1,4 +1,4 @@
-/** Counts JSON that a request is about to hold in memory. Throws a GatewayError if too little memory is left. */
+/** Reserves memory for JSON before a request loads or parses it. Throws a GatewayError if too little memory is free. */
 export type ClaimMemory = (json: JsonSize) => void
 
 export interface JsonSize {

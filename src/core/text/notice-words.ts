@@ -1,6 +1,6 @@
 /**
  * Finds texts that a model could read as the start of a gateway notice, `[Gateway notice: `. Such a text may have other
- * brackets, letters that only look like these, and blanks, signs or invisible characters anywhere between them.
+ * brackets, letters that only look like these, and spaces, symbols or invisible characters anywhere between them.
  */
 
 /**
@@ -27,7 +27,7 @@ export function findNoticeBrackets(text: string): readonly number[] {
   return found.toSorted((a, b) => a - b)
 }
 
-/** Length of the bracket and the words, in which one sign may look like two letters. */
+/** Length of the shortest such text: a bracket and the words, in which one character may look like two letters. */
 const MIN_CHARS = 12
 const NONE: readonly number[] = []
 
@@ -49,7 +49,7 @@ const OTHER_BRACKET =
 
 /**
  * True if the words follow at this index. Stops at the first other letter or bracket, so that the search is linear. A
- * character such as `@` may be a sign between the letters or look like one of them, so several numbers of letters may
+ * character such as `@` may be a symbol between the letters or look like one of them, so several numbers of letters may
  * be read at once: bit 3 of `read` means that the text so far can be read as the first 3 letters.
  */
 function startsWithNoticeWords(text: string, start: number): boolean {
@@ -98,7 +98,7 @@ function readCharacter(charClass: number, read: number): number {
   return skipped | (second === 0 ? readFirst : (readFirst & second) << 1)
 }
 
-/** Two v look like a w. */
+/** Reads a `v`: two of them look like a `w`. */
 function readV(read: number): number {
   return ((read & W) === 0 ? 0 : HALF_W) | ((read & HALF_W) === 0 ? 0 : W << 1)
 }
@@ -154,15 +154,15 @@ function computeCharacterClass(char: string): number {
   if (letters === 'v') return skipped | LOOKS_LIKE_V
   if (letters.length > 2) return skipped
   const [first = 0, second = 0] = Array.from(letters, (letter) => POSITIONS.get(letter) ?? 0)
-  // If the second letter is none of the words, the first must not count.
+  // If the second letter does not occur in the words, the first must not count.
   if (letters.length === 2 && second === 0) return skipped
   return skipped | first | (second << SECOND_LETTER_SHIFT)
 }
 
-/** Letters and digits, and signs that end a text in code or JSON, as in `["gateway notice"]`. */
+/** Letters and digits, and characters that end a text in code or JSON, as in `["gateway notice"]`. */
 const ASCII_BORDER = /[A-Za-z0-9"'`()[\]{}<,]/
 
-/** Blanks, marks, signs and invisible characters, among them letters of Hangul and lone surrogates. */
+/** Spaces, marks, symbols and invisible characters, among them letters of Hangul and lone surrogates. */
 const SKIPPED = /[\p{Z}\p{C}\p{M}\p{S}\p{Pc}\p{Pd}\p{Po}\p{Pi}\p{Pf}\u115f\u1160\u3164\uffa0]/u
 
 /** Returns the letters that a character is or looks like: `𝐆` → `g`, `№` → `no`. */

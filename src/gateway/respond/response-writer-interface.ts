@@ -39,4 +39,4 @@ export interface ResponseWriter<Chunk = Uint8Array> {
 }
 
 /** The failure with which a writer ends the open items of an abandoned answer. */
-export const CLIENT_LEFT = createFailure('upstream_broken', 'The client went away.')
+export const CLIENT_DISCONNECTED = createFailure('upstream_broken', 'The client disconnected.')

@@ -4,7 +4,7 @@ import type { OutcomeCollector } from '../../core/collect-answer-outcome.ts'
 import type { AnswerRenderer } from '../../core/ports/dialect-interface.ts'
 import type { FilteredDecoder } from './event-filters/apply-event-filters.ts'
 import type { FirstTextDelay } from './markers/delay-first-text.ts'
-import { CLIENT_LEFT, type ResponseWriter } from './response-writer-interface.ts'
+import { CLIENT_DISCONNECTED, type ResponseWriter } from './response-writer-interface.ts'
 import { formatSseMessage } from '../../core/stream/sse.ts'
 
 export function createTranslatingWriter<Chunk>(parts: {
@@ -51,7 +51,7 @@ export function createTranslatingWriter<Chunk>(parts: {
     },
     abandon() {
       if (isOver) return
-      for (const event of decoder.endBrokenAnswer(CLIENT_LEFT)) if (!isOver) collect(event)
+      for (const event of decoder.endBrokenAnswer(CLIENT_DISCONNECTED)) if (!isOver) collect(event)
     },
     getOutcome: fold.currentOutcome,
     renderEnd(outcome) {

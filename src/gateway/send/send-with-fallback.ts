@@ -3,7 +3,7 @@
  * does not see failed attempts.
  *
  * No request is executed twice: the next upstream is tried only if the one before certainly did not answer the
- * request. It was not reached, rejected the request with a status, or answered with status 200 and no content. If
+ * request: it was not reached, rejected the request with a status, or answered with status 200 and no content. If
  * the connection broke, or no answer came in time, the upstream may have processed the request, and the client gets
  * the error. Nor is another upstream tried after an answer has begun.
  */
@@ -19,7 +19,7 @@ import {
 } from '../../upstream/transport/read-complete-reply.ts'
 import {
   isProxyTimeout,
-  UnknownOutcomeError,
+  MaybeProcessedError,
   type UpstreamCall,
 } from '../../upstream/transport/transport-interface.ts'
 import type { Ports } from '../dependencies-interface.ts'
@@ -59,10 +59,10 @@ export async function sendWithFallback(
       return isLast ? answer : await holdUntilContent(answer, ports)
     } catch (error) {
       if (isDisconnected() || !(error instanceof Error) || !isUpstreamFault(error)) throw error
-      const isFinal = isLast || error instanceof UnknownOutcomeError
+      const isFinal = isLast || error instanceof MaybeProcessedError
       const fields = { upstream: target.account.name, why: errorMessage(error) }
       ports.log('warn', isFinal ? 'upstream-failed' : 'next-upstream', fields)
-      if (error instanceof UnknownOutcomeError) throw error
+      if (error instanceof MaybeProcessedError) throw error
       if (!(error instanceof UnfitTarget)) rejection = error
     }
   }
@@ -99,7 +99,7 @@ async function sendToTarget(
   let prepared = first
   for (let retries = 0; ; retries += 1) {
     if (isDisconnected()) {
-      const message = 'The client went away before the upstream was asked.'
+      const message = 'The client disconnected before the request was sent to an upstream.'
       throw new GatewayError('upstream_unreachable', message, { status: 499 })
     }
     const call = ports.transport(buildHttpRequest(prepared))
@@ -112,7 +112,7 @@ async function sendToTarget(
     const { reported, error } = await readErrorReply(call, reply, prepared.account)
     const reduced = retries < MAX_RETRIES ? retryWithoutParameter(prepared, reported) : null
     const next = reduced ?? retryWithoutReasoning(prepared, reported)
-    if (next === null) throw isProxyTimeout(reply.status) ? asUnknownOutcome(error) : error
+    if (next === null) throw isProxyTimeout(reply.status) ? asMaybeProcessed(error) : error
     if (next !== reduced) {
       ports.log('warn', 'reasoning-refused', { upstream: prepared.account.name })
     }
@@ -154,9 +154,9 @@ function retryWithoutReasoning(
     : null
 }
 
-function asUnknownOutcome(rejection: GatewayError): UnknownOutcomeError {
+function asMaybeProcessed(rejection: GatewayError): MaybeProcessedError {
   const { failure, message, headers } = rejection
-  return new UnknownOutcomeError(failure, message, { headers, cause: rejection })
+  return new MaybeProcessedError(failure, message, { headers, cause: rejection })
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import {
   isProxyTimeout,
-  UnknownOutcomeError,
+  MaybeProcessedError,
   type Transport,
 } from '../../upstream/transport/transport-interface.ts'
 
@@ -12,8 +12,8 @@ export interface SentRequests {
   /** The transport to use for the client request. */
   readonly transport: Transport
   /**
-   * True if an upstream accepted the latest request, or if it is unknown what happened to one of the requests. An
-   * accepted request that others followed does not count, e.g. one for a summary, whose result is stored.
+   * True if an upstream accepted the latest request, or may have processed one of the requests without an answer.
+   * An accepted request that another one followed does not count, e.g. one for a summary, whose result is stored.
    */
   readonly mayBeProcessed: () => boolean
 }
@@ -32,7 +32,7 @@ export function trackSentRequests(transport: Transport): SentRequests {
           isLatestAccepted = status < 300
         },
         (error: unknown) => {
-          if (!(error instanceof UnknownOutcomeError)) unknown -= 1
+          if (!(error instanceof MaybeProcessedError)) unknown -= 1
         },
       )
       return call

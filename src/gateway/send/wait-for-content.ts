@@ -47,7 +47,7 @@ export function waitForContent(
         if (isDecided) return
         size += bytes.length
         inspect(() => decoder.push(bytes))
-        // So many bytes are content, e.g. a large JSON object. Deciding at this size also avoids decoding it twice.
+        // A body of this size has content, e.g. a large JSON object. Accepting it now avoids decoding all of it twice.
         if (!isDecided && size > MAX_BUFFERED_BYTES) accept()
       },
       end() {
@@ -58,7 +58,7 @@ export function waitForContent(
       failed(failure) {
         held.failed(failure)
         if (isDecided) return
-        // If the connection broke, the upstream may have processed the request, so its answer is the only one.
+        // If the connection broke, the upstream may have processed the request, so no other upstream may get it.
         if (failure.code === 'upstream_timeout') refuse(new GatewayError(failure))
         else accept()
       },

@@ -39,9 +39,9 @@ export async function reEncryptDatabase(
 }
 
 const ALL_ENCRYPTED =
-  'Text that is not encrypted is not trusted any more: restart every replica, and set STORAGE_PLAIN_TEXT=reject so that this holds even if the database says otherwise.'
+  'Text that is not encrypted is no longer trusted. Restart every replica with STORAGE_PLAIN_TEXT=reject, so that this holds even if the flag in the database is deleted.'
 const NOT_ALL_ENCRYPTED =
-  'Whether text that is not encrypted is trusted has not changed, because some rows were not decrypted. They may need an older key, or STORAGE_PLAIN_TEXT=accept.'
+  'Some rows could not be decrypted, so text that is not encrypted is trusted or rejected as before. They may need an older key, or STORAGE_PLAIN_TEXT=accept.'
 
 function formatProgress({ reEncryptedCount, unreadableCount }: ReEncryptionProgress): string {
   return `${reEncryptedCount} rows encrypted, ${unreadableCount} rows unchanged because no key decrypts them`

@@ -1,5 +1,5 @@
 /**
- * Recognizes the error of OpenRouter for an input that a provider's moderation rejects. Its status is 403, which
+ * Recognizes OpenRouter's error for an input that a provider's moderation rejects. It has the status 403, which
  * otherwise means that the upstream rejects the gateway's key.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'

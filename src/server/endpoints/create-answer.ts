@@ -1,6 +1,6 @@
 /**
  * `POST /v1/chat/completions` and `POST /v1/responses`: parses the request and hands it to the gateway,
- * or to the background runs if the answer must outlive its client or be given to several requests.
+ * or to the background runs if the answer must outlive its client, or if the request has an `Idempotency-Key`.
  */
 import { DEFAULT_CLIENT_TRAITS } from '../../core/client/client-traits.ts'
 import type { Dialect } from '../../core/ports/dialect-interface.ts'

@@ -75,7 +75,7 @@ async function findModelName(contentType: string, body: Uint8Array): Promise<str
   return findModelField(new TextDecoder('latin1').decode(body))
 }
 
-/** Searches the first occurrences only, because a body may consist of nothing else. */
+/** Tries at most 100 occurrences of the name, because a hostile body may consist of them. */
 function findModelField(form: string): string | null {
   let at = -1
   for (let count = 0; count < MAX_NAME_OCCURRENCES; count++) {

@@ -23,7 +23,7 @@ export function claimBodyMemory(
   return countBytes
 }
 
-/** Smaller bodies are not counted: most bodies are small, and together they take little memory. */
+/** Smaller bodies are not counted, because even many of them take little memory together. */
 const UNCOUNTED_BYTES = 16_384
 
 export function createRequestTooLargeError(limitBytes: number): GatewayError {

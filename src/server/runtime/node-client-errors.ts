@@ -1,5 +1,5 @@
 /**
- * Answers connections on Node whose bytes are no complete request, e.g. because the headers arrive too
+ * On Node, answers connections whose bytes are not a complete HTTP request, e.g. because the headers arrive too
  * slowly, with an error in the format of OpenAI's API. Node's own answers have no body.
  */
 import { STATUS_CODES, type Server } from 'node:http'

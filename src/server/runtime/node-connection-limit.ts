@@ -16,7 +16,7 @@ export function limitConnections(server: Server, maxConnections: number, log: Lo
   server.on('drop', () => {
     const nowMs = performance.now()
     refused += 1
-    // Makes room, because idle connections of some clients must not keep out others.
+    // Closes idle connections, because those of some clients must not keep out other clients.
     if (nowMs >= cleanedUpAtMs + CLEANUP_INTERVAL_MS) {
       cleanedUpAtMs = nowMs
       server.closeIdleConnections()

@@ -12,7 +12,7 @@ export interface UploadLimits {
 }
 
 export interface Upload {
-  /** Returns the bytes that have arrived so far; null while the gateway waits for none. */
+  /** Returns the bytes that have arrived so far; null while the gateway does not wait for the client. */
   readonly countBytes: () => number | null
   /** Called once if the upload is too slow. */
   readonly onTooSlow: () => void
@@ -23,7 +23,7 @@ export interface UploadWatch {
   readonly watch: (upload: Upload) => () => void
 }
 
-/** Progress of an upload, in checks instead of a time: a check that runs late then counts only once. */
+/** Progress of an upload, measured in checks instead of time, because a check that runs late then counts only once. */
 interface Progress {
   bytes: number
   checks: number
@@ -80,7 +80,7 @@ export function watchRequestBody(incoming: IncomingMessage, uploads: UploadWatch
   if (headers['transfer-encoding'] === undefined && !(Number(headers['content-length']) > 0)) return
   const before = socket.bytesRead
   const stop = uploads.watch({
-    // While data lies in the buffer, the client waits for the gateway.
+    // While the buffer has unread data, the client waits for the gateway.
     countBytes: () => (incoming.readableLength > 0 ? null : socket.bytesRead - before),
     onTooSlow() {
       if (!incoming.emit(BODY_TOO_SLOW)) socket.destroy()

@@ -28,7 +28,7 @@ export function trackPendingWork(): PendingWork {
 
 /**
  * Waits until the events that have arrived in the meantime are handled, e.g. disconnects of other clients, whose
- * upstream requests are then cancelled. One work may take 25 ms, for a partial answer of 4 MB.
+ * upstream requests are then canceled. Storing a partial answer of 4 MB takes about 25 ms.
  */
 function waitForNextPass(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))

@@ -71,7 +71,7 @@ export function serveConnection(
   return {
     onMessage(text) {
       if (isClosed || closeReason !== null) return
-      const memory = ports.requestMemory.openAccount(options.caller.tenant)
+      const memory = ports.requestMemory.trackRequest(options.caller.tenant)
       if (queue.add({ text, memory })) waitUntil(serveQueue())
       else close(TOO_MANY_MESSAGES)
     },

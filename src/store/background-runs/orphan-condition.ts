@@ -1,4 +1,4 @@
-/** SQL conditions of unfinished runs, and of those whose replica has died. */
+/** SQL conditions for unfinished runs, and for those whose replica has died. */
 import { sql } from 'kysely'
 import type { ParameterSlot, SqlFragment } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'

@@ -36,7 +36,7 @@ export function createReplicaAndOrphanStatements(language: Engine['language']) {
         on conflict (id) do update
         set alive_until = excluded.alive_until, lease_ms = excluded.lease_ms returning alive_until`,
     ),
-    // A replica without a row counts as dead, so none is deleted while the time is in doubt.
+    // A replica without a row counts as dead, so no row is deleted while the time is uncertain.
     deleteDeadReplicas: compile<ExpectedTime>(
       'delete-dead-replicas',
       (slot) => sql`delete from replicas where ${isTimeExpected(slot, language)}
@@ -76,8 +76,8 @@ function selectOwnedRuns(slot: ParameterSlot<OwnedRunLookup>): SqlFragment {
 }
 
 /**
- * Selects orphaned runs in the order of their ids, from an id on. The concatenation keeps a planner from reading
- * all turns in the order of their primary key.
+ * Selects orphaned runs with a greater id than `afterTurnId`, in the order of their ids. The concatenation with an
+ * empty text prevents planners from reading all turns in the order of their primary key.
  */
 function selectOrphanedRuns(
   slot: ParameterSlot<OrphanSearch>,

@@ -19,11 +19,11 @@ export interface Engine {
   readonly write: (
     queries: readonly SqlQuery[],
     survives?: WriteDurability,
-    patience?: WritePatience,
+    whileHanging?: HangBehavior,
   ) => Promise<readonly SqlRows[]>
   /**
-   * Overwrites, soon after, what deleted rows have left in the files of the database. Missing where the gateway has no
-   * access to these files.
+   * Schedules the removal of texts that deleted rows have left in the files of the database. Missing where the gateway
+   * has no access to these files.
    */
   readonly eraseDeleted?: () => Promise<void>
   readonly close: () => Promise<void>
@@ -36,7 +36,7 @@ export interface Engine {
 export type WriteDurability = 'whenever' | 'kill' | 'power-cut'
 
 /** `waits` is for writes that cannot be repeated, e.g. of an answer that an upstream has completed. */
-export type WritePatience = 'fails-fast' | 'waits'
+export type HangBehavior = 'fails-fast' | 'waits'
 
 export interface SqlQuery {
   /**

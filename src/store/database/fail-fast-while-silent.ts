@@ -1,9 +1,9 @@
 /**
  * Wraps an engine so that queries fail at once while its database hangs. Otherwise, each query would wait for a
- * time-out of its own. From time to time one query is sent nevertheless; when the database answers any
- * query, all are sent again.
+ * time-out of its own. At intervals, one query is sent nevertheless; when the database answers any query,
+ * all are sent again.
  */
-import type { Engine, WritePatience } from './engine-interface.ts'
+import type { Engine, HangBehavior } from './engine-interface.ts'
 
 export interface FailFastOptions {
   /** The time without any answer after which the database counts as hanging. */
@@ -19,19 +19,22 @@ export function failFastWhileSilent(
   engine: Engine,
   { silenceMs, retryMs }: FailFastOptions = DEFAULTS,
 ): Engine {
-  /** When the first of the queries was sent that the database has not answered; null after an answer. */
+  /** The time at which the first unanswered query was sent; null after an answer. */
   let silentSinceMs: number | null = null
   let retriedAtMs = Number.NEGATIVE_INFINITY
 
   const isSilent = (): boolean =>
     silentSinceMs !== null && performance.now() - silentSinceMs >= silenceMs
 
-  const send = async <Rows>(run: () => Promise<Rows>, patience: WritePatience): Promise<Rows> => {
-    // After a pause of this process, answers have arrived but are not read before the next `setImmediate`.
+  const send = async <Rows>(
+    run: () => Promise<Rows>,
+    whileHanging: HangBehavior,
+  ): Promise<Rows> => {
+    // After a pause of this process, answers that have arrived are read only before the next `setImmediate`.
     if (isSilent()) await new Promise((resolve) => setImmediate(resolve))
     const sentAtMs = performance.now()
     if (isSilent()) {
-      if (patience === 'fails-fast' && sentAtMs - retriedAtMs < retryMs)
+      if (whileHanging === 'fails-fast' && sentAtMs - retriedAtMs < retryMs)
         throw new Error('The database does not answer.')
       retriedAtMs = sentAtMs
     }
@@ -49,7 +52,7 @@ export function failFastWhileSilent(
   return {
     ...engine,
     read: (queries) => send(() => engine.read(queries), 'fails-fast'),
-    write: (queries, survives, patience = 'fails-fast') =>
-      send(() => engine.write(queries, survives), patience),
+    write: (queries, survives, whileHanging = 'fails-fast') =>
+      send(() => engine.write(queries, survives), whileHanging),
   }
 }

@@ -19,8 +19,8 @@ export interface SqliteConnection {
   /** True if the file may contain texts of deleted rows. */
   readonly needsErasure: () => boolean
   /**
-   * Writes the file again, without the texts of deleted rows: when SQLite moves a row, it leaves a copy between the rows
-   * of a page, and earlier versions left them in free pages. Takes about 5 s for each gigabyte.
+   * Rewrites the file without the texts of deleted rows: when SQLite moves a row, it leaves a copy between the rows of a
+   * page, and earlier versions left texts in free pages. Takes about 2.5 s for 512 MB.
    */
   readonly erase: () => void
   readonly close: () => void
@@ -94,7 +94,7 @@ export function openSqliteConnection(path: string, mode: 'read' | 'write'): Sqli
   }
 }
 
-/** The largest file that is written again: 512 MB, because no row can be written meanwhile. */
+/** Maximum size of a file that is rewritten: 512 MB, because no row can be written meanwhile. */
 const MAX_ERASED_PAGES = 131_072
 
 type StatementRunner = (parameters: readonly SqlValue[]) => SqlRows

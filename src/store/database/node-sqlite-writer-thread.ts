@@ -71,8 +71,8 @@ function receiveRequest(): WriterRequest | undefined {
 }
 
 /**
- * Erases deleted texts one second after a deletion, so that several deletions share one erasure, and at most 5% of the
- * time, because no batch is committed meanwhile. If the thread ends before, it erases at its end.
+ * Erases deleted texts one second after a deletion, so that several deletions share one erasure. Erasures take at most 5%
+ * of the time, because no batch is committed meanwhile. If the thread ends before a scheduled one, it erases at its end.
  */
 function createErasureSchedule({ needsErasure, erase }: SqliteConnection) {
   let timer: NodeJS.Timeout | null = null

@@ -7,7 +7,7 @@ import { createStoreUnavailableError } from '../../core/errors/gateway-error.ts'
 import { createStatementCompiler } from './compile-statement.ts'
 import type { Engine } from './engine-interface.ts'
 
-/** The latest file of `migrations/`. Named here because Workers cannot read that folder. */
+/** Name of the latest file of `migrations/`, which Workers cannot read. */
 export const LATEST_MIGRATION = '0018_idempotency_keys.sql'
 
 /** Throws if one of the applied migrations is later than `latest`, the latest that this version knows. */

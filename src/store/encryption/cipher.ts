@@ -25,7 +25,7 @@ export interface StorageCipher {
   readonly encrypt: (text: string, location: RowLocation) => string
   /**
    * Decrypts a text. Returns `null` if it is damaged, was moved from another row or user, its key is
-   * missing, or it has a format that is not trusted any more.
+   * missing, or it has a format that is no longer trusted.
    */
   readonly decrypt: (text: string, location: RowLocation) => string | null
   /** Explains why `decrypt` returned `null` for the text. */
@@ -40,7 +40,7 @@ export interface StorageCipher {
 }
 
 /**
- * `not-trusted`: the text is not encrypted, or not bound to its user, although everything is.
+ * `not-trusted`: the text is not encrypted, or not bound to its user, although all texts should be.
  * `damaged`: the text was changed, or moved from another row or user.
  */
 export type DecryptionFailure =

@@ -23,7 +23,7 @@ export const NO_ENCRYPTION: RowEncryption = {
   onUnreadable: () => {},
 }
 
-/** `unusable`: the text is no JSON, or a piece of a medium is missing. */
+/** `unusable`: the text is not a JSON object, or a piece of a medium is missing. */
 export type ReadFailure = DecryptionFailure | { readonly why: 'unusable' }
 
 /**
@@ -88,12 +88,12 @@ function throwUndecryptable(failures: readonly ReadFailure[]): void {
   if (reasons.has('key-missing'))
     throw new GatewayError(
       'storage_key_missing',
-      'The stored data is encrypted with a key that the gateway does not have. Its operator has to add the key to the setting STORAGE_KEYS; the log names it.',
+      'The stored data is encrypted with a key that the gateway does not have. The operator of the gateway has to add the key to the setting STORAGE_KEYS; the log names it.',
     )
   if (reasons.has('not-trusted'))
     throw new GatewayError(
       'stored_data_untrusted',
-      'The stored data is not encrypted for its user, although all data of this gateway is, so somebody may have changed it. Its operator can accept it with the setting STORAGE_PLAIN_TEXT.',
+      'The stored data is not encrypted for its user, although all data of this gateway should be, so it may have been changed in the database. The operator of the gateway can accept it with the setting STORAGE_PLAIN_TEXT.',
     )
   if (reasons.has('damaged'))
     throw new GatewayError(

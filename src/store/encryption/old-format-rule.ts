@@ -1,7 +1,7 @@
 /**
- * Decides whether stored texts are trusted that are not encrypted, or not bound to their user. An
- * attacker who can write to the database, but has no key, could have written them. They are trusted
- * until a flag in the database says that everything is encrypted. The flag is set for a database that
+ * Decides whether stored texts in old formats are trusted: those that are not encrypted, or not bound
+ * to their user. An attacker who can write to the database, but has no key, could have written them.
+ * They are trusted until a flag in the database says that everything is encrypted. The flag is set for a database that
  * is empty when it is first opened with a key, and by the re-encryption of all rows.
  *
  * The attacker can delete the flag. The setting `reject` does not depend on it. (Adding the flag gains
@@ -42,7 +42,7 @@ export async function flagAllEncrypted(engine: Engine): Promise<void> {
   await engine.write([createStatements(engine).flagAll(null)])
 }
 
-/** Tables that have rows if any table with texts has. */
+/** At least one of these tables has rows if any table with texts has rows. */
 const TABLES = ['turns', 'conversations', 'media', 'summaries', 'facts', 'layer_versions']
 
 function createStatements({ language }: Engine) {

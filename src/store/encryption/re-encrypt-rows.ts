@@ -1,8 +1,8 @@
 /**
  * Encrypts with the first key, and for their users, all stored texts that are plain, encrypted with
- * another key, or not bound to a user. The prefix of a text shows its format and key, so an interrupted run can be started again. A
- * row that a running gateway changes meanwhile is skipped, because the gateway encrypts it with its
- * own first key. Texts that no key decrypts stay unchanged.
+ * another key, or not bound to a user. The prefix of a text shows its format and key, so an
+ * interrupted run can be started again. A row that a running gateway changes meanwhile is skipped,
+ * because the gateway encrypts it with its own first key. Texts that no key decrypts stay unchanged.
  */
 import { sql } from 'kysely'
 import {

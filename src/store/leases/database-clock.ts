@@ -1,6 +1,6 @@
 /**
- * Detects that the clock of the database jumps. After a jump, leases of living replicas look like ended ones
- * until they are renewed, so no lease may count as over for a while. A process that was suspended, or that the
+ * Detects jumps of the clock of the database. After a jump, leases of living replicas look expired until they
+ * are renewed, so no lease counts as over for two thirds of its length. A process that was suspended, or that the
  * database did not answer for the length of a lease, looks the same and is treated alike.
  */
 
@@ -22,7 +22,7 @@ export const TRUSTED_CLOCK: DatabaseClock = {
   getExpectedTime: () => ({ earliestMs: 0, latestMs: Number.MAX_SAFE_INTEGER }),
 }
 
-/** The range that contains no time: no lease is over. */
+/** A range that contains no time, so that no lease counts as over. */
 const NO_TIME: ExpectedTime = { earliestMs: 1, latestMs: 0 }
 
 interface Reading {

@@ -16,7 +16,7 @@ export const DATABASE_TIME: Readonly<Record<Engine['language'], SqlFragment>> = 
   postgres: sql`cast(extract(epoch from statement_timestamp()) * 1000 as bigint)`,
 }
 
-/** True if the clock of the database has not jumped. Otherwise no lease counts as over. */
+/** True if the clock of the database has not jumped. While it is false, no lease counts as over. */
 export function isTimeExpected(
   slot: ParameterSlot<ExpectedTime>,
   language: Engine['language'],

@@ -137,8 +137,8 @@ export async function decryptRowsWithMedia<Row extends BodyRow>(
 }
 
 /**
- * Returns a function that claims the memory by which decrypted texts are longer than their rows, because these are
- * compressed.
+ * Returns a function that claims memory for the difference in length between decrypted texts and their rows, which
+ * may be compressed.
  */
 function claimGrowth(claimMemory: ClaimMemory): (chars: number) => void {
   let unclaimed = 0

@@ -49,8 +49,8 @@ export function createRecallStatements(language: Engine['language']) {
 
 /**
  * Selects turns and their items in one statement, because finding the turns is most of the work.
- * Selects no items if the turns exceed a limit, or are too large to be read at once. Outer joins make planners start with the found
- * turns. A turn without items returns a row of nulls.
+ * Selects no items if the turns exceed a limit, or are too large to be read at once. Outer joins make
+ * planners start with the found turns. A turn without items returns a row of nulls.
  */
 function searchTurns(language: Engine['language'], slot: ParameterSlot<RecallSearch>): SqlFragment {
   const cachedTurnIds = selectJsonList(language, slot('cachedTurnIds'))

@@ -9,9 +9,8 @@ import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 export interface RecallStore {
   /**
    * Returns the turns that a key matches, up to the limits below, in any order and with a constant
-   * number of queries unless they are large: `claimMemory` is called before these are read, in several
-   * queries. If a returned turn has no new input, also returns its parent. Leaves out
-   * hidden items, and turns that are queued, deleted or without an answer.
+   * number of queries. For large turns, `claimMemory` is called before their items are read, in several
+   * queries. If a returned turn has no new input, also returns its parent. Leaves out hidden items, and turns that are queued, deleted or without an answer.
    */
   readonly findTurns: (keys: RecallKeys, claimMemory?: ClaimMemory) => Promise<FoundTurns>
   /** Sets the turns' time of last use, on which expiry depends. */

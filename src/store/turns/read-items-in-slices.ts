@@ -1,6 +1,6 @@
 /**
- * Reads the items of many or large turns: first their size is claimed, then they are read and decoded in slices,
- * between which other requests are served.
+ * Reads the items of many or large turns: first claims memory for them, then reads and decodes them in slices, between
+ * which other requests are served.
  */
 import { yieldToEventLoop } from '../../core/async/yield-to-event-loop.ts'
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
@@ -15,10 +15,10 @@ export function sumBytes(turns: readonly SizedTurn[]): number {
   return turns.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-/** Turns up to this size are read at once, together with the search that finds them. */
+/** Turns up to this total size are read at once, by the statement that finds them. */
 export const MAX_BYTES_AT_ONCE = 4_000_000
 
-/** Claims the memory of loaded items. Small histories are not counted: together, they take little memory. */
+/** Claims the memory of loaded items. Small histories are not counted, because even many of them take little memory. */
 export function claimItemMemory(bytes: number, items: number, claimMemory: ClaimMemory): void {
   const textBytes = Math.max(0, bytes - items * ITEM_OVERHEAD_BYTES)
   if (textBytes + items * VALUES_PER_ITEM < UNCOUNTED_SIZE) return

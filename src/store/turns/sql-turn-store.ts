@@ -1,6 +1,7 @@
 /**
  * SQL implementation of `TurnStore` for any engine. Each method takes at most one round trip, but
- * `loadChain` takes two if items contain media, and `openTurn` two if it inserts no turn. Database
+ * `loadChain` takes two if items contain media, and more if the chain is large or has no items, and
+ * `openTurn` takes two if it inserts no turn. Database
  * errors are passed on, except that of a deleted turn.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'

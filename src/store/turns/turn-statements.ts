@@ -79,7 +79,7 @@ export function createTurnStatements(language: Engine['language']) {
     countItemsOfTurns: compile<TurnIdList>('count-items-of-turns', (slot) =>
       countItemsOfTurns(language, slot),
     ),
-    /** Returns the items of turns that the caller has found to be the owner's. */
+    /** Returns the items of turns. Does not check their owner, so the ids must come from `chainTurns`. */
     itemsOfTurns: compile<TurnIdList>('items-of-turns', (slot) =>
       selectItemsOfTurns(language, slot),
     ),

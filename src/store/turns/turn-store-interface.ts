@@ -31,8 +31,8 @@ export interface TurnStore {
    */
   readonly closeTurn: (ending: TurnEnding) => Promise<boolean>
   /**
-   * Returns a turn of the owner with its ancestors, oldest first, in a constant number of queries.
-   * Resolves to `null` if the owner has no such turn.
+   * Returns a turn of the owner with its ancestors, oldest first, in a constant number of queries
+   * unless the chain is large. Resolves to `null` if the owner has no such turn.
    */
   readonly loadChain: (
     owner: Caller,
@@ -45,7 +45,7 @@ export interface TurnStore {
 }
 
 export interface ChainOptions {
-  /** Called before the items are loaded if they are large; more queries follow then. */
+  /** Called before the items of a large chain are loaded. */
   readonly claimMemory?: ClaimMemory
   /** By default, loading fails if a text cannot be decrypted. */
   readonly undecryptable?: UndecryptableRule

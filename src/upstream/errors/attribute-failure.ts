@@ -1,7 +1,7 @@
 /**
- * Prepares an error that an upstream has reported for clients and the log: removes the keys of its account, names the
- * upstream, and separates a rejected key of the gateway from a rejected key of the client. Everything that an
- * upstream reports passes here once, where it enters the gateway.
+ * Attributes an error to the upstream that reported it, for clients and the log: removes the keys of its account, adds
+ * the name of the upstream, and separates a rejected key of the gateway from a rejected key of the client. Every error
+ * of an upstream passes here once.
  */
 import { createFailure } from '../../core/errors/gateway-error.ts'
 import {
@@ -36,8 +36,7 @@ export function attributeFailure(failure: Failure, account: Account): Failure {
 }
 
 /**
- * Does the same with the error in a message of a stream that is otherwise passed through as the upstream sent it.
- * Returns the message itself if it has no error.
+ * Attributes the error in a message of a stream that is passed through. Returns the message itself if it has no error.
  */
 export function attributeErrorMessage(message: SseMessage, account: Account): SseMessage {
   if (message.event !== 'error' && !HAS_ERROR.test(message.data)) return message

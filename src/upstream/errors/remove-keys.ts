@@ -1,6 +1,6 @@
 /**
- * Removes API keys from texts: an upstream's error message may repeat the key that it was sent, and every
- * client and the log would have it.
+ * Removes API keys from texts: an upstream's error message may repeat the key that it was sent, which
+ * would then reach clients and the log.
  */
 import { cachePerObject } from '../../core/caching/cache-per-object.ts'
 import type { Account } from '../../providers/provider-interface.ts'
@@ -18,9 +18,9 @@ const REMOVED = '[key removed]'
 const MIN_KEY_CHARS = 8
 
 /**
- * Matches a key, and what begins with its first half. The rest of such a text is removed as well: if it depended on how
- * much of it is right, a client that makes an upstream repeat its guesses could find the key letter by letter.
- * A text with only the first letters, such as `sk-ab***xyz`, stays.
+ * Matches a key, and any text that begins with its first half, up to the end of that text. Otherwise a client that makes
+ * an upstream repeat guesses could find the key letter by letter, from how much of a guess is removed. A text with only
+ * the first letters, such as `sk-ab***xyz`, stays.
  */
 function matchKey(key: string): string {
   const start = key.slice(0, Math.max(MIN_START_CHARS, Math.ceil(key.length / 2)))

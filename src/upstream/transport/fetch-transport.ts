@@ -4,7 +4,7 @@ import {
   CONNECTION_BROKEN_FAILURE,
   createUnansweredTimeoutError,
   IDLE_TIMEOUT_FAILURE,
-  UnknownOutcomeError,
+  MaybeProcessedError,
   type UpstreamReply,
   type TransportTimeouts,
   type Transport,
@@ -92,10 +92,10 @@ function isTimeout(signal: AbortSignal): boolean {
   return signal.reason instanceof Error && signal.reason.message === TIMED_OUT
 }
 
-function createUnansweredError(signal: AbortSignal, cause: unknown): UnknownOutcomeError {
+function createUnansweredError(signal: AbortSignal, cause: unknown): MaybeProcessedError {
   if (isTimeout(signal)) return createUnansweredTimeoutError(cause)
   // `fetch` does not report whether it had sent the request when it failed.
-  return new UnknownOutcomeError(
+  return new MaybeProcessedError(
     'upstream_unreachable',
     'The upstream could not be reached, or its connection broke before it answered. Check its baseUrl and that it is running.',
     { cause },

@@ -1,6 +1,6 @@
 /**
- * Limits the total time of a request: when it is over, the current upstream call and all later ones are
- * cancelled and fail. The answer then ends like that of an upstream that broke off. Everything else that a
+ * Limits the total time of a request: when it is over, the current upstream call is canceled, and it and all
+ * later calls fail. The answer then ends like that of an upstream that broke off. Everything else that a
  * request waits for, e.g. the database, has a shorter limit of its own.
  */
 import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'

@@ -19,7 +19,7 @@ export interface UpstreamRequest {
 export interface UpstreamCall {
   /**
    * Resolves to the reply as soon as its headers arrive. Rejects with a GatewayError if the
-   * upstream sends none: an UnknownOutcomeError unless the request certainly did not reach it.
+   * upstream sends none: an MaybeProcessedError unless the request certainly did not reach it.
    */
   readonly reply: Promise<UpstreamReply>
   readonly cancel: () => void
@@ -51,19 +51,19 @@ export const CONNECTION_BROKEN_FAILURE = createFailure(
  * The error of a request that the upstream may have processed although its answer did not arrive. Such a request is
  * not sent again, neither to this upstream nor to another one, because it could be executed and billed twice.
  */
-export class UnknownOutcomeError extends GatewayError {}
+export class MaybeProcessedError extends GatewayError {}
 
 /** `reason`: e.g. `ECONNRESET`. */
-export function createConnectionBrokenError(reason: string, cause: unknown): UnknownOutcomeError {
-  return new UnknownOutcomeError(
+export function createConnectionBrokenError(reason: string, cause: unknown): MaybeProcessedError {
+  return new MaybeProcessedError(
     'upstream_broken',
-    `The connection to the upstream broke before it answered (${reason}). It may have processed the request, so it was not asked again.`,
+    `The connection to the upstream broke before it answered (${reason}). It may have processed the request, so the request was not sent again.`,
     { cause },
   )
 }
 
-export function createUnansweredTimeoutError(cause: unknown): UnknownOutcomeError {
-  return new UnknownOutcomeError('upstream_timeout', 'The upstream did not answer in time.', {
+export function createUnansweredTimeoutError(cause: unknown): MaybeProcessedError {
+  return new MaybeProcessedError('upstream_timeout', 'The upstream did not answer in time.', {
     cause,
   })
 }

@@ -12,7 +12,7 @@ import {
   createConnectionBrokenError,
   createUnansweredTimeoutError,
   IDLE_TIMEOUT_FAILURE,
-  UnknownOutcomeError,
+  MaybeProcessedError,
   type UpstreamCall,
   type UpstreamReply,
   type TransportTimeouts,
@@ -170,28 +170,28 @@ function createUnreachableError(error: Error): GatewayError {
 }
 
 const INVALID_REQUEST_MESSAGE =
-  'The upstream cannot be asked: what its request would have as address or headers is not allowed in HTTP.'
+  'The request cannot be sent to the upstream: its address or one of its headers is not allowed in HTTP.'
 
 /** Creates the error of a request that was sent, and to which no final response arrived. */
-function createUnansweredError(error: Error): UnknownOutcomeError {
+function createUnansweredError(error: Error): MaybeProcessedError {
   const code = readErrorCode(error)
   const cause = { cause: error }
   if (code === AGENT_DESTROYED)
-    return new UnknownOutcomeError('gateway_stopped', STOPPED_MESSAGE, cause)
+    return new MaybeProcessedError('gateway_stopped', STOPPED_MESSAGE, cause)
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return createUnansweredTimeoutError(error)
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return new UnknownOutcomeError('upstream_broken', HEADERS_OVERFLOW_MESSAGE, cause)
+    return new MaybeProcessedError('upstream_broken', HEADERS_OVERFLOW_MESSAGE, cause)
   const interimStatus = UNREQUESTED_STATUSES[error.message]
   return interimStatus === undefined
     ? createConnectionBrokenError(code, error)
-    : new UnknownOutcomeError(
+    : new MaybeProcessedError(
         'upstream_broken',
-        `The upstream sent the interim status ${interimStatus}, which it was not asked for, so its answer could not be read. It was not asked again.`,
+        `The upstream sent the interim status ${interimStatus}, which the request did not ask for, so its answer could not be read. The request was not sent again.`,
         cause,
       )
 }
 
-const HEADERS_OVERFLOW_MESSAGE = `The upstream's answer has more than ${MAX_HEADERS_KB} KB of headers, which is more than is read here.`
+const HEADERS_OVERFLOW_MESSAGE = `The upstream's answer has more than ${MAX_HEADERS_KB} KB of headers, which is more than the gateway reads.`
 
 /**
  * Interim statuses at which undici closes the connection, by the message of its error. Clients may ignore 100, but
@@ -205,7 +205,7 @@ const UNREQUESTED_STATUSES: Readonly<Partial<Record<string, number>>> = {
 function createCancelledError(): GatewayError {
   return new GatewayError(
     'upstream_unreachable',
-    'The client went away before the upstream answered.',
+    'The client disconnected before the upstream answered.',
     {
       status: 499,
     },

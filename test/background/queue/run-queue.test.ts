@@ -330,7 +330,7 @@ function countCalls({ shared }: ReplicaCluster): () => number {
   return () => most
 }
 
-test('each key has its turn: a queue of 1,000 runs delays another key by one run', async () => {
+test('keys take turns: a queue of 1,000 runs delays another key by one run', async () => {
   const started: string[] = []
   const ends: (() => void)[] = []
   const queue = createRunQueue({ maxRuns: 2, maxRunsPerKey: 2, maxQueuedPerKey: 1_000 }, (run) => {

@@ -12,7 +12,7 @@ const message = (text: string, status: 'in_progress' | 'incomplete') =>
     content: [{ type: 'output_text', text }],
   }) as const
 
-test('no ending is rendered for a client that has left, and the outcome has the partial answer', () => {
+test('no ending is rendered for a client that has disconnected, and the outcome has the partial answer', () => {
   const rendered: string[] = []
   const fold = createOutcomeCollector()
   const writer = createTranslatingWriter({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../../src/core/errors/gateway-error.ts'
 import { trackSentRequests } from '../../../src/gateway/send/track-sent-requests.ts'
 import {
-  UnknownOutcomeError,
+  MaybeProcessedError,
   type UpstreamReply,
 } from '../../../src/upstream/transport/transport-interface.ts'
 
@@ -27,7 +27,7 @@ function settle(reply: Reply = 'none'): Promise<UpstreamReply> {
 }
 
 const NOT_REACHED = new GatewayError('upstream_unreachable')
-const UNKNOWN_OUTCOME = new UnknownOutcomeError('upstream_broken')
+const UNKNOWN_OUTCOME = new MaybeProcessedError('upstream_broken')
 
 describe('whether a request may have been processed by an upstream', () => {
   test.each<[string, boolean, readonly Reply[]]>([

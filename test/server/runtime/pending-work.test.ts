@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { trackPendingWork } from '../../../src/server/runtime/pending-work.ts'
 
-test('of the work that no client waits for, only one piece starts in each pass of the event loop', async () => {
+test('of the tasks for which no client waits, only one starts in each pass of the event loop', async () => {
   const { runLater, whenIdle } = trackPendingWork()
   let pass = 0
   let isOver = false

@@ -9,7 +9,7 @@ import { UNLIMITED_MEMORY } from '../../support/unlimited-memory.ts'
 /** A message that begins with a letter and has the given size. */
 const message = (text: string, bytes = 10) => ({
   text: new TextEncoder().encode(text.padEnd(bytes)),
-  memory: UNLIMITED_MEMORY.openAccount('t'),
+  memory: UNLIMITED_MEMORY.trackRequest('t'),
 })
 
 function takeAll(queue: MessageQueue): readonly (string | null)[] {

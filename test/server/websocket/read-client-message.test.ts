@@ -8,7 +8,7 @@ import {
 import { UNLIMITED_MEMORY } from '../../support/unlimited-memory.ts'
 
 const limits = {
-  memory: UNLIMITED_MEMORY.openAccount('t'),
+  memory: UNLIMITED_MEMORY.trackRequest('t'),
   settings: { MAX_BODY_ITEMS: 10, MAX_BODY_VALUES: 100 },
 }
 

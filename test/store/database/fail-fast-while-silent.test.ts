@@ -7,7 +7,7 @@ import { createDatabase } from '../../support/postgres.ts'
 
 const FAILS_AT_ONCE = 'The database does not answer.'
 
-test('while Postgres hangs, queries fail at once, and one in a while is sent; when it answers, all are', async () => {
+test('while Postgres hangs, queries fail at once, except one at intervals; when it answers, all are sent', async () => {
   const database = await createDatabase()
   const url = new URL(database.url)
   const proxy = await startBreakableProxy({ port: Number(url.port) })

@@ -219,7 +219,7 @@ describe('upstream errors for which the advice to check the address would be wro
       failure: {
         code: 'upstream_broken',
         status: 502,
-        message: expect.stringMatching(/cannot be asked.*not allowed in HTTP/) as string,
+        message: expect.stringMatching(/cannot be sent.*not allowed in HTTP/) as string,
       },
     })
   })

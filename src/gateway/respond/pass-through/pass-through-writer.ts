@@ -15,12 +15,12 @@ import {
 } from '../../../core/stream/sse.ts'
 import type { Decoder } from '../../../providers/provider-interface.ts'
 import { closeBrokenAnswer } from '../event-filters/apply-event-filters.ts'
-import { CLIENT_LEFT, type ResponseWriter } from '../response-writer-interface.ts'
+import { CLIENT_DISCONNECTED, type ResponseWriter } from '../response-writer-interface.ts'
 import { createDeltaFastPath } from './delta-fast-path.ts'
 
 export interface PassThroughOptions {
   readonly decoder: Decoder
-  /** Returns a message with an error of the upstream as clients are shown it; any other message as it is. */
+  /** Names the upstream in a message with its error, and removes keys. Returns any other message unchanged. */
   readonly attributeError: (message: SseMessage) => SseMessage
   readonly patcher: PassThroughPatcher
   readonly fold: OutcomeCollector
@@ -82,7 +82,7 @@ export function createPassThroughWriter(options: PassThroughOptions): ResponseWr
     },
     abandon() {
       decodeMergedDelta()
-      observer.close(CLIENT_LEFT)
+      observer.close(CLIENT_DISCONNECTED)
     },
     getOutcome: fold.currentOutcome,
     renderEnd({ failure }) {

@@ -64,7 +64,7 @@ export function openToolRounds(
           : skipToolCalls(finished.gatewayCalls)
         emitOutputs(outputs)
         if (options.isDisconnected())
-          throw new GatewayError('upstream_broken', 'The client went away.')
+          throw new GatewayError('upstream_broken', 'The client disconnected.')
         if (runsTools && !finished.hasClientCalls)
           return sendNextRound(previous, prepared, finished, outputs)
         if (isLastRound) ports.log('warn', 'house-called-too-often')
