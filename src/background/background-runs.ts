@@ -11,13 +11,16 @@ import {
   createActiveRunsOfProcess,
   createActiveRunsOfRequest,
   getRunLimits,
-  type ActiveRuns,
 } from './active-runs-and-lease.ts'
 import { answerInRun } from './answer-in-run.ts'
 import { cancelRun } from './cancel-run.ts'
 import { followRun, type FollowRequest } from './follow/follow-run.ts'
 import { answerOnce } from './idempotency/answer-once.ts'
-import { createFirstRequests } from './idempotency/first-requests.ts'
+import {
+  createFirstRequests,
+  createUnsharedFirstRequests,
+  type RunningRequests,
+} from './idempotency/first-requests.ts'
 import type { HashedKey } from './idempotency/idempotency-key.ts'
 import { createRunQueue } from './queue/run-queue.ts'
 import {
@@ -81,7 +84,7 @@ export async function openBackgroundRunsOfProcess(
   )
   const activeRuns = await createActiveRunsOfProcess(replicaId, queue, recover, ports)
   return {
-    ...createRuns(activeRuns, ports),
+    ...createRuns({ activeRuns, firstRequests: createFirstRequests() }, ports),
     recoverIfOrphaned: () => Promise.resolve(),
     shutDown(graceMs) {
       isClosing = true
@@ -92,23 +95,23 @@ export async function openBackgroundRunsOfProcess(
   }
 }
 
-/** Creates the background runs of one request on Workers. */
+/** Creates the background runs on Workers, where requests share no state. */
 export function createBackgroundRunsOfRequest(ports: GatewayDependencies): BackgroundRuns {
   const activeRuns = createActiveRunsOfRequest(ports)
   return {
-    ...createRuns(activeRuns, ports),
+    ...createRuns({ activeRuns, firstRequests: createUnsharedFirstRequests() }, ports),
     recoverIfOrphaned: (check) => recoverIfOrphaned(check, activeRuns, ports),
   }
 }
 
 function createRuns(
-  activeRuns: ActiveRuns,
+  running: RunningRequests,
   ports: GatewayDependencies,
 ): Omit<BackgroundRuns, 'recoverIfOrphaned'> {
-  const firstRequests = createFirstRequests()
+  const { activeRuns } = running
   return {
     answer: (request) => answerInRun(request, activeRuns, ports),
-    answerOnce: (request, key) => answerOnce(request, key, { activeRuns, firstRequests }, ports),
+    answerOnce: (request, key) => answerOnce(request, key, running, ports),
     follow: (follow) => followRun(follow, activeRuns, ports),
     cancel: (id, caller) => queryStoreOrThrow(() => cancelRun(id, caller, activeRuns, ports)),
   }

@@ -1,5 +1,5 @@
 /**
- * Limits the memory that requests in progress take together. A request claims memory for its
+ * Limits the memory that requests in progress take, on Node all together, on Workers each alone. A request claims memory for its
  * body and for the history that it loads, before they are parsed or loaded. If too little is free, it is
  * rejected, so that no number of large requests can end the process.
  */
@@ -14,7 +14,7 @@ export interface MemoryBudget {
 
 export interface RequestMemory {
   /**
-   * Reserves memory for JSON until `release` is called. Throws a GatewayError if the process or the tenant
+   * Reserves memory for JSON until `release` is called. Throws a GatewayError if the process, the tenant or the request
    * has too little memory left.
    */
   readonly claim: ClaimMemory
@@ -43,8 +43,8 @@ export function createMemoryBudget({ totalBytes, bytesPerTenant }: MemoryLimits)
     trackRequest(tenant) {
       let claimed = 0
       return {
-        claim({ bytes, values = 0 }) {
-          const needed = bytes * MEMORY_PER_BYTE + values * MEMORY_PER_VALUE
+        claim({ bytes, values }) {
+          const needed = estimateMemory(bytes, values)
           const ofTenant = claimedByTenant.get(tenant) ?? 0
           // The only large request in progress is always accepted, even if it needs more than the limit.
           if (claimedByAll > claimed && claimedByAll + needed > totalBytes)
@@ -65,6 +65,31 @@ export function createMemoryBudget({ totalBytes, bytesPerTenant }: MemoryLimits)
       }
     },
   }
+}
+
+/**
+ * Limits each request alone, for Workers: when a client leaves, the code that would release the memory of its request
+ * may never run there. What requests share, e.g. a sum of their memory, would therefore never become free again.
+ */
+export function createBudgetOfEachRequest(maxBytes: number): MemoryBudget {
+  return {
+    trackRequest() {
+      let claimed = 0
+      return {
+        claim({ bytes, values }) {
+          const needed = estimateMemory(bytes, values)
+          if (claimed + needed > maxBytes) throw createRequestError()
+          claimed += needed
+        },
+        claimedBytes: () => claimed,
+        release: () => void (claimed = 0),
+      }
+    },
+  }
+}
+
+function estimateMemory(bytes: number, values = 0): number {
+  return bytes * MEMORY_PER_BYTE + values * MEMORY_PER_VALUE
 }
 
 /** Lets other requests proceed before the next step of a large request; returns at once for a small one. */
@@ -90,5 +115,14 @@ function createTenantError(): GatewayError {
     'rate_limit_exceeded',
     'Your API key has as many large requests in progress as the memory of the gateway allows for one key. Try again when one of them has ended.',
     { headers: RETRY_HEADERS },
+  )
+}
+
+/** `x-should-retry: false`, because the same request would be rejected again. */
+function createRequestError(): GatewayError {
+  return new GatewayError(
+    'overloaded',
+    'The body of this request and the history that it continues need more memory than one request may take (REQUEST_MEMORY_MB). Send less, or start a new conversation.',
+    { headers: { 'x-should-retry': 'false' } },
   )
 }

@@ -67,7 +67,7 @@ export default {
   },
 }
 
-/** The memory of an isolate is limited to 128 MB, which its caches and its code share. */
+/** For each request. The memory of an isolate is limited to 128 MB, which its requests, caches and code share. */
 const REQUEST_MEMORY_MB = 48
 
 interface ExecutionContext {

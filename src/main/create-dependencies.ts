@@ -7,7 +7,11 @@ import { turnIdFromUlid } from '../core/turn-derived-ids.ts'
 import { EXPLAIN_HOOKS } from '../explain/explain-hooks.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { createReplicaAndUnclosedTurns } from '../gateway/replica-and-unclosed-turns.ts'
-import { createMemoryBudget, type MemoryBudget } from '../gateway/request-memory.ts'
+import {
+  createBudgetOfEachRequest,
+  createMemoryBudget,
+  type MemoryBudget,
+} from '../gateway/request-memory.ts'
 import type { FetchMedia } from '../media/loading/follow-media-redirects.ts'
 import { createLoadedBytesLimit } from '../media/loading/loaded-bytes-limit.ts'
 import { createMediaLoader } from '../media/loading/media-loader.ts'
@@ -42,7 +46,7 @@ export function createDependencies(
   runtime: RuntimeDependencies,
 ): GatewayDependencies {
   const { engine, trustsOldFormats, transport, fetchMedia } = runtime
-  const { replicaId, newTurnId, requestMemoryMb } = runtime
+  const { replicaId, newTurnId } = runtime
   const log = removeKeysFromLog(runtime.log, settings)
   return {
     ...createStores(engine, createRowEncryption(settings.STORAGE_KEYS, trustsOldFormats, log), {
@@ -57,7 +61,7 @@ export function createDependencies(
       : { mediaLoader: createConfiguredMediaLoader(settings, fetchMedia, log) }),
     replica: createReplicaAndUnclosedTurns(replicaId),
     hooks: EXPLAIN_HOOKS,
-    requestMemory: createConfiguredBudget(settings, requestMemoryMb),
+    requestMemory: createConfiguredBudget(settings, runtime),
     newTurnId,
     nowMs: Date.now,
     log,
@@ -65,8 +69,13 @@ export function createDependencies(
 }
 
 /** With at most one API key, all requests belong to one tenant, which may take all of the memory. */
-function createConfiguredBudget(settings: Settings, defaultMb: number): MemoryBudget {
-  const totalBytes = (settings.REQUEST_MEMORY_MB ?? defaultMb) * BYTES_PER_MEGABYTE
+function createConfiguredBudget(
+  settings: Settings,
+  { replicaId, requestMemoryMb }: Pick<RuntimeDependencies, 'replicaId' | 'requestMemoryMb'>,
+): MemoryBudget {
+  const totalBytes = (settings.REQUEST_MEMORY_MB ?? requestMemoryMb) * BYTES_PER_MEGABYTE
+  // On Workers, the memory of a request whose client has left may never be released.
+  if (replicaId === null) return createBudgetOfEachRequest(totalBytes)
   const hasTenants = settings.BACKSTORY_KEYS.length > 1
   return createMemoryBudget({
     totalBytes,

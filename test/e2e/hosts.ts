@@ -20,7 +20,7 @@ export const HOSTS: readonly (readonly [string, StartHost])[] = [
   ['workerd', startWorker],
 ]
 
-async function startWorker(environment: Readonly<Record<string, string>>): Promise<Host> {
+export async function startWorker(environment: Readonly<Record<string, string>>): Promise<Host> {
   process.env['CLOUDFLARE_CF_FETCH_ENABLED'] = 'false'
   process.env['WRANGLER_SEND_METRICS'] = 'false'
   const harness = createTestHarness({

@@ -114,6 +114,14 @@ describe.concurrent.each(HOSTS)('answers without end on %s', (name, start) => {
     expect(await sent?.aborted).toBeGreaterThan(0)
   })
 
+  test('a request with an Idempotency-Key that has no answer in time is not sent again (C155)', async () => {
+    const body = { model: 'silent', messages, user: 'with a key' }
+    const send = () => post('chat/completions', body, { 'idempotency-key': 'a' })
+    expect((await send()).status).toBe(504)
+    expect((await send()).status).toBe(409)
+    expect(upstream.received.filter(({ json }) => json['user'] === body.user)).toHaveLength(1)
+  })
+
   test('an answer on a WebSocket ends with `response.failed`, and the connection stays open', async () => {
     const { ask, socket } = await connect(host.url)
     const { response, faults } = await ask({ ...create('Go on.'), model: 'm' })

@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { GatewayError } from '../../src/core/errors/gateway-error.ts'
-import { createMemoryBudget, type RequestMemory } from '../../src/gateway/request-memory.ts'
+import {
+  createBudgetOfEachRequest,
+  createMemoryBudget,
+  type RequestMemory,
+} from '../../src/gateway/request-memory.ts'
 
 /** Returns the error code of a rejected claim; null if the claim is accepted. */
 function claim(memory: RequestMemory, bytes: number): string | null {
@@ -58,4 +62,31 @@ test('the only request in progress is accepted even if it needs more than the li
   expect(claim(memory, 1_000_000)).toBeNull()
   memory.release()
   expect(claim(budget.trackRequest('b'), 1_000_000)).toBeNull()
+})
+
+test('with a budget of its own, a request is limited alone, whether or not others are released', () => {
+  const budget = createBudgetOfEachRequest(1000)
+  for (let count = 0; count < 100; count += 1)
+    expect(claim(budget.trackRequest('a'), 200)).toBeNull()
+  const memory = budget.trackRequest('a')
+  expect(claim(memory, 201)).toBe('overloaded')
+  expect(claim(memory, 150)).toBeNull()
+  expect(memory.claimedBytes()).toBe(750)
+  expect(claim(memory, 51)).toBe('overloaded')
+  memory.release()
+  expect(claim(memory, 200)).toBeNull()
+})
+
+test('a request that is too large for a budget of its own is told not to try again', () => {
+  const memory = createBudgetOfEachRequest(10).trackRequest('a')
+  const claimAll = () => memory.claim({ bytes: 1_000_000 })
+  expect(claimAll).toThrow(
+    expect.objectContaining({
+      failure: expect.objectContaining({
+        status: 503,
+        message: expect.stringContaining('REQUEST_MEMORY_MB') as string,
+      }) as unknown,
+      headers: { 'x-should-retry': 'false' },
+    }),
+  )
 })

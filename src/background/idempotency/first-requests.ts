@@ -39,36 +39,56 @@ export interface RunningRequests {
   readonly firstRequests: FirstRequests
 }
 
-type FirstRequests = ReturnType<typeof createFirstRequests>
+interface FirstRequests {
+  /** Returns the registered request; null if there is none, and always on Workers. */
+  readonly find: (keyId: string) => FirstRequest | null
+  /** Registers a request until it is withdrawn, ends or fails. The key must not be registered. */
+  readonly register: (key: HashedKey) => RegisteredRequest
+}
 
-export function createFirstRequests() {
+export function createFirstRequests(): FirstRequests {
   const byKey = new Map<string, FirstRequest>()
   return {
-    find: (keyId: string): FirstRequest | null => byKey.get(keyId) ?? null,
-    /** Registers a request until it is withdrawn, ends or fails. The key must not be registered. */
-    register({ keyId, fingerprint }: HashedKey): RegisteredRequest {
-      const claimed = Promise.withResolvers<boolean>()
-      const ended = Promise.withResolvers<EndedAnswer | null>()
-      // Prevents an unhandled rejection if no other request waits.
-      ended.promise.catch(() => undefined)
-      const whenEnded = ended.promise
-      byKey.set(keyId, { fingerprint, whenClaimed: claimed.promise, whenEnded })
-      return {
-        whenEnded,
-        confirm: () => claimed.resolve(true),
-        withdraw() {
-          byKey.delete(keyId)
-          claimed.resolve(false)
-        },
-        end(answer) {
-          byKey.delete(keyId)
-          ended.resolve(answer)
-        },
-        fail(error) {
-          byKey.delete(keyId)
-          ended.reject(error)
-        },
-      }
+    find: (keyId) => byKey.get(keyId) ?? null,
+    register({ keyId, fingerprint }) {
+      const { whenClaimed, registered } = createRequest(() => void byKey.delete(keyId))
+      byKey.set(keyId, { fingerprint, whenClaimed, whenEnded: registered.whenEnded })
+      return registered
     },
   }
+}
+
+/**
+ * Creates requests that no other request finds, for Workers: when a client leaves, the code that would end its request
+ * may never run there, and other requests would wait for it forever. They poll the database instead.
+ */
+export function createUnsharedFirstRequests(): FirstRequests {
+  return {
+    find: () => null,
+    register: () => createRequest(() => undefined).registered,
+  }
+}
+
+function createRequest(remove: () => void) {
+  const claimed = Promise.withResolvers<boolean>()
+  const ended = Promise.withResolvers<EndedAnswer | null>()
+  // Prevents an unhandled rejection if no other request waits.
+  ended.promise.catch(() => undefined)
+  const registered: RegisteredRequest = {
+    whenEnded: ended.promise,
+    confirm: () => claimed.resolve(true),
+    withdraw() {
+      remove()
+      claimed.resolve(false)
+    },
+    end(answer) {
+      remove()
+      ended.resolve(answer)
+    },
+    fail(error) {
+      remove()
+      ended.reject(error)
+    },
+  }
+  return { whenClaimed: claimed.promise, registered }
 }

@@ -5,7 +5,7 @@
  */
 import { createFailure, GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Failure } from '../../core/stream-event.ts'
-import type { Transport, UpstreamReply } from './transport-interface.ts'
+import { MaybeProcessedError, type Transport, type UpstreamReply } from './transport-interface.ts'
 
 export interface TimeLimit {
   /** Start of the request, as a time of `performance.now()`. */
@@ -49,7 +49,10 @@ export function limitTransportTime(
     return {
       reply: call.reply.then(limitBody, (error: unknown) => {
         clearTimeout(timer)
-        throw isTimedOut ? new GatewayError(timeoutFailure) : error
+        if (!isTimedOut) throw error
+        throw error instanceof MaybeProcessedError
+          ? new MaybeProcessedError(timeoutFailure)
+          : new GatewayError(timeoutFailure)
       }),
       cancel() {
         clearTimeout(timer)

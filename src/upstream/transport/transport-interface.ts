@@ -19,7 +19,8 @@ export interface UpstreamRequest {
 export interface UpstreamCall {
   /**
    * Resolves to the reply as soon as its headers arrive. Rejects with a GatewayError if the
-   * upstream sends none: an MaybeProcessedError unless the request certainly did not reach it.
+   * upstream sends none, or if the call is cancelled before: a MaybeProcessedError unless the request certainly did
+   * not reach the upstream.
    */
   readonly reply: Promise<UpstreamReply>
   readonly cancel: () => void

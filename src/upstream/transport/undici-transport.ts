@@ -100,7 +100,7 @@ function dispatch(agent: Agent, options: Agent.DispatchOptions): UpstreamCall {
         onResponseError(_, error) {
           controller = null
           if (hasReply) return body.failed(createBrokenFailure(error))
-          if (isCancelled) return reject(createCancelledError())
+          if (isCancelled) return reject(createCancelledError(wasSent))
           if (wasSent) return reject(createUnansweredError(error))
           if (attempt < MAX_ATTEMPTS && wasIdleConnectionReset(error))
             return dispatchOnce(attempt + 1)
@@ -202,8 +202,9 @@ const UNREQUESTED_STATUSES: Readonly<Partial<Record<string, number>>> = {
   'bad upgrade': 101,
 }
 
-function createCancelledError(): GatewayError {
-  return new GatewayError(
+function createCancelledError(wasSent: boolean): GatewayError {
+  const ErrorOfOutcome = wasSent ? MaybeProcessedError : GatewayError
+  return new ErrorOfOutcome(
     'upstream_unreachable',
     'The client disconnected before the upstream answered.',
     {

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Failure } from '../../../src/core/stream-event.ts'
 import { createFetchTransport } from '../../../src/upstream/transport/fetch-transport.ts'
 import { createBodySource, readBody } from '../../../src/upstream/transport/read-complete-reply.ts'
-import type {
-  UpstreamCall,
-  Transport,
+import {
+  MaybeProcessedError,
+  type UpstreamCall,
+  type Transport,
 } from '../../../src/upstream/transport/transport-interface.ts'
 import { createUndiciTransport } from '../../../src/upstream/transport/undici-transport.ts'
 import { answerJson, answerSse, startUpstream, type Upstream } from '../../support/upstream.ts'
@@ -113,7 +114,7 @@ describe.each(transports)('requests to an upstream over the %s transport', (_, t
 
     upstream.behave = () => undefined
     const early = post()
-    const rejected = expect(early.reply).rejects.toThrow()
+    const rejected = expect(early.reply).rejects.toThrow(MaybeProcessedError)
     await new Promise((resolve) => setTimeout(resolve, 50))
     early.cancel()
     await rejected
@@ -197,6 +198,16 @@ describe.each(transports)('requests to an upstream over the %s transport', (_, t
     const reply = await call.reply
     await expect(readBody(createBodySource(call, reply), 1000)).rejects.toThrow('over 1000 bytes')
   })
+})
+
+test('a request that is cancelled before it is sent was certainly not processed', async () => {
+  const before = upstream.received.length
+  const call = undici.transport({ method: 'POST', url: `${upstream.url}/x`, headers: {}, body: '' })
+  call.cancel()
+  const error: unknown = await call.reply.catch((rejected: unknown) => rejected)
+  expect(error).toMatchObject({ failure: { status: 499 } })
+  expect(error).not.toBeInstanceOf(MaybeProcessedError)
+  expect(upstream.received).toHaveLength(before)
 })
 
 describe('upstream errors for which the advice to check the address would be wrong', () => {
