@@ -14,6 +14,7 @@ import {
   rmSync,
   symlinkSync,
 } from 'node:fs'
+import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -31,24 +32,79 @@ declare module 'vitest' {
 }
 
 /** A migrated database that is copied for each test file. */
-export const TEMPLATE = 'backstory_template'
+const TEMPLATE = 'backstory_template'
+
+/** Settings of a server that only runs for tests: nothing of it must survive a crash. */
+const FORGETFUL = ['-F', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off']
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startPostgresServer(FORGETFUL)
+  project.provide('postgresUrl', server.url)
+  return server.close
+}
+
+export interface PostgresServer {
+  /** The URL, with `DATABASE` in place of a database name. */
+  readonly url: string
+  /** Kills the server with all its processes, and starts it again on the same data. */
+  readonly crash: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** `options` are arguments of the command `postgres`. */
+export async function startPostgresServer(options: readonly string[]): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'backstory-postgres-'))
   try {
     const binaries = findBinaries(folder)
     const port = await freePort()
     const url = `postgres://postgres@127.0.0.1:${port}/DATABASE`
-    const server = await start(binaries, folder, port, url)
+    createCluster(binaries, folder)
+    const startAgain = () => start(binaries, folder, port, url, options)
+    let server = await startAgain()
     await makeTemplate(url)
-    project.provide('postgresUrl', url)
-    return async () => {
-      await stop(server)
-      rmSync(folder, { recursive: true, force: true })
+    return {
+      url,
+      async crash() {
+        await stop(server, 'SIGKILL')
+        server = await retryWhileProcessesEnd(startAgain)
+      },
+      async close() {
+        await stop(server, 'SIGINT')
+        rmSync(folder, { recursive: true, force: true })
+      },
     }
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
+  }
+}
+
+/** Creates a database, a copy of the migrated template unless `kind` is `empty`. */
+export async function createDatabaseOn(
+  url: string,
+  kind: 'migrated' | 'empty' = 'migrated',
+): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  const template = kind === 'migrated' ? TEMPLATE : 'template1'
+  await administer(url, `create database ${name} template ${template}`)
+  return {
+    url: url.replace('DATABASE', name),
+    drop: () => administer(url, `drop database ${name} with (force)`),
+  }
+}
+
+export interface TestDatabase {
+  readonly url: string
+  readonly drop: () => Promise<void>
+}
+
+async function administer(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url.replace('DATABASE', 'postgres') })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
   }
 }
 
@@ -102,36 +158,50 @@ interface Link {
 
 const NOBODY = 65_534
 
-async function start(bin: string, folder: string, port: number, url: string) {
-  // Postgres does not run as root, so root runs it as `nobody`, which owns only this folder.
+/** Postgres does not run as root, so root runs it as `nobody`, which owns only this folder. */
+function processOptions(folder: string) {
   const isRoot = process.getuid?.() === 0
-  if (isRoot) chownSync(folder, NOBODY, NOBODY)
-  const data = join(folder, 'data')
-  const options = {
+  return {
     ...(isRoot && { uid: NOBODY, gid: NOBODY }),
     cwd: folder,
     env: { PATH: process.env['PATH'], LC_ALL: 'C' },
   }
+}
+
+function createCluster(bin: string, folder: string): void {
+  const options = processOptions(folder)
+  if (options.uid !== undefined) chownSync(folder, NOBODY, NOBODY)
   const made = spawnSync(
     join(bin, 'initdb'),
-    ['-D', data, '-U', 'postgres', '--no-locale', '-E', 'UTF8', '--no-sync', '-A', 'trust'],
+    // prettier-ignore
+    ['-D', join(folder, 'data'), '-U', 'postgres', '--no-locale', '-E', 'UTF8', '--no-sync', '-A', 'trust'],
     { ...options, encoding: 'utf8' },
   )
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`)
+}
+
+async function start(
+  bin: string,
+  folder: string,
+  port: number,
+  url: string,
+  options: readonly string[],
+) {
   const server = spawn(
     join(bin, 'postgres'),
     // prettier-ignore
-    ['-D', data, '-k', folder, '-h', '127.0.0.1', '-p', String(port),
-      '-F', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
-    { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
+    ['-D', join(folder, 'data'), '-k', folder, '-h', '127.0.0.1', '-p', String(port), ...options],
+    { ...processOptions(folder), stdio: ['ignore', 'ignore', 'pipe'] },
   )
   let complaints = ''
   server.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()))
   // An interrupted run never reaches the teardown.
-  process.once('exit', () => {
+  const cleanUp = (): void => {
     server.kill('SIGQUIT')
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  })
+  }
+  process.once('exit', cleanUp)
+  server.once('exit', () => process.off('exit', cleanUp))
   for (;;) {
     if (server.exitCode !== null) throw new Error(`Postgres does not start: ${complaints}`)
     if (await answers(url)) return server
@@ -163,9 +233,24 @@ async function makeTemplate(url: string): Promise<void> {
   await engine.close()
 }
 
-async function stop(server: ChildProcess): Promise<void> {
+/** The other processes of a killed server end a moment later, and until then no new server can start. */
+async function retryWhileProcessesEnd<Result>(start: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await start()
+    } catch (error) {
+      if (tries === MAX_STARTS) throw error
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+}
+
+const MAX_STARTS = 100
+
+async function stop(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return
   const stopped = new Promise((resolve) => server.once('exit', resolve))
-  server.kill('SIGINT')
+  server.kill(signal)
   await stopped
 }
 

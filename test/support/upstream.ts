@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tryParseJsonObject } from '../../src/core/json/json.ts'
 
 export interface Received {
   readonly method: string
@@ -46,7 +47,7 @@ export async function startUpstream(behave: Behaviour = answerJson(200, {})): Pr
         path: request.url ?? '',
         headers: request.headers,
         text,
-        json: text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {},
+        json: { ...tryParseJsonObject(text) },
         aborted,
       }
       received.push(entry)
@@ -54,6 +55,8 @@ export async function startUpstream(behave: Behaviour = answerJson(200, {})): Pr
       void upstream.behave(response, entry)
     })
   })
+  // Otherwise it may close an idle connection at the moment when a gateway uses it again.
+  server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const upstream: Upstream = {
