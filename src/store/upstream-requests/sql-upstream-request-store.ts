@@ -3,6 +3,7 @@
  * the request of the next turn is stored as the difference to the last one. Without the cache, each
  * write would begin with a read.
  */
+import { yieldToEventLoop } from '../../core/async/yield-to-event-loop.ts'
 import { encodeColumnText } from '../database/encode-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { listMediaReferences } from '../media/extract-item-media.ts'
@@ -123,7 +124,10 @@ export function createUpstreamRequestStore(
       const write = async (): Promise<void> => {
         const request = await collect()
         if (request === null) return
+        const isLarge = request.requests.some(({ body }) => body.length > LARGE_BODY_CHARS)
+        if (isLarge) await yieldToEventLoop()
         const base = await loadBase(owner, request.baseTurnId)
+        if (isLarge) await yieldToEventLoop()
         const itemTexts = texts.take(turn.tenant, turn.turnId)
         const encoded = encodeRequestRows(request.requests, { base, itemTexts }, turn, encryption)
         const queries = [...buildMediaInserts(media, turn, encoded.media, encryption.cipher)]
@@ -155,6 +159,9 @@ export function createUpstreamRequestStore(
  */
 const MAX_PENDING_WRITES = 1_000
 const TOO_MANY = 'Too many requests wait to be stored already.'
+
+/** Other requests are served between the steps in which a request with a larger body is stored. */
+const LARGE_BODY_CHARS = 500_000
 
 /** Maximum size of the cache of recent requests: enough for about a dozen long ones. */
 const MAX_CACHED_CHARS = 8_000_000
