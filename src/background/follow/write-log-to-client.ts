@@ -98,7 +98,11 @@ async function writeStoredEvents(
 ): Promise<boolean> {
   try {
     const page = await runs.readLog(caller, turnId, writer.getNextEvent(), 'fail')
-    if (page === null) return true
+    if (page === null) {
+      // The turn was deleted: the connection breaks, so that the stream does not look complete.
+      writer.abort()
+      return true
+    }
     for (const group of page.groups) writer.write(group)
     if (page.groups.length === MAX_PAGE_GROUPS) return false
     if (!isTurnUnfinished(page.state)) return true

@@ -186,6 +186,19 @@ describe('the log of a run in this process', () => {
 })
 
 describe('the log of a run on another replica', () => {
+  test('if the turn of a run vanishes, the connection of its follower breaks instead of ending as if complete', async () => {
+    const turn = await logged(2, 2, false)
+    const { client, seen } = testClient()
+    const abort = vi.fn<() => void>()
+    const over = writeLogToClient(following(turn), { ...client, abort }, world)
+    await aMoment()
+    vi.spyOn(world.runs, 'readLog').mockResolvedValue(null)
+    await over
+    expect(abort).toHaveBeenCalledOnce()
+    expect(seen.text).toBe(textFrom(0, 1))
+    vi.restoreAllMocks()
+  })
+
   test('a client gets all events of a run on another replica, up to its end', async () => {
     const turn = await logged(2, 2, false)
     const { client, seen } = testClient()
