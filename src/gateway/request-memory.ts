@@ -99,19 +99,22 @@ export async function yieldIfLarge({ claimedBytes }: RequestMemory): Promise<voi
 
 const LARGE_REQUEST_BYTES = 2_000_000
 
+/** The error of a request for which too little memory is free. */
+export class RequestMemoryError extends GatewayError {}
+
 /** `connection: close`, because a part of the body may be unread. */
 const RETRY_HEADERS = { 'retry-after': '2', connection: 'close' }
 
-function createProcessError(): GatewayError {
-  return new GatewayError(
+function createProcessError(): RequestMemoryError {
+  return new RequestMemoryError(
     'overloaded',
     'The gateway is working on as many large requests as its memory allows (REQUEST_MEMORY_MB). Try again in a moment.',
     { headers: RETRY_HEADERS },
   )
 }
 
-function createTenantError(): GatewayError {
-  return new GatewayError(
+function createTenantError(): RequestMemoryError {
+  return new RequestMemoryError(
     'rate_limit_exceeded',
     'Your API key has as many large requests in progress as the memory of the gateway allows for one key. Try again when one of them has ended.',
     { headers: RETRY_HEADERS },

@@ -5,6 +5,8 @@
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { formatMarkerLine } from '../../src/core/markers/format-and-extract-markers.ts'
+import { turnIdOfCompletion } from '../../src/core/turn-derived-ids.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startUpstream, type Received, type Upstream } from '../support/upstream.ts'
 import { connect as openSocket } from '../support/socket-client.ts'
@@ -211,5 +213,51 @@ describe('memory of loaded histories (C158)', () => {
       const { status } = await respond({ input: 'And?', previous_response_id: id })
       return status
     }).toBe(200)
+  })
+
+  test('a reference counts with the size of its item, each time that the request repeats it', async () => {
+    const id = await readId(
+      await gateway.post('/v1/responses', { model: 'm', input: MEGABYTE }, ADA),
+    )
+    const listed = await fetch(`${gateway.url}/v1/responses/${id}/input_items`, { headers: ADA })
+    const { data } = (await listed.json()) as { data: { id: string }[] }
+    const reference = { type: 'item_reference', id: data[0]?.id ?? '' }
+    const before = upstream.received.length
+    for (const path of ['/v1/responses', '/v1/responses/compact', '/v1/responses/input_tokens']) {
+      const rejected = await post(path, { model: 'm', input: repeat(reference, 3) })
+      expect(rejected).toMatchObject({
+        status: 413,
+        error: { code: 'request_too_large', param: 'input' },
+      })
+    }
+    const added = await post('/v1/conversations', { items: repeat(reference, 3) })
+    expect(added).toMatchObject({ status: 413, error: { code: 'request_too_large' } })
+    expect(upstream.received).toHaveLength(before)
+    isHolding = true
+    const first = respond({ input: [reference] })
+    await poll(() => waiting.length).toBe(1)
+    expect(await respond({ input: [reference] })).toMatchObject({ status: 429 })
+    for (const answer of waiting.splice(0)) answer()
+    expect((await first).status).toBe(200)
+    const { json } = upstream.received.at(-1) as Received
+    expect(JSON.stringify(json)).toContain(MEGABYTE)
+  })
+
+  test('a chat whose stored turns do not fit is rejected, not sent without its backstory', async () => {
+    const body = { ...bigChat, store: true }
+    const id = await readId(await gateway.post('/v1/chat/completions', body, ADA))
+    const content = `Yes.\n\n${formatMarkerLine(turnIdOfCompletion(id) ?? '')}`
+    const continued = chat([message, { role: 'assistant', content }, message])
+    isHolding = true
+    const first = post('/v1/chat/completions', bigChat)
+    await poll(() => waiting.length).toBe(1)
+    const before = upstream.received.length
+    const rejected = await post('/v1/chat/completions', continued)
+    expect(rejected).toMatchObject({ status: 429, error: { code: 'rate_limit_exceeded' } })
+    expect(upstream.received).toHaveLength(before)
+    for (const answer of waiting.splice(0)) answer()
+    expect((await first).status).toBe(200)
+    isHolding = false
+    await poll(async () => (await post('/v1/chat/completions', continued)).status).toBe(200)
   })
 })

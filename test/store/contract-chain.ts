@@ -2,7 +2,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
+import { ITEM_OVERHEAD_BYTES } from '../../src/store/recall/recall-store-interface.ts'
 import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
+import { MAX_CHAIN_BYTES } from '../../src/store/turns/turn-statements.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import { recordRoundTrips } from './record-round-trips.ts'
 import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
@@ -78,6 +80,28 @@ export function testChains(open: OpenEngine, encryption: RowEncryption): void {
     await expect(store.loadChain(OWNER, last.id, { claimMemory: reject })).rejects.toThrow(
       'no memory left',
     )
+  })
+
+  test('loadChain rejects a chain of more than 128 MB before it reads its items, also if its memory is free (C158)', async () => {
+    const first = newTurn()
+    const second = nextTurn(first)
+    await storeTurns(first, second)
+    const setBytes = (bytes: number) => {
+      const sql = `update turns set bytes = ${bytes} where id in ('${first.id}', '${second.id}')`
+      return engine.write([{ name: null, sql, parameters: [] }])
+    }
+    const { engine: watched, trips } = recordRoundTrips(engine)
+    const load = () => createTurnStore(watched, encryption).loadChain(OWNER, second.id)
+    // The chain has four items, whose overhead does not count.
+    await setBytes(MAX_CHAIN_BYTES / 2 + 2 * ITEM_OVERHEAD_BYTES)
+    expect(await load()).toHaveLength(2)
+    await setBytes(MAX_CHAIN_BYTES / 2 + 2 * ITEM_OVERHEAD_BYTES + 1)
+    trips.length = 0
+    await expect(load()).rejects.toMatchObject({
+      failure: { status: 400, code: 'context_length_exceeded' },
+    })
+    const names = trips.flatMap(({ queries }) => queries.map(({ name }) => name))
+    expect(names).not.toContain('items-of-turns')
   })
 
   test('loadChain resolves to null for an unknown turn', async () => {

@@ -104,6 +104,24 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
       expect(serializeItems([...found.values()])).toEqual(serializeItems(output.slice(0, 1)))
     })
 
+    test('findItems claims the memory of media as often as their item is requested, before it reads them (C158)', async () => {
+      const turn = await storeTurn(ownTurn({}), [drawn(base64(8, 600_000))])
+      const { engine: watched, trips } = recordRoundTrips(engine)
+      const archive = createTurnManagementStore(watched, encryption)
+      const size = JSON.stringify(drawn(base64(8, 600_000))).length
+      let claimed = 0
+      const claim = ({ bytes }: { bytes: number }) => void (claimed += bytes)
+      expect((await archive.findItems(turn, ['drawn_1', 'drawn_1'], claim)).size).toBe(1)
+      expect(Math.abs(claimed - 2 * size)).toBeLessThan(size / 50)
+      trips.length = 0
+      const reject = () => {
+        throw new Error('There is no memory left.')
+      }
+      await expect(archive.findItems(turn, ['drawn_1'], reject)).rejects.toThrow('no memory left')
+      const names = trips.flatMap(({ queries }) => queries.map(({ name }) => name))
+      expect(names).not.toContain('medium-pieces')
+    })
+
     test('media inside of items are restored from a run and from a conversation', async () => {
       const input = [imageMessage(picture(5))]
       const [run, added] = [ownTurn({ replicaId: 'replica', input }), ownTurn({ input })]

@@ -2,6 +2,7 @@
  * Contract tests for the turn management store on every database: reading, listing, finding and
  * deleting turns.
  */
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { itemId } from '../../src/core/turn-derived-ids.ts'
 import type { Item } from '../../src/core/item.ts'
@@ -334,6 +335,45 @@ export function testTurnManagement(open: OpenEngine, encryption: RowEncryption):
       expect(await find()).toBeUndefined()
       const hidden = await archive.findItems(OWNER, [itemId('message', early.id, 0, 'in')])
       expect(hidden.size).toBe(0)
+    })
+
+    test('findItems claims the memory of large items as often as they are requested, before it reads them (C158)', async () => {
+      const large = Array.from({ length: 3 }, (_, at) => ({
+        ...user(`${at} ${randomBytes(1_500_000).toString('base64')}`),
+        id: newId(),
+      }))
+      const small = { ...user('small'), id: newId() }
+      await store.openTurn(newTurn({ input: [...large, small] }))
+      const ids = [...large, small].map(idOf)
+      const repeated = [...ids, ...ids]
+      const claimed: number[] = []
+      const found = await archive.findItems(
+        OWNER,
+        repeated,
+        ({ bytes }) => void claimed.push(bytes),
+      )
+      expect(ids.map((id) => found.get(id))).toEqual([...large, small])
+      const size = JSON.stringify([...large, small, ...large, small]).length
+      const total = claimed.reduce((sum, bytes) => sum + bytes, 0)
+      expect(Math.abs(total - size)).toBeLessThan(size / 100)
+
+      const { engine: watched, trips } = recordRoundTrips(engine)
+      const reject = () => {
+        throw new Error('There is no memory left.')
+      }
+      await expect(
+        createTurnManagementStore(watched, encryption).findItems(OWNER, repeated, reject),
+      ).rejects.toThrow('no memory left')
+      const names = trips.flatMap(({ queries }) => queries.map(({ name }) => name))
+      expect(names.filter((name) => name?.startsWith('items-by-') !== true)).toEqual([])
+    })
+
+    test('findItems claims the decompressed size of items', async () => {
+      const item = { ...user('x'.repeat(1_000_000)), id: newId() }
+      await store.openTurn(newTurn({ input: [item] }))
+      let claimed = 0
+      await archive.findItems(OWNER, [item.id, item.id], ({ bytes }) => void (claimed += bytes))
+      expect(Math.abs(claimed - 2_000_000)).toBeLessThan(20_000)
     })
 
     test('findItems sends no query if no item is requested', async () => {

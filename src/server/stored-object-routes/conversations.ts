@@ -28,7 +28,7 @@ export const CONVERSATION_ROUTES: readonly StoredObjectRoute[] = [
 
 async function createConversation(
   { readJsonObject, caller }: AuthenticatedRequest,
-  ports: Ports<'archive' | 'conversations' | 'newTurnId' | 'nowMs'>,
+  ports: Ports<'archive' | 'conversations' | 'newTurnId' | 'nowMs' | 'settings'>,
 ) {
   const body = await readJsonObject()
   const metadata = readOptional(asMetadata, body['metadata'], 'metadata') ?? {}

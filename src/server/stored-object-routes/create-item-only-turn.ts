@@ -23,7 +23,7 @@ const MAX_ITEMS = 20
 export async function parseAddedItems(
   value: unknown,
   caller: Caller,
-  ports: Ports<'archive'>,
+  ports: Ports<'archive' | 'settings'>,
 ): Promise<readonly Item[]> {
   const items = parseItems(value, 'items')
   if (items.length > MAX_ITEMS) throw createTooManyItemsError(items.length)

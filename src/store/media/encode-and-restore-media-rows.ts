@@ -5,7 +5,7 @@
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
 import { restoreMedia, listMediaReferences, type ExtractedMedia } from './extract-item-media.ts'
-import type { MediaStatements, UsingTurn } from './media-statements.ts'
+import type { MediaRow, MediaStatements, UsingTurn } from './media-statements.ts'
 import type { DecryptedRow, ItemBodyRow } from '../turns/decode-turn-rows.ts'
 import type { RowLocation, StorageCipher } from '../encryption/cipher.ts'
 import type { ReadFailure, RowEncryption, RowOwner } from '../encryption/decrypt-rows.ts'
@@ -94,7 +94,14 @@ function compareByPosition(one: MediaPiece, other: MediaPiece): number {
   return one.position - other.position
 }
 
-type BodyRow = Pick<ItemBodyRow, 'turn_id' | 'side' | 'position' | 'body'>
+type BodyRow = Pick<ItemBodyRow, 'turn_id' | 'side' | 'position'> & { readonly body: string | null }
+
+interface MemoryOptions {
+  /** Called for texts that are longer than their rows, because these are compressed. */
+  readonly claimMemory?: ClaimMemory
+  /** True if `claimMemory` is also called for media, with one more query, before they are read. */
+  readonly claimsMedia?: boolean
+}
 
 /**
  * Decrypts the bodies of rows and restores their media, with one query for the media of all rows.
@@ -102,11 +109,11 @@ type BodyRow = Pick<ItemBodyRow, 'turn_id' | 'side' | 'position' | 'body'>
  */
 export async function decryptRowsWithMedia<Row extends BodyRow>(
   engine: Pick<Engine, 'read'>,
-  sql: Pick<MediaStatements, 'selectPieces'>,
+  sql: Pick<MediaStatements, 'selectPieces' | 'selectSizes'>,
   { tenant, user }: RowOwner,
   rows: readonly Row[],
   { cipher }: RowEncryption,
-  claimMemory: ClaimMemory = () => undefined,
+  { claimMemory = () => undefined, claimsMedia = false }: MemoryOptions = {},
 ): Promise<{
   readonly rows: readonly DecryptedRow<Row>[]
   readonly failures: readonly ReadFailure[]
@@ -126,6 +133,10 @@ export async function decryptRowsWithMedia<Row extends BodyRow>(
   })
   if (mediaIds.size === 0) return { rows: decryptedRows, failures }
   const ids = JSON.stringify([...mediaIds])
+  if (claimsMedia) {
+    const [sizes = []] = await engine.read([sql.selectSizes({ tenant, ids })])
+    claimMemory({ bytes: sumChars(sizes as readonly Pick<MediaRow, 'chars'>[]) })
+  }
   const [pieces = []] = await engine.read([sql.selectPieces({ tenant, ids })])
   const media = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], cipher)
   return {
@@ -134,6 +145,10 @@ export async function decryptRowsWithMedia<Row extends BodyRow>(
     ),
     failures: [...failures, ...media.failures, ...listMissing(mediaIds, media)],
   }
+}
+
+function sumChars(media: readonly Pick<MediaRow, 'chars'>[]): number {
+  return media.reduce((sum, { chars }) => sum + chars, 0)
 }
 
 /**

@@ -111,6 +111,12 @@ export function createMediaStatements(language: Engine['language']) {
         where ${isInJsonList(language, sql.ref('media_pieces.media_id'), slot('ids'))}
         and tenant || '' = ${slot('tenant')}`
     }),
+    /** Returns the sizes of media, in any order. */
+    selectSizes: compile<MediaIdLookup>('medium-sizes', (slot) => {
+      return sql`select media.chars from media
+        where ${isInJsonList(language, sql.ref('media.id'), slot('ids'))}
+        and tenant || '' = ${slot('tenant')}`
+    }),
     selectAddresses: compile<MediaIdLookup>('medium-addresses', (slot) => {
       return sql`select media_addresses.id as address, media_addresses.mime, media.chars,
           media_addresses.media_id, media_addresses.used_at

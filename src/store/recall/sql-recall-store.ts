@@ -68,7 +68,7 @@ export function createRecallStore(
           search,
           items,
           encryption,
-          claimMemory,
+          { claimMemory },
         )
         return decryptRows(
           encryption,

@@ -19,12 +19,33 @@ export function createItemLookupStatements(language: Engine['language']) {
   return {
     /** This and the next statement accept up to `MAX_ITEMS_PER_QUERY` keys. */
     itemsById: compile('items-by-id', selectItemsById),
-    itemsByPosition: compile('items-by-place', selectItemsByPosition),
+    itemsByPosition: compile<PositionLookup & BodyLimit>('items-by-place', (slot) =>
+      selectItemsByPosition(slot, selectFoundColumns(slot)),
+    ),
+    /** Returns the bodies that the other statements left out. Accepts as many positions. */
+    bodiesByPosition: compile<PositionLookup>('bodies-by-place', (slot) =>
+      selectItemsByPosition(slot, BODY_COLUMNS),
+    ),
   }
 }
 
-const FOUND_COLUMNS = sql`items.item_id, items.turn_id, items.side, items.position, items.body,
-  items.hidden, turns.deleted_at, turns.wire, turns.account, turns.model, turns.prefix_hash`
+interface PositionLookup extends OwnerKey {
+  readonly positions: readonly ItemPosition[]
+}
+
+export interface BodyLimit {
+  /** Longer bodies are left out. */
+  readonly maxBodyBytes: number
+}
+
+const BODY_COLUMNS = sql`items.turn_id, items.side, items.position, items.body`
+
+function selectFoundColumns(slot: ParameterSlot<BodyLimit>): SqlFragment {
+  return sql`items.item_id, items.turn_id, items.side, items.position,
+    octet_length(items.body) as bytes,
+    case when octet_length(items.body) <= ${slot('maxBodyBytes')} then items.body end as body,
+    items.hidden, turns.deleted_at, turns.wire, turns.account, turns.model, turns.prefix_hash`
+}
 
 /**
  * Finds items by their id. If several items have the same id, finds the one of the latest turn.
@@ -32,7 +53,7 @@ const FOUND_COLUMNS = sql`items.item_id, items.turn_id, items.side, items.positi
  * without an item returns a row of nulls.
  */
 function selectItemsById(
-  slot: ParameterSlot<OwnerKey & { readonly ids: readonly string[] }>,
+  slot: ParameterSlot<OwnerKey & BodyLimit & { readonly ids: readonly string[] }>,
 ): SqlFragment {
   const ids = Array.from(
     { length: MAX_ITEMS_PER_QUERY },
@@ -40,7 +61,7 @@ function selectItemsById(
   )
   const tenant = slot('tenant')
   return sql`with wanted(id) as (values ${sql.join(ids)})
-    select ${FOUND_COLUMNS} from wanted
+    select ${selectFoundColumns(slot)} from wanted
     left join items on items.tenant = ${tenant} and items.item_id = wanted.id
     and items.turn_id = (
       select candidate.turn_id from items candidate left join turns on turns.id = candidate.turn_id
@@ -52,7 +73,8 @@ function selectItemsById(
 }
 
 function selectItemsByPosition(
-  slot: ParameterSlot<OwnerKey & { readonly positions: readonly ItemPosition[] }>,
+  slot: ParameterSlot<PositionLookup>,
+  columns: SqlFragment,
 ): SqlFragment {
   const positions = Array.from({ length: MAX_ITEMS_PER_QUERY }, (_, index) => {
     const turnId = slot((lookup) => lookup.positions[index]?.turnId ?? '')
@@ -61,7 +83,7 @@ function selectItemsByPosition(
     return sql`(${turnId}, ${side}, cast(${position} as integer))`
   })
   return sql`with wanted(turn_id, side, position) as (values ${sql.join(positions)})
-    select ${FOUND_COLUMNS} from wanted
+    select ${columns} from wanted
     left join turns on turns.id = wanted.turn_id and ${isTurnOfOwner(slot)}
     left join items on items.turn_id = turns.id and items.side = wanted.side
     and items.position = wanted.position`

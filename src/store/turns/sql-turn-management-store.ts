@@ -1,9 +1,7 @@
 /**
  * SQL implementation of `TurnManagementStore` for any engine. Each method takes one round trip, or
- * two if it returns items with media.
+ * two if it returns items with media. `findItems` takes more for large items.
  */
-import { parseItemId } from '../../core/turn-derived-ids.ts'
-import type { Item } from '../../core/item.ts'
 import {
   createTurnManagementStatements,
   type TurnManagementStatements,
@@ -21,19 +19,13 @@ import { resolvePageStart } from '../database/resolve-page-start.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { createDeletionLogStatements } from '../deletion/deletion-log-statements.ts'
-import {
-  createItemLookupStatements,
-  MAX_ITEMS_PER_QUERY,
-  type ItemLookupStatements,
-} from './item-lookup-statements.ts'
+import { createItemFinder } from './find-items.ts'
 import { decryptRowsWithMedia } from '../media/encode-and-restore-media-rows.ts'
-import { encodeOwnedRowKey, encodeOwner, type OwnerKey } from '../owner.ts'
+import { encodeOwnedRowKey, encodeOwner } from '../owner.ts'
 import {
   decodeDigests,
   decodeSeparateTurns,
-  decodeOrigin,
   decodeTurnChain,
-  type DecryptedRow,
   type ItemBodyRow,
 } from './decode-turn-rows.ts'
 import {
@@ -43,7 +35,7 @@ import {
 } from '../media/media-release-statements.ts'
 import { createTurnStatements } from './turn-statements.ts'
 import { createSummaryStatements } from '../summaries/summary-statements.ts'
-import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
+import type { TurnRow } from '../database/table-row-types.ts'
 import {
   NO_ENCRYPTION,
   decryptRows,
@@ -56,7 +48,6 @@ export function createTurnManagementStore(
   encryption: RowEncryption = NO_ENCRYPTION,
 ): TurnManagementStore {
   const sql = createTurnManagementStatements(engine.language)
-  const items = createItemLookupStatements(engine.language)
   const { chainTurns, media } = createTurnStatements(engine.language)
   const summaries = createSummaryStatements(engine.language)
   const mediaRelease = createMediaReleaseStatements(engine.language)
@@ -123,24 +114,7 @@ export function createTurnManagementStore(
         { rule: 'fail', failures },
       )
     },
-    async findItems(owner, ids) {
-      const wanted = [...new Set(ids)]
-      if (wanted.length === 0) return new Map()
-      const key = encodeOwner(owner)
-      const found = await engine.read(buildLookupQueries(items, key, wanted))
-      const itemRows = found.flat() as readonly FoundItemRow[]
-      const { rows, failures } = await decryptRowsWithMedia(
-        engine,
-        media,
-        key,
-        itemRows,
-        encryption,
-      )
-      return decryptRows(encryption, key, (reader) => decodeFoundItems(wanted, rows, reader), {
-        rule: 'fail',
-        failures,
-      })
-    },
+    findItems: createItemFinder(engine, encryption),
     async findTurnByContent({ hashes, ...owner }) {
       if (hashes.length === 0) return null
       const search = { ...encodeOwner(owner), hashes }
@@ -171,75 +145,6 @@ function buildListQueries(sql: TurnManagementStatements, page: TurnPage): readon
     labels,
   }
   return [sql.listTurns(shape)(values), sql.listItems(shape)(values)]
-}
-
-/** Builds the queries that find items by id and by position, with 32 keys in each query. */
-function buildLookupQueries(
-  sql: ItemLookupStatements,
-  owner: OwnerKey,
-  ids: readonly string[],
-): readonly SqlQuery[] {
-  const positions = ids.map(parseItemId).filter((position) => position !== null)
-  const queries: SqlQuery[] = []
-  for (let from = 0; from < ids.length; from += MAX_ITEMS_PER_QUERY) {
-    const chunk = ids.slice(from, from + MAX_ITEMS_PER_QUERY).map(encodeColumnText)
-    queries.push(sql.itemsById({ ...owner, ids: chunk }))
-  }
-  for (let from = 0; from < positions.length; from += MAX_ITEMS_PER_QUERY) {
-    queries.push(
-      sql.itemsByPosition({
-        ...owner,
-        positions: positions.slice(from, from + MAX_ITEMS_PER_QUERY),
-      }),
-    )
-  }
-  return queries
-}
-
-type FoundItemRow = Pick<ItemRow, 'item_id' | 'turn_id' | 'side' | 'position' | 'body'> &
-  Pick<TurnRow, 'wire' | 'account' | 'model' | 'prefix_hash' | 'deleted_at'> & {
-    /**
-     * 1 if a client removed the item from its conversation, else 0; `null` in the row of a
-     * requested id for which no item was found.
-     */
-    readonly hidden: number | null
-  }
-
-/**
- * Maps each requested id to its item. If the id names a turn and a position, the item at that
- * position takes precedence over another item with this id, which may be a copy made by a client.
- */
-function decodeFoundItems(
-  wanted: readonly string[],
-  found: readonly DecryptedRow<FoundItemRow>[],
-  reader: RowReader,
-): ReadonlyMap<string, Item> {
-  const rows = found.filter(({ hidden, deleted_at }) => hidden === 0 && deleted_at === null)
-  const byId = new Map(rows.map((row) => [row.item_id, row]))
-  const byPosition = new Map(
-    rows.map((row) => [formatPositionKey(row.turn_id, row.side, row.position), row]),
-  )
-  const items = new Map<string, Item>()
-  for (const id of wanted) {
-    const position = parseItemId(id)
-    const row =
-      (position === null
-        ? undefined
-        : byPosition.get(formatPositionKey(position.turnId, position.side, position.index))) ??
-      byId.get(encodeColumnText(id))
-    const item = row === undefined ? null : decodeItem(row, reader)
-    if (item !== null) items.set(id, item)
-  }
-  return items
-}
-
-function formatPositionKey(turnId: string, side: string, index: number): string {
-  return `${turnId} ${side} ${index}`
-}
-
-function decodeItem(row: DecryptedRow<FoundItemRow>, reader: RowReader): Item | null {
-  const item = reader.parsePlain(row.text) as Item | null
-  return item !== null && row.side === 'out' ? { ...item, origin: decodeOrigin(row) } : item
 }
 
 type ContentRow = Pick<TurnRow, 'id' | 'thread' | 'depth' | 'digests'> & {

@@ -6,6 +6,7 @@
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { createStoreUnavailableError, GatewayError } from '../../core/errors/gateway-error.ts'
+import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import { encodeColumnText } from '../database/encode-column-text.ts'
 import {
   createConversationStatements,
@@ -26,6 +27,7 @@ import {
 import type { StorageCipher } from '../encryption/cipher.ts'
 import {
   createTurnStatements,
+  MAX_CHAIN_BYTES,
   MAX_CHAIN_ITEMS,
   MAX_CHAIN_TURNS,
   MAX_ITEM_ROWS,
@@ -86,7 +88,8 @@ export function createTurnStore(
       const path = orderChain(key.id, turns as readonly SizedTurnRow[])
       const count = items.length > 0 ? items.length : await countItems(path)
       if (path.length > MAX_CHAIN_TURNS || count > MAX_CHAIN_ITEMS) throw createChainTooLongError()
-      claimItemMemory(sumBytes(path), count, claimMemory)
+      const claim = claimUpToLimit(claimMemory)
+      claimItemMemory(sumBytes(path), count, claim)
       let parentRequest: JsonObject = {}
       const decode = async (slice: readonly TurnRow[], rows: SqlRows) => {
         const itemRows = rows as readonly ItemBodyRow[]
@@ -96,7 +99,7 @@ export function createTurnStore(
           key,
           itemRows,
           encryption,
-          claimMemory,
+          { claimMemory: claim },
         )
         const decoded = decryptRows(
           encryption,
@@ -211,9 +214,19 @@ function createSourceDeletedError(): GatewayError {
   )
 }
 
+/** Returns a function that claims the memory of a chain, and throws as soon as the chain is too large. */
+function claimUpToLimit(claimMemory: ClaimMemory): ClaimMemory {
+  let claimedBytes = 0
+  return (size) => {
+    claimedBytes += size.bytes
+    if (claimedBytes > MAX_CHAIN_BYTES) throw createChainTooLongError()
+    claimMemory(size)
+  }
+}
+
 function createChainTooLongError(): GatewayError {
   return new GatewayError(
     'context_length_exceeded',
-    `The conversation has more than ${MAX_CHAIN_TURNS} turns or ${MAX_CHAIN_ITEMS} items, which is more than can be loaded. Start a new one.`,
+    `The conversation has more than ${MAX_CHAIN_TURNS} turns, ${MAX_CHAIN_ITEMS} items or ${MAX_CHAIN_BYTES / 1_000_000} MB, which is more than can be loaded. Start a new one.`,
   )
 }

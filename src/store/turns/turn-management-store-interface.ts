@@ -5,6 +5,7 @@
 import type { Item } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
+import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import type { FieldDigests, StoredTurn } from './turn-store-interface.ts'
 
 /** Reads fail if a text cannot be decrypted. */
@@ -28,9 +29,14 @@ export interface TurnManagementStore {
   /**
    * Returns items by id. An id is the item's own, or the id that the gateway generates from the
    * turn and the item's position. If several items have the same id, the latest is returned. Leaves
-   * out hidden items and items of deleted turns.
+   * out hidden items and items of deleted turns. `claimMemory` is called before large items are read, and
+   * counts an item as often as `ids` contains its id.
    */
-  readonly findItems: (owner: Caller, ids: readonly string[]) => Promise<ReadonlyMap<string, Item>>
+  readonly findItems: (
+    owner: Caller,
+    ids: readonly string[],
+    claimMemory?: ClaimMemory,
+  ) => Promise<ReadonlyMap<string, Item>>
   /**
    * Tries the content hashes in their order, and returns a turn with the first hash that is found;
    * `null` if none is.

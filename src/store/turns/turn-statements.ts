@@ -40,6 +40,8 @@ export const MAX_ITEM_ROWS = Math.floor(100 / (ITEM_COLUMNS.length + 1))
  */
 export const MAX_CHAIN_TURNS = 10_000
 export const MAX_CHAIN_ITEMS = 50_000
+/** Maximum size of the texts and media of a chain, as stored; compressed texts count decompressed. */
+export const MAX_CHAIN_BYTES = 128_000_000
 
 /**
  * Computes the size of a turn: its items and their media. The expression reads all of them, so the

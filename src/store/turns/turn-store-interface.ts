@@ -32,7 +32,8 @@ export interface TurnStore {
   readonly closeTurn: (ending: TurnEnding) => Promise<boolean>
   /**
    * Returns a turn of the owner with its ancestors, oldest first, in a constant number of queries
-   * unless the chain is large. Resolves to `null` if the owner has no such turn.
+   * unless the chain is large. Resolves to `null` if the owner has no such turn. Throws a GatewayError
+   * if the chain is larger than any model's context window.
    */
   readonly loadChain: (
     owner: Caller,

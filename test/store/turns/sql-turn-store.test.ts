@@ -8,7 +8,12 @@ import type { Engine } from '../../../src/store/database/engine-interface.ts'
 import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { encodeTurn } from '../../../src/store/turns/encode-turn-rows.ts'
-import { createTurnStatements, MAX_CHAIN_TURNS } from '../../../src/store/turns/turn-statements.ts'
+import {
+  createTurnStatements,
+  MAX_CHAIN_BYTES,
+  MAX_CHAIN_TURNS,
+} from '../../../src/store/turns/turn-statements.ts'
+import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
 import { NO_ENCRYPTION } from '../../../src/store/encryption/decrypt-rows.ts'
 import { newTurn, ORIGIN, OWNER, numberItems, user } from '../turns.ts'
 
@@ -33,6 +38,17 @@ test('loadChain rejects if a chain is too long for any model, and returns no par
     failure: { status: 400, code: 'context_length_exceeded' },
   })
   expect(await store.loadChain(OWNER, `L${MAX_CHAIN_TURNS - 1}`)).toHaveLength(MAX_CHAIN_TURNS)
+})
+
+test('loadChain rejects a chain whose texts are more than 128 MB when they are decompressed (C158)', async () => {
+  const key = { kid: 'k1', key: new Uint8Array(32).fill(7) }
+  const store = createTurnStore(engine, { ...NO_ENCRYPTION, cipher: createStorageCipher([key]) })
+  const text = 'x'.repeat(MAX_CHAIN_BYTES / 8)
+  const turn = newTurn({ input: Array.from({ length: 9 }, () => user(text)) })
+  await store.openTurn(turn)
+  await expect(store.loadChain(OWNER, turn.id)).rejects.toMatchObject({
+    failure: { status: 400, code: 'context_length_exceeded' },
+  })
 })
 
 test('openTurn stores the type, id and call id of an item in columns', async () => {

@@ -7,6 +7,7 @@ import { expectIndexes } from '../expect-indexes.ts'
 
 const owner = { tenant: 't', user: '' }
 const key = { ...owner, id: 'x' }
+const positions = [{ turnId: 'x', side: 'in', index: 0 }] as const
 const listing = { ...owner, after: '', limit: 3, model: 'm', labels: [',"a":"b"'] }
 
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
@@ -26,11 +27,9 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     contentTurns: archive.findTurnsByContent({ ...owner, hashes: ['h'] }),
     listedTurns: archive.listTurns(shape)(listing),
     listedItems: archive.listItems(shape)(listing),
-    itemsById: items.itemsById({ ...owner, ids: ['x'] }),
-    itemsByPosition: items.itemsByPosition({
-      ...owner,
-      positions: [{ turnId: 'x', side: 'in', index: 0 }],
-    }),
+    itemsById: items.itemsById({ ...owner, maxBodyBytes: 1, ids: ['x'] }),
+    itemsByPosition: items.itemsByPosition({ ...owner, maxBodyBytes: 1, positions }),
+    bodiesByPosition: items.bodiesByPosition({ ...owner, positions }),
     findConversation: conversations.findConversation(key),
     lockConversation: conversations.lockConversation(holder),
     moveHead: conversations.moveHead(key),
