@@ -17,6 +17,8 @@ export function countLoadedMemory<Needed extends Ports<'archive' | 'recall' | 's
     },
     archive: {
       ...archive,
+      loadTurn: (owner, turnId) => archive.loadTurn(owner, turnId, claim),
+      listTurns: (page) => archive.listTurns(page, claim),
       findItems: (owner, ids, checkSize = () => undefined) =>
         archive.findItems(owner, ids, (size) => {
           checkSize(size)
@@ -24,5 +26,21 @@ export function countLoadedMemory<Needed extends Ports<'archive' | 'recall' | 's
         }),
     },
     recall: { ...recall, findTurns: (keys) => recall.findTurns(keys, claim) },
+  }
+}
+
+/** Returns the dependencies with a store that calls `claim` before it decodes large upstream requests. */
+export function countLoadedRequests<Needed extends Ports<'requests'>>(
+  ports: Needed,
+  { claim }: RequestMemory,
+): Needed {
+  const { requests } = ports
+  return {
+    ...ports,
+    requests: {
+      ...requests,
+      loadRequest: (owner, turnId, round, rule) =>
+        requests.loadRequest(owner, turnId, round, rule, claim),
+    },
   }
 }

@@ -182,14 +182,21 @@ describe('memory of all requests in progress (C158)', () => {
 describe('memory of loaded histories (C158)', () => {
   const MEGABYTE = 'x'.repeat(1_000_000)
   const respond = (body: object) => post('/v1/responses', { model: 'm', ...body })
-  const readId = async (response: Response) => ((await response.json()) as { id: string }).id
+
+  /** Sends a request, and waits until its memory is free again. Returns the id of the answer. */
+  async function store(path: string, body: object): Promise<string> {
+    const response = await gateway.post(path, { model: 'm', ...body }, ADA)
+    const { id } = (await response.json()) as { id: string }
+    await poll(hasRoomForLargeRequest).toBe(true)
+    return id
+  }
 
   /** Stores a chain of six turns, whose items are too large to be loaded at once. */
   async function storeChain(): Promise<string> {
     let previous: string | undefined
     for (let at = 0; at < 6; at++) {
-      const body = { model: 'm', input: `${at} ${MEGABYTE}`, previous_response_id: previous }
-      previous = await readId(await gateway.post('/v1/responses', body, ADA))
+      const body = { input: `${at} ${MEGABYTE}`, previous_response_id: previous }
+      previous = await store('/v1/responses', body)
     }
     return previous ?? ''
   }
@@ -216,11 +223,10 @@ describe('memory of loaded histories (C158)', () => {
   })
 
   test('a reference counts with the size of its item, each time that the request repeats it', async () => {
-    const id = await readId(
-      await gateway.post('/v1/responses', { model: 'm', input: MEGABYTE }, ADA),
-    )
+    const id = await store('/v1/responses', { input: MEGABYTE })
     const listed = await fetch(`${gateway.url}/v1/responses/${id}/input_items`, { headers: ADA })
     const { data } = (await listed.json()) as { data: { id: string }[] }
+    await poll(hasRoomForLargeRequest).toBe(true)
     const reference = { type: 'item_reference', id: data[0]?.id ?? '' }
     const before = upstream.received.length
     for (const path of ['/v1/responses', '/v1/responses/compact', '/v1/responses/input_tokens']) {
@@ -237,6 +243,9 @@ describe('memory of loaded histories (C158)', () => {
     const first = respond({ input: [reference] })
     await poll(() => waiting.length).toBe(1)
     expect(await respond({ input: [reference] })).toMatchObject({ status: 429 })
+    // The response has the item as its input, and is read with it.
+    const read = await fetch(`${gateway.url}/v1/responses/${id}`, { headers: ADA })
+    expect(read.status).toBe(429)
     for (const answer of waiting.splice(0)) answer()
     expect((await first).status).toBe(200)
     const { json } = upstream.received.at(-1) as Received
@@ -244,8 +253,7 @@ describe('memory of loaded histories (C158)', () => {
   })
 
   test('a chat whose stored turns do not fit is rejected, not sent without its backstory', async () => {
-    const body = { ...bigChat, store: true }
-    const id = await readId(await gateway.post('/v1/chat/completions', body, ADA))
+    const id = await store('/v1/chat/completions', { ...bigChat, store: true })
     const content = `Yes.\n\n${formatMarkerLine(turnIdOfCompletion(id) ?? '')}`
     const continued = chat([message, { role: 'assistant', content }, message])
     isHolding = true

@@ -1,4 +1,5 @@
 /** Contract tests for the store of upstream requests on every database. */
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { createTurnManagementStore } from '../../src/store/turns/sql-turn-management-store.ts'
@@ -245,6 +246,23 @@ export function testStoredRequests(open: OpenEngine, encryption: RowEncryption):
     expect(counted.trips).toHaveLength(1)
     await fresh.loadRequest(owner, second.id)
     expect(counted.trips).toHaveLength(1)
+  })
+
+  test('loadRequest claims the memory of a large request that is not cached (C158)', async () => {
+    const body = randomBytes(150_000).toString('base64')
+    const { id } = await storeRequest(null, textOf(body))
+    const fresh = createUpstreamRequestStore(engine, encryption)
+    let claimed = 0
+    const claim = ({ bytes }: { bytes: number }) => void (claimed += bytes)
+    const reject = () => {
+      throw new Error('There is no memory left.')
+    }
+    const load = (claimMemory: typeof claim) =>
+      fresh.loadRequest(owner, id, undefined, 'fail', claimMemory)
+    await expect(load(reject)).rejects.toThrow('no memory left')
+    expect(await load(claim)).toMatchObject({ body })
+    expect(claimed).toBeGreaterThan(190_000)
+    expect(await load(reject)).toMatchObject({ body })
   })
 
   test("loadRequest waits for the pending write of the turn's requests", async () => {

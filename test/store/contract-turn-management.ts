@@ -59,6 +59,10 @@ export function testTurnManagement(open: OpenEngine, encryption: RowEncryption):
     return rows.map(([row]) => (row as { readonly n: number }).n)
   }
 
+  const reject = () => {
+    throw new Error('There is no memory left.')
+  }
+
   describe('turns that loadTurn returns', () => {
     test('loadTurn returns the items of a turn, and a request completed with fields of its ancestors', async () => {
       const tools = [{ type: 'function', name: 'f' }]
@@ -82,6 +86,25 @@ export function testTurnManagement(open: OpenEngine, encryption: RowEncryption):
         { tools, instructions: 'Be kind.', top_p: 1 },
         { tools, instructions: 'Be brief.' },
       ])
+    })
+
+    test('loadTurn claims the memory of a large turn before it reads its items (C158)', async () => {
+      const input = Array.from({ length: 6 }, (_, at) =>
+        user(`${at} ${randomBytes(750_000).toString('base64')}`),
+      )
+      const turn = newTurn({ input })
+      await storeTurns(newTurn(), turn)
+      let claimed = 0
+      const claim = ({ bytes }: { bytes: number }) => void (claimed += bytes)
+      const loaded = await archive.loadTurn(OWNER, turn.id, claim)
+      expect(loaded).toMatchObject({ input, output: [assistant(turn.id)] })
+      expect(claimed).toBeGreaterThan(6_000_000)
+      const { engine: watched, trips } = recordRoundTrips(engine)
+      await expect(
+        createTurnManagementStore(watched, encryption).loadTurn(OWNER, turn.id, reject),
+      ).rejects.toThrow('no memory left')
+      const names = trips.flatMap(({ queries }) => queries.map(({ name }) => name))
+      expect(names).not.toContain('items-of-turns')
     })
 
     test('loadTurn does not copy request fields of ancestors that have no digest', async () => {
@@ -266,6 +289,26 @@ export function testTurnManagement(open: OpenEngine, encryption: RowEncryption):
       expect(await list({ metadata: { topic: 'A' } })).toEqual([])
     })
 
+    test('listTurns claims the memory of the output items (C158)', async () => {
+      const turn = newTurn({ dialect: 'chat', tenant: newId() })
+      await store.openTurn(turn)
+      const items = numberItems([assistant(randomBytes(75_000).toString('base64'))])
+      await store.closeTurn(createEnding(turn, { items, contentHash: turn.id }))
+      const page: TurnPage = {
+        tenant: turn.tenant,
+        user: turn.user,
+        model: null,
+        metadata: {},
+        after: null,
+        limit: 5,
+        order: 'asc',
+      }
+      let claimed = 0
+      expect(await archive.listTurns(page, ({ bytes }) => void (claimed += bytes))).toHaveLength(1)
+      expect(claimed).toBeGreaterThan(100_000)
+      await expect(archive.listTurns(page, reject)).rejects.toThrow('no memory left')
+    })
+
     test('listTurns returns the output items', async () => {
       const page = { tenant, user: null, model: 'other', metadata: {}, after: null, limit: 9 }
       const [turn] = await archive.listTurns({ ...page, order: 'asc' })
@@ -358,9 +401,6 @@ export function testTurnManagement(open: OpenEngine, encryption: RowEncryption):
       expect(Math.abs(total - size)).toBeLessThan(size / 100)
 
       const { engine: watched, trips } = recordRoundTrips(engine)
-      const reject = () => {
-        throw new Error('There is no memory left.')
-      }
       await expect(
         createTurnManagementStore(watched, encryption).findItems(OWNER, repeated, reject),
       ).rejects.toThrow('no memory left')

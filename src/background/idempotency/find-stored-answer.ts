@@ -77,7 +77,7 @@ export async function findStoredAnswer(
     if (run.isOrphaned) await recover(run)
     await waitForPoll()
   }
-  const turn = await ports.archive.loadTurn(caller, turnId)
+  const turn = await ports.archive.loadTurn(caller, turnId, request.memory.claim)
   if (turn === null) throw createAnswerNotAvailableError()
   const { createdAtMs, endedAtMs } = turn
   const outcome = buildOutcomeFromTurn(turn)

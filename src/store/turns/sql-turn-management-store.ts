@@ -1,6 +1,6 @@
 /**
  * SQL implementation of `TurnManagementStore` for any engine. Each method takes one round trip, or
- * two if it returns items with media. `findItems` takes more for large items.
+ * two if it returns items with media. Large or empty turns and large items take more.
  */
 import {
   createTurnManagementStatements,
@@ -33,7 +33,9 @@ import {
   buildReleaseQueries,
   buildSweepQueries,
 } from '../media/media-release-statements.ts'
-import { createTurnStatements } from './turn-statements.ts'
+import { claimItemMemory, sumBytes, type SizedTurn } from './read-items-in-slices.ts'
+import { createTurnStatements, type TurnIdList } from './turn-statements.ts'
+import { ITEM_OVERHEAD_BYTES } from '../recall/recall-store-interface.ts'
 import { createSummaryStatements } from '../summaries/summary-statements.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 import {
@@ -48,27 +50,45 @@ export function createTurnManagementStore(
   encryption: RowEncryption = NO_ENCRYPTION,
 ): TurnManagementStore {
   const sql = createTurnManagementStatements(engine.language)
-  const { chainTurns, media } = createTurnStatements(engine.language)
+  const turnSql = createTurnStatements(engine.language)
   const summaries = createSummaryStatements(engine.language)
   const mediaRelease = createMediaReleaseStatements(engine.language)
   const deletionLog = createDeletionLogStatements(engine.language)
+  const countItems = async (list: TurnIdList): Promise<number> => {
+    const [[row] = []] = await engine.read([turnSql.countItemsOfTurns(list)])
+    return (row as { readonly items: number }).items
+  }
   return {
-    async loadTurn(owner, turnId) {
+    async loadTurn(owner, turnId, claimMemory = () => undefined) {
       const key = encodeOwnedRowKey(owner, turnId)
       // Reads the ancestors too, because the turn may share request fields with its parent.
-      const [turns = [], ownItems = []] = await engine.read([chainTurns(key), sql.turnItems(key)])
-      const itemRows = ownItems as readonly ItemBodyRow[]
+      const [found = [], ownItems = []] = await engine.read([
+        turnSql.chainTurns(key),
+        sql.turnItems(key),
+      ])
+      const turns = found as readonly (TurnRow & SizedTurn)[]
+      const turn = turns.find(({ id }) => id === key.id)
+      if (turn === undefined) return null
+      const list = { turnIds: JSON.stringify([key.id]) }
+      const count = ownItems.length > 0 ? ownItems.length : await countItems(list)
+      claimItemMemory(turn.bytes, count, claimMemory)
+      // The statement returns no items if they are too large to be read at once.
+      const isComplete = ownItems.length === count
+      const [itemRows = []] = isComplete
+        ? [ownItems]
+        : await engine.read([turnSql.itemsOfTurns(list)])
       const { rows, failures } = await decryptRowsWithMedia(
         engine,
-        media,
+        turnSql.media,
         key,
-        itemRows,
+        itemRows as readonly ItemBodyRow[],
         encryption,
+        { claimMemory },
       )
       const chain = decryptRows(
         encryption,
         key,
-        (reader) => decodeTurnChain(key.id, turns as readonly TurnRow[], rows, reader),
+        (reader) => decodeTurnChain(key.id, turns, rows, reader),
         { rule: 'fail', failures },
       )
       return chain.at(-1) ?? null
@@ -96,16 +116,19 @@ export function createTurnManagementStore(
       const [rows = []] = await engine.write([sql.updateMetadata(labels)])
       return rows.length > 0
     },
-    async listTurns(page) {
+    async listTurns(page, claimMemory = () => undefined) {
       const [turns = [], outputs = []] = await engine.read(buildListQueries(sql, page))
       const owner = encodeOwner(page)
       const itemRows = outputs as readonly ItemBodyRow[]
+      const sizes = itemRows.map(({ body }) => ({ bytes: body.length + ITEM_OVERHEAD_BYTES }))
+      claimItemMemory(sumBytes(sizes), itemRows.length, claimMemory)
       const { rows, failures } = await decryptRowsWithMedia(
         engine,
-        media,
+        turnSql.media,
         owner,
         itemRows,
         encryption,
+        { claimMemory, claimsMedia: true },
       )
       return decryptRows(
         encryption,

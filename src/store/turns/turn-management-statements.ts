@@ -10,6 +10,8 @@ import {
 import type { Engine } from '../database/engine-interface.ts'
 import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import { TURN_COLUMNS } from '../database/table-row-types.ts'
+import { MAX_BYTES_AT_ONCE } from './read-items-in-slices.ts'
+import { STORED_SIZE_BYTES } from './turn-statements.ts'
 
 interface TurnOfDialectKey extends OwnedRowKey {
   readonly dialect: string
@@ -47,11 +49,13 @@ export function createTurnManagementStatements(language: Engine['language']) {
   }
   return {
     turnState: compile('turn-state', selectTurnState),
+    /** Returns the items of a turn, unless they are too large to be read at once. */
     turnItems: compile<OwnedRowKey>(
       'turn-items',
       (slot) => sql`select turn_id, side, position, body, hidden from items
         where turn_id = ${slot('id')} and tenant = ${slot('tenant')}
-        and exists (${selectTurnState(slot)})`,
+        and exists (${selectTurnState(slot)}
+          and ${STORED_SIZE_BYTES} <= ${sql.lit(MAX_BYTES_AT_ONCE)})`,
     ),
     markDeleted: compile<TurnOfDialectKey & { readonly nowMs: number }>(
       'mark-deleted',

@@ -12,9 +12,13 @@ import type { FieldDigests, StoredTurn } from './turn-store-interface.ts'
 export interface TurnManagementStore {
   /**
    * Returns a turn with its own items, without those of its ancestors, in a constant number of
-   * queries.
+   * queries. `claimMemory` is called before the items of a large turn are read.
    */
-  readonly loadTurn: (owner: Caller, turnId: string) => Promise<StoredTurn | null>
+  readonly loadTurn: (
+    owner: Caller,
+    turnId: string,
+    claimMemory?: ClaimMemory,
+  ) => Promise<StoredTurn | null>
   /**
    * Marks a turn as deleted. Its items stay stored as long as another turn or a conversation needs
    * them.
@@ -24,8 +28,11 @@ export interface TurnManagementStore {
    * Replaces the metadata of a turn. Resolves to `false` if the owner has no such completed turn.
    */
   readonly replaceMetadata: (labels: TurnMetadata) => Promise<boolean>
-  /** Returns a page of completed turns with their output items, without input items. */
-  readonly listTurns: (page: TurnPage) => Promise<readonly StoredTurn[]>
+  /**
+   * Returns a page of completed turns with their output items, without input items. `claimMemory` is called
+   * before the items are decoded.
+   */
+  readonly listTurns: (page: TurnPage, claimMemory?: ClaimMemory) => Promise<readonly StoredTurn[]>
   /**
    * Returns items by id. An id is the item's own, or the id that the gateway generates from the
    * turn and the item's position. If several items have the same id, the latest is returned. Leaves

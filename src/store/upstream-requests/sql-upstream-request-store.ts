@@ -15,6 +15,8 @@ import {
 import { createMediaStatements } from '../media/media-statements.ts'
 import { encodeOwnedRowKey, encodeOwner, type OwnerKey } from '../owner.ts'
 import type { Caller } from '../../core/client/caller.ts'
+import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
+import { claimItemMemory } from '../turns/read-items-in-slices.ts'
 import { createLruCache } from '../lru-cache.ts'
 import {
   createUpstreamRequestStatements,
@@ -68,10 +70,12 @@ export function createUpstreamRequestStore(
       round = null,
       read = encryption,
       rule = 'leave-out',
+      claimMemory = () => undefined,
     }: {
       readonly round?: number | null
       readonly read?: RowEncryption
       readonly rule?: UndecryptableRule | undefined
+      readonly claimMemory?: ClaimMemory | undefined
     } = {},
   ): Promise<DeltaChainRequest | null> => {
     const name = formatKey(owner, turnId)
@@ -82,7 +86,10 @@ export function createUpstreamRequestStore(
     const key = { ...encodeOwnedRowKey(owner, turnId), round }
     const [found = []] = await engine.read([sql.selectRequestChain(key)])
     const rows = found as readonly RequestChainRow[]
-    const request = decodeRequestRows(read, key, rows, await readItemTexts(key.tenant, rows), rule)
+    claimRowMemory(rows, claimMemory)
+    const itemTexts = await readItemTexts(key.tenant, rows)
+    claimRowMemory(itemTexts, claimMemory)
+    const request = decodeRequestRows(read, key, rows, itemTexts, rule)
     if (request !== null && request.round === request.roundCount - 1) cache.put(name, request)
     return request
   }
@@ -99,12 +106,14 @@ export function createUpstreamRequestStore(
     { sent, round, roundCount }: DeltaChainRequest,
     owner: OwnerKey,
     rule?: UndecryptableRule,
+    claimMemory: ClaimMemory = () => undefined,
   ): Promise<ToolRoundRequest | null> => {
     const wanted = listMediaReferences(sent.body)
     if (wanted.length === 0) return { ...sent, round, roundCount }
     const ids = JSON.stringify([...new Set(wanted)])
     const { tenant } = owner
     const [pieces = []] = await engine.read([media.selectPieces({ tenant, ids })])
+    claimRowMemory(pieces as readonly MediaPiece[], claimMemory)
     const { texts: mediaTexts, failures } = decodeMediaPieces(
       tenant,
       pieces as readonly MediaPiece[],
@@ -143,9 +152,9 @@ export function createUpstreamRequestStore(
       pending.set(name, writing)
       return writing
     },
-    async loadRequest(owner, turnId, round, rule) {
-      const request = await load(owner, turnId, { round: round ?? null, rule })
-      return request === null ? null : addMedia(request, encodeOwner(owner), rule)
+    async loadRequest(owner, turnId, round, rule, claimMemory) {
+      const request = await load(owner, turnId, { round: round ?? null, rule, claimMemory })
+      return request === null ? null : addMedia(request, encodeOwner(owner), rule, claimMemory)
     },
     async waitForPendingWrites() {
       await Promise.allSettled(pending.values())
@@ -165,6 +174,14 @@ const LARGE_BODY_CHARS = 500_000
 
 /** Maximum size of the cache of recent requests: enough for about a dozen long ones. */
 const MAX_CACHED_CHARS = 8_000_000
+
+function claimRowMemory(
+  rows: readonly { readonly body: string }[],
+  claimMemory: ClaimMemory,
+): void {
+  const bytes = rows.reduce((sum, { body }) => sum + body.length, 0)
+  claimItemMemory(bytes, 0, claimMemory)
+}
 
 function formatKey({ tenant, user }: Caller, turnId: string): string {
   return JSON.stringify([tenant, user, turnId])

@@ -5,6 +5,7 @@
  * request of a turn comes the last one of its parent turn. Requests are deleted with their turn.
  */
 import type { Caller } from '../../core/client/caller.ts'
+import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import type { UndecryptableRule } from '../encryption/decrypt-rows.ts'
 
 export interface UpstreamRequestStore {
@@ -20,13 +21,15 @@ export interface UpstreamRequestStore {
   ) => Promise<void>
   /**
    * Returns the request of a tool round, by default of the last. Resolves to `null` if there is
-   * none, if it belongs to another owner or, by default, if it cannot be decrypted.
+   * none, if it belongs to another owner or, by default, if it cannot be decrypted. `claimMemory` is called
+   * before the request is decoded, unless it is cached.
    */
   readonly loadRequest: (
     owner: Caller,
     turnId: string,
     round?: number,
     rule?: UndecryptableRule,
+    claimMemory?: ClaimMemory,
   ) => Promise<ToolRoundRequest | null>
   /** Resolves when no write is pending. Called before the database is closed. */
   readonly waitForPendingWrites: () => Promise<void>
