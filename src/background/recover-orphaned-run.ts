@@ -196,8 +196,8 @@ async function restartRun(
     started = startRun(newRun, slot, ports)
     return started
   } finally {
-    if (started === null) memory.release()
-    else void started.whenOver.then(memory.release)
+    if (started === null) memory.close()
+    else void started.whenOver.then(memory.close)
   }
 }
 

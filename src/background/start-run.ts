@@ -167,6 +167,7 @@ function createRunExchange(client: ClientStream, pendingWork: Promise<unknown>[]
     startedAtMs: performance.now(),
     readBody: () => Promise.reject(new Error('A run has been read already.')),
     onDisconnect: client.onDisconnect,
+    onSent: (callback) => callback(),
     startStream(status, headers, run) {
       run(client)
       return new Response(null, { status, headers })

@@ -14,6 +14,12 @@ export interface ClientWebSocket {
 export interface WebSocketListener {
   /** Called for a message of the client, with its text as UTF-8; null for a binary message. */
   readonly onMessage: (text: Uint8Array | null) => void
+  /**
+   * Called repeatedly while a large message arrives, with the number of its bytes so far. Throws a GatewayError if too
+   * little memory is left; the connection must then be closed. Workers do not report incomplete messages.
+   */
+  readonly onMessagePart: (bytesSoFar: number) => void
+  /** Called when the connection has ended. */
   readonly onClosed: () => void
   /** Called when the gateway shuts down. The current answer is finished, and no other answer is started. */
   readonly onShutdown: () => void

@@ -21,6 +21,12 @@ export interface HttpExchange {
    * If the client is already disconnected, the function is called immediately.
    */
   readonly onDisconnect: (callback: () => void) => void
+  /**
+   * Registers a function that is called once when the complete answer has been sent or the client has disconnected,
+   * i.e. when no part of the answer is in memory any more. Must be called after `startStream`. On Workers, which do
+   * not report what the client has read, the function is called when the answer has ended.
+   */
+  readonly onSent: (callback: () => void) => void
   /** Sends status and headers, then calls `run`, which writes the streamed answer. */
   readonly startStream: (
     status: number,

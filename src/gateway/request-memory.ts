@@ -14,12 +14,18 @@ export interface MemoryBudget {
 
 export interface RequestMemory {
   /**
-   * Reserves memory for JSON until `release` is called. Throws a GatewayError if the process, the tenant or the request
-   * has too little memory left.
+   * Reserves memory for JSON until `release` or `close` is called. Throws a GatewayError if the process, the tenant or
+   * the request has too little memory left, and an Error after `close`.
    */
   readonly claim: ClaimMemory
   readonly claimedBytes: () => number
+  /** Frees the memory that is claimed so far. The request may claim more afterwards. */
   readonly release: () => void
+  /**
+   * Frees the memory when the request has ended. A query that outlives the request, because nobody waited for it any
+   * longer, can then claim nothing more, which nobody would free.
+   */
+  readonly close: () => void
 }
 
 export interface MemoryLimits {
@@ -42,8 +48,17 @@ export function createMemoryBudget({ totalBytes, bytesPerTenant }: MemoryLimits)
   return {
     trackRequest(tenant) {
       let claimed = 0
+      let isClosed = false
+      const release = (): void => {
+        claimedByAll -= claimed
+        const ofTenant = (claimedByTenant.get(tenant) ?? 0) - claimed
+        if (ofTenant === 0) claimedByTenant.delete(tenant)
+        else claimedByTenant.set(tenant, ofTenant)
+        claimed = 0
+      }
       return {
         claim({ bytes, values }) {
+          if (isClosed) throw new Error('The request has ended, so it can load nothing more.')
           const needed = estimateMemory(bytes, values)
           const ofTenant = claimedByTenant.get(tenant) ?? 0
           // The only large request in progress is always accepted, even if it needs more than the limit.
@@ -55,12 +70,10 @@ export function createMemoryBudget({ totalBytes, bytesPerTenant }: MemoryLimits)
           claimedByTenant.set(tenant, ofTenant + needed)
         },
         claimedBytes: () => claimed,
-        release() {
-          claimedByAll -= claimed
-          const ofTenant = (claimedByTenant.get(tenant) ?? 0) - claimed
-          if (ofTenant === 0) claimedByTenant.delete(tenant)
-          else claimedByTenant.set(tenant, ofTenant)
-          claimed = 0
+        release,
+        close() {
+          isClosed = true
+          release()
         },
       }
     },
@@ -75,6 +88,7 @@ export function createBudgetOfEachRequest(maxBytes: number): MemoryBudget {
   return {
     trackRequest() {
       let claimed = 0
+      const release = (): void => void (claimed = 0)
       return {
         claim({ bytes, values }) {
           const needed = estimateMemory(bytes, values)
@@ -82,7 +96,8 @@ export function createBudgetOfEachRequest(maxBytes: number): MemoryBudget {
           claimed += needed
         },
         claimedBytes: () => claimed,
-        release: () => void (claimed = 0),
+        release,
+        close: release,
       }
     },
   }
@@ -122,8 +137,8 @@ function createTenantError(): RequestMemoryError {
 }
 
 /** `x-should-retry: false`, because the same request would be rejected again. */
-function createRequestError(): GatewayError {
-  return new GatewayError(
+function createRequestError(): RequestMemoryError {
+  return new RequestMemoryError(
     'overloaded',
     'The body of this request and the history that it continues need more memory than one request may take (REQUEST_MEMORY_MB). Send less, or start a new conversation.',
     { headers: { 'x-should-retry': 'false' } },

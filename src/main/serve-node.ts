@@ -65,9 +65,10 @@ export async function serveNode(
   const listener = getRequestListener(app.fetch, {
     errorHandler: (error) => renderError(convertListenerError(error, log)),
   })
+  const minBytesPerSecond = settings.BODY_MIN_KB_PER_SECOND * 1024
   const uploads = createUploadWatch({
     maxSilenceMs: settings.BODY_TIMEOUT_SECONDS * 1000,
-    minBytesPerSecond: settings.BODY_MIN_KB_PER_SECOND * 1024,
+    minBytesPerSecond,
   })
   const server = createServer(
     {
@@ -80,7 +81,7 @@ export async function serveNode(
     },
     (incoming, outgoing) => {
       watchRequestBody(incoming, uploads)
-      disconnectStalledClient(outgoing, MAX_STALL_MS)
+      disconnectStalledClient(outgoing, { maxStallMs: MAX_STALL_MS, minBytesPerSecond })
       void listener(incoming, outgoing)
     },
   )

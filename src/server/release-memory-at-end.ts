@@ -1,8 +1,9 @@
 /**
- * Releases the memory of a request when all of its work is done: its handler has returned, its streamed answer has
- * ended, and the work that continues after the answer is done.
+ * Releases the memory of a request when all of its work is done: its handler has returned, its answer is sent, and the
+ * work that continues after the answer is done. Work of small requests is tracked too, because it may load a large
+ * history later, e.g. a background run.
  */
-import type { ClientStream, HttpExchange } from '../gateway/http-exchange-interface.ts'
+import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
 import type { RequestMemory } from '../gateway/request-memory.ts'
 
 export interface TrackedExchange {
@@ -15,52 +16,20 @@ export function releaseMemoryAtEnd(exchange: HttpExchange, memory: RequestMemory
   let unfinished = 1
   const finishOne = (): void => {
     unfinished -= 1
-    if (unfinished === 0) memory.release()
+    if (unfinished === 0) memory.close()
   }
-  // Most requests are too small to be counted, so they are not tracked.
-  const isCounted = (): boolean => memory.claimedBytes() > 0
   return {
-    onHandled: finishOne,
+    onHandled: () => exchange.onSent(finishOne),
     exchange: {
       ...exchange,
-      startStream(status, headers, run) {
-        const runTracked = (client: ClientStream): void => {
-          unfinished += 1
-          run(trackStream(client, finishOne))
-        }
-        return exchange.startStream(status, headers, isCounted() ? runTracked : run)
-      },
       waitUntil(work) {
-        if (!isCounted()) return exchange.waitUntil(work)
         unfinished += 1
         exchange.waitUntil(work.finally(finishOne))
       },
       runLater(work) {
-        if (!isCounted()) return exchange.runLater(work)
         unfinished += 1
         exchange.runLater(() => work().finally(finishOne))
       },
-    },
-  }
-}
-
-function trackStream(client: ClientStream, onEnd: () => void): ClientStream {
-  let isEnded = false
-  const end = (): void => {
-    if (isEnded) return
-    isEnded = true
-    onEnd()
-  }
-  client.onDisconnect(end)
-  return {
-    ...client,
-    end(text) {
-      client.end(text)
-      end()
-    },
-    abort() {
-      client.abort()
-      end()
     },
   }
 }

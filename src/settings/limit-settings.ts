@@ -32,7 +32,7 @@ export const LIMIT_SETTINGS = {
   BODY_MIN_KB_PER_SECOND: defineWholeNumber(
     4,
     [0, 1_000_000],
-    'Minimum average speed of a request body or of a WebSocket message, counted from `BODY_TIMEOUT_SECONDS` after its start; `0` for none. A slower client gets the same error. Not on Workers.',
+    'Minimum average speed of a request body or of a WebSocket message, counted from `BODY_TIMEOUT_SECONDS` after its start; `0` for none. A slower client gets the same error. A client that reads the end of its answer more slowly is disconnected. Not on Workers.',
   ),
   KEEP_ALIVE_SECONDS: defineWholeNumber(
     75,

@@ -5,6 +5,7 @@
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/core/json/json.ts'
 import { formatMarkerLine } from '../../src/core/markers/format-and-extract-markers.ts'
 import { turnIdOfCompletion } from '../../src/core/turn-derived-ids.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -179,7 +180,110 @@ describe('memory of all requests in progress (C158)', () => {
   })
 })
 
+describe('memory of unfinished WebSocket messages (C158)', () => {
+  const part = 'x'.repeat(1_000_000)
+
+  test('an unfinished message counts until its connection ends', async () => {
+    const { socket, closed } = await openSocket(gateway.url, { headers: ADA })
+    socket.send(part, { fin: false })
+    await poll(hasRoomForLargeRequest).toBe(false)
+    socket.terminate()
+    await closed
+    await poll(hasRoomForLargeRequest).toBe(true)
+  })
+
+  test('a connection whose unfinished message does not fit is closed with 1013, and small messages are served', async () => {
+    const before = gateway.log.length
+    const first = await openSocket(gateway.url, { headers: ADA })
+    first.socket.send(part, { fin: false })
+    await poll(hasRoomForLargeRequest).toBe(false)
+    const second = await openSocket(gateway.url, { headers: ADA })
+    second.socket.on('error', () => undefined)
+    second.socket.send(part, { fin: false })
+    expect(await second.closed).toMatchObject({ code: 1013 })
+    expect(gateway.log.slice(before)).toMatchObject([{ level: 'warn', event: 'websocket-closed' }])
+    const third = await openSocket(gateway.url, { headers: ADA })
+    const small = { type: 'response.create', model: 'm', input: 'hi' }
+    expect((await third.ask(small)).text).toBe('Yes.')
+    third.socket.close()
+    first.socket.terminate()
+  })
+
+  test('a large message that arrives in parts is counted once, and is answered', async () => {
+    const { socket, answer } = await openSocket(gateway.url, { headers: ADA })
+    const text = JSON.stringify({ type: 'response.create', model: 'm', input: part })
+    for (let at = 0; at < 10; at++)
+      socket.send(text.slice(at * 110_000, (at + 1) * 110_000), { fin: at === 9 })
+    // The memory of one key has no room for the message and its parts.
+    expect((await answer()).text).toBe('Yes.')
+    await poll(hasRoomForLargeRequest).toBe(true)
+    socket.close()
+  })
+})
+
+describe('memory of cached unstored answers of a WebSocket (C158)', () => {
+  const half = 'x'.repeat(500_000)
+  const unstored = (input: string, more: JsonObject = {}): JsonObject => ({
+    type: 'response.create',
+    model: 'm',
+    store: false,
+    input,
+    ...more,
+  })
+
+  test('a cached conversation counts until it is replaced or its connection ends', async () => {
+    const { ask, socket } = await openSocket(gateway.url, { headers: ADA })
+    const { id } = await ask(unstored(half))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(hasRoomForLargeRequest()).toBe(false)
+    const next = await ask(unstored('And?', { previous_response_id: id }))
+    expect(next.text).toBe('Yes.')
+    expect(hasRoomForLargeRequest()).toBe(false)
+    await ask(unstored('Something else.'))
+    await poll(hasRoomForLargeRequest).toBe(true)
+    await ask(unstored(half))
+    expect(hasRoomForLargeRequest()).toBe(false)
+    socket.close()
+    await poll(hasRoomForLargeRequest).toBe(true)
+  })
+
+  test('an answer is not cached if too little memory is left, and those before it stay cached', async () => {
+    const { ask, socket } = await openSocket(gateway.url, { headers: ADA })
+    const first = await ask(unstored(half, { stream_id: 'a' }))
+    const second = await ask(unstored(half, { stream_id: 'b' }))
+    expect(second.text).toBe('Yes.')
+    const askNext = ({ id }: { id: string }, stream: string) =>
+      ask(unstored('And?', { stream_id: stream, previous_response_id: id }))
+    expect((await askNext(second, 'b')).refusal).toBe('400 previous_response_not_found')
+    expect((await askNext(first, 'a')).text).toBe('Yes.')
+    socket.close()
+  })
+
+  test('an answer whose continuation fails counts no longer', async () => {
+    const { ask, socket } = await openSocket(gateway.url, { headers: ADA })
+    const { id } = await ask(unstored(half))
+    const failed = await ask(unstored('And?', { previous_response_id: id, model: 'unknown' }))
+    expect(failed.refusal).not.toBeNull()
+    await poll(hasRoomForLargeRequest).toBe(true)
+    socket.close()
+  })
+})
+
 describe('memory of loaded histories (C158)', () => {
+  // The chain is larger than the buffers of the operating system for a client that does not read.
+  test('an answer that its client does not read counts until the client leaves', async () => {
+    const path = `/v1/responses/${await storeChain(12)}/input_items?limit=100`
+    await poll(hasRoomForLargeRequest).toBe(true)
+    const { hostname, port } = new URL(gateway.url)
+    const socket = connect(Number(port), hostname)
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: ${ADA.authorization}\r\n\r\n`)
+    await poll(() => socket.bytesRead).toBeGreaterThan(0)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(hasRoomForLargeRequest()).toBe(false)
+    socket.destroy()
+    await poll(hasRoomForLargeRequest).toBe(true)
+  })
+
   const MEGABYTE = 'x'.repeat(1_000_000)
   const respond = (body: object) => post('/v1/responses', { model: 'm', ...body })
 
@@ -191,10 +295,10 @@ describe('memory of loaded histories (C158)', () => {
     return id
   }
 
-  /** Stores a chain of six turns, whose items are too large to be loaded at once. */
-  async function storeChain(): Promise<string> {
+  /** Stores a chain of turns of 1 MB each. */
+  async function storeChain(turns = 6): Promise<string> {
     let previous: string | undefined
-    for (let at = 0; at < 6; at++) {
+    for (let at = 0; at < turns; at++) {
       const body = { input: `${at} ${MEGABYTE}`, previous_response_id: previous }
       previous = await store('/v1/responses', body)
     }
@@ -202,6 +306,7 @@ describe('memory of loaded histories (C158)', () => {
   }
 
   test('a small request that continues a large conversation counts with all of it', async () => {
+    // Too large to be loaded twice at once.
     const id = await storeChain()
     isHolding = true
     const first = respond({ input: 'And?', previous_response_id: id })

@@ -90,3 +90,17 @@ test('a request that is too large for a budget of its own is told not to try aga
     }),
   )
 })
+
+test('a released account can be used again; a closed one claims nothing more (C158)', () => {
+  const budget = createMemoryBudget({ totalBytes: 1000, bytesPerTenant: 1000 })
+  const memory = budget.trackRequest('a')
+  memory.claim({ bytes: 100 })
+  memory.release()
+  memory.claim({ bytes: 100 })
+  expect(claim(budget.trackRequest('b'), 150)).toBe('overloaded')
+  memory.close()
+  expect(() => memory.claim({ bytes: 100 })).toThrow('has ended')
+  memory.close()
+  expect(memory.claimedBytes()).toBe(0)
+  expect(claim(budget.trackRequest('b'), 150)).toBeNull()
+})

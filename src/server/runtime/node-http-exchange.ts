@@ -32,6 +32,7 @@ export function createNodeHttpExchange(
     startedAtMs: performance.now(),
     readBody: (limitBytes, claimMemory) => readIncoming(incoming, limitBytes, claimMemory),
     onDisconnect,
+    onSent: (callback) => callWhenSent({ incoming, outgoing }, callback),
     startStream(status, headers, run) {
       // The response to HEAD has no body, so nothing is streamed.
       if (incoming.method === 'HEAD') return new Response(null, { status, headers })
@@ -65,6 +66,28 @@ export function createNodeHttpExchange(
     waitUntil,
     runLater,
   }
+}
+
+/**
+ * Calls the function when the last byte of the answer was passed to the operating system, or when the connection
+ * has ended.
+ */
+function callWhenSent(
+  { incoming: { socket }, outgoing }: HttpBindings,
+  callback: () => void,
+): void {
+  if (outgoing.closed || socket.destroyed) return callback()
+  if (outgoing.socket !== null) return void outgoing.once('close', callback)
+  // An answer that waits for an earlier one of a client that pipelines its requests emits no `close` if the connection
+  // ends before. Such a client may send any number of requests.
+  socket.setMaxListeners(0)
+  const finish = (): void => {
+    socket.off('close', finish)
+    outgoing.off('close', finish)
+    callback()
+  }
+  socket.once('close', finish)
+  outgoing.once('close', finish)
 }
 
 /** True if the request comes from this machine and its `host` header names this machine. */

@@ -7,6 +7,7 @@ import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
@@ -75,7 +76,15 @@ export function acceptUpgrades(
     const upgrade: AcceptUpgrade = (listen) => {
       sockets.handleUpgrade(incoming, duplex, head, (socket) => {
         const listener = attachListener(socket, duplex, listen)
-        const stopWatching = watchMessages(socket, duplex, uploads)
+        const onPart = (bytesSoFar: number): void => {
+          try {
+            listener.onMessagePart(bytesSoFar)
+          } catch (error) {
+            log('warn', 'websocket-closed', { why: errorMessage(error) })
+            closeForMemory(socket)
+          }
+        }
+        const stopWatching = watchMessages(socket, duplex, { uploads, onPart })
         connections.set(socket, { listener, duplex, bytesRead: duplex.bytesRead, missedPings: -1 })
         socket.once('close', () => {
           stopWatching()
@@ -118,6 +127,7 @@ export function createUpgradeHttpExchange(
     startedAtMs: performance.now(),
     readBody: () => Promise.resolve(new Uint8Array(0)),
     onDisconnect: () => undefined,
+    onSent: (callback) => callback(),
     startStream: () => new Response(null, { status: 500 }),
     isLocal: () => isLocalRequest(incoming),
     waitUntil,
@@ -148,22 +158,56 @@ function attachListener(
   return listener
 }
 
+interface MessageWatch {
+  readonly uploads: UploadWatch
+  /** Called with the number of bytes so far, whenever 64 KB more of a message have arrived. */
+  readonly onPart: (bytesSoFar: number) => void
+}
+
 /**
  * Watches the message that is arriving, i.e. the bytes since the end of the latest message without pings
  * and pongs.
  */
-function watchMessages(socket: WebSocket, duplex: Socket, uploads: UploadWatch): () => void {
+function watchMessages(
+  socket: WebSocket,
+  duplex: Socket,
+  { uploads, onPart }: MessageWatch,
+): () => void {
   let before = duplex.bytesRead
+  let reported = 0
+  // `ws` has handled the chunk before, because its listener was added first.
+  duplex.on('data', () => {
+    const bytes = duplex.bytesRead - before
+    if (bytes < reported + PART_BYTES || socket.isPaused) return
+    reported = bytes
+    onPart(bytes)
+  })
   const skipControlFrame = (data: Buffer): void =>
     void (before += CONTROL_FRAME_BYTES + data.length)
   socket.on('ping', skipControlFrame)
   socket.on('pong', skipControlFrame)
-  socket.on('message', () => (before = duplex.bytesRead))
+  socket.on('message', () => {
+    before = duplex.bytesRead
+    reported = 0
+  })
   return uploads.watch({
     countBytes: () => (duplex.bytesRead > before ? duplex.bytesRead - before : null),
     onTooSlow: () => socket.close(1008, 'The message arrived too slowly.'),
   })
 }
+
+const PART_BYTES = 65_536
+
+/** Closes a connection whose message takes too much memory, and frees that memory soon. */
+function closeForMemory(socket: WebSocket): void {
+  socket.close(1013, 'The gateway has too little memory for this message. Try again later.')
+  // The client cannot answer the close frame before the end of its message, so its answer is not awaited for long.
+  socket.pause()
+  const timer = setTimeout(() => socket.terminate(), MAX_CLOSING_MS)
+  socket.once('close', () => clearTimeout(timer))
+}
+
+const MAX_CLOSING_MS = 1_000
 
 /** Size of a client's ping or pong without its data: 2 bytes of header and 4 of mask. */
 const CONTROL_FRAME_BYTES = 6

@@ -10,15 +10,21 @@ export function createWebHttpExchange(
   request: Request,
   waitUntil: (work: Promise<unknown>) => void,
 ): HttpExchange {
+  let whenStreamEnded: Promise<void> | null = null
   return {
     startedAtMs: performance.now(),
     readBody: (limitBytes, claimMemory) => readBody(request, limitBytes, claimMemory),
     onDisconnect: (callback) => onAbort(request.signal, callback),
+    onSent(handleSent) {
+      if (whenStreamEnded === null) handleSent()
+      else void whenStreamEnded.then(handleSent)
+    },
     startStream(status, headers, run) {
       // The response to HEAD has no body, so nothing is streamed.
       if (request.method === 'HEAD') return new Response(null, { status, headers })
       const { readable, client, whenEnded } = createStreamClient(request.signal)
       waitUntil(whenEnded)
+      whenStreamEnded = whenEnded
       run(client)
       return new Response(readable, { status, headers })
     },

@@ -45,14 +45,14 @@ export function createMessageQueue(maxBytes: number): MessageQueue {
         checkLimits(message, waiting)
         queue.push(message)
       } catch (error) {
-        message.memory.release()
+        message.memory.close()
         queue.push(error as GatewayError)
       }
       return true
     },
     take: () => queue.shift(),
     clear() {
-      for (const { memory } of findWaiting()) memory.release()
+      for (const { memory } of findWaiting()) memory.close()
       queue.length = 0
     },
   }

@@ -78,7 +78,7 @@ export async function serveClientMessage(
     sendErrorMessage(socket, convertUnexpectedError(error, ports.log), streamId)
   } finally {
     if (tracked !== null) tracked.onHandled()
-    else if (!(message instanceof GatewayError)) message.memory.release()
+    else if (!(message instanceof GatewayError)) message.memory.close()
   }
 }
 

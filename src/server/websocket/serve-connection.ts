@@ -9,6 +9,7 @@ import type {
   WebSocketListener,
 } from '../../gateway/client-websocket-interface.ts'
 import type { WebSocketHttpExchange } from './websocket-http-exchange.ts'
+import { claimBodyMemory } from '../runtime/claim-body-memory.ts'
 import { createMessageQueue } from './message-queue.ts'
 import {
   serveClientMessage,
@@ -26,12 +27,13 @@ export function serveConnection(
   const { ports, waitUntil } = options
   const { MAX_BODY_MB, WEBSOCKET_MINUTES } = ports.settings
   const queue = createMessageQueue(MAX_BODY_MB * 1024 * 1024)
-  const context = {
-    ...options,
-    socket,
-    cache: createUnstoredAnswerCache(ports.store, ports.nowMs),
-  }
+  const trackMemory = () => ports.requestMemory.trackRequest(options.caller.tenant)
+  const cache = createUnstoredAnswerCache({ ...ports, trackMemory })
+  const context = { ...options, socket, cache }
+  const arriving = trackMemory()
   let running: WebSocketHttpExchange | null = null
+  /** Claims the memory of the message that is arriving; null before its first large part. */
+  let claimArriving: ((bytesSoFar: number) => void) | null = null
   let isBusy = false
   let isClosed = false
   /**
@@ -44,6 +46,7 @@ export function serveConnection(
     isClosed = true
     clearTimeout(ageLimit)
     queue.clear()
+    cache.close()
     running?.disconnect()
   }
   const close = ({ code, reason, error }: CloseReason): void => {
@@ -69,13 +72,22 @@ export function serveConnection(
   const ageLimit = setTimeout(() => closeWhenIdle(AGE_LIMIT_REACHED), WEBSOCKET_MINUTES * 60_000)
 
   return {
+    onMessagePart(bytesSoFar) {
+      claimArriving ??= claimBodyMemory(null, Infinity, arriving.claim)
+      claimArriving(bytesSoFar)
+    },
     onMessage(text) {
+      // The queue claims the memory of the complete message.
+      arriving.release()
+      claimArriving = null
       if (isClosed || closeReason !== null) return
-      const memory = ports.requestMemory.trackRequest(options.caller.tenant)
-      if (queue.add({ text, memory })) waitUntil(serveQueue())
+      if (queue.add({ text, memory: trackMemory() })) waitUntil(serveQueue())
       else close(TOO_MANY_MESSAGES)
     },
-    onClosed: handleClosed,
+    onClosed() {
+      arriving.close()
+      handleClosed()
+    },
     onShutdown: () => closeWhenIdle(SHUTTING_DOWN),
   }
 }

@@ -57,6 +57,8 @@ export function createWebSocketHttpExchange(
       startedAtMs: performance.now(),
       readBody: () => Promise.resolve(new Uint8Array(0)),
       onDisconnect,
+      // Called after `whenEnded`. A client that does not read pauses its answer, so only little of it is unsent.
+      onSent: (callback) => callback(),
       startStream(_status, _headers, run) {
         run(client)
         return new Response(null)

@@ -10,20 +10,23 @@ import { trackPendingWork } from '../../../src/server/runtime/pending-work.ts'
 let server: Server
 let port: number
 let run: (client: ClientStream) => void
+let onSent = (): void => undefined
 beforeAll(async () => {
-  const listener = getRequestListener((_, env) =>
-    createNodeHttpExchange(env as HttpBindings, trackPendingWork()).startStream(
-      200,
-      { 'x-mine': '1' },
-      (client) => run(client),
-    ),
-  )
+  const listener = getRequestListener((_, env) => {
+    const exchange = createNodeHttpExchange(env as HttpBindings, trackPendingWork())
+    const response = exchange.startStream(200, { 'x-mine': '1' }, (client) => run(client))
+    exchange.onSent(() => onSent())
+    return response
+  })
   server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   port = (server.address() as AddressInfo).port
 })
 afterAll(() => void server.close())
-beforeEach(() => void (run = (client) => client.end('')))
+beforeEach(() => {
+  run = (client) => client.end('')
+  onSent = () => undefined
+})
 
 const utf8 = new TextEncoder()
 
@@ -167,4 +170,40 @@ test('the memory of a request body is released after the body was read', async (
     })
   })
   expect(await read).toEqual({ size: 300_000, holders: 0 })
+})
+
+const GET = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n'
+
+test.each(['reads', 'leaves'])(
+  'an answer is sent when its client has read it or has left, not when it has ended: the client %s (C158)',
+  async (ending) => {
+    let ended = 0
+    let sent = 0
+    onSent = () => void (sent += 1)
+    run = (client) => {
+      client.end('x'.repeat(32 * 1024 * 1024))
+      ended += 1
+    }
+    const socket = connect(port, '127.0.0.1')
+    socket.write(GET)
+    await expect.poll(() => ended).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(sent).toBe(0)
+    if (ending === 'reads') socket.resume()
+    else socket.destroy()
+    await expect.poll(() => sent).toBe(1)
+    socket.destroy()
+  },
+)
+
+test('answers that wait for an earlier one count as sent when their client leaves (C158)', async () => {
+  let started = 0
+  let sent = 0
+  onSent = () => void (sent += 1)
+  run = () => void (started += 1)
+  const socket = connect(port, '127.0.0.1')
+  socket.write(GET.repeat(20))
+  await expect.poll(() => started).toBe(20)
+  socket.destroy()
+  await expect.poll(() => sent).toBe(20)
 })

@@ -10,7 +10,7 @@ test('a client that stops reading an answer that has ended is disconnected, and 
   const answers: ServerResponse[] = []
   const server = createServer({ keepAliveTimeout: 60_000 }, (_, outgoing) => {
     answers.push(outgoing)
-    disconnectStalledClient(outgoing, 600)
+    disconnectStalledClient(outgoing, { maxStallMs: 600, minBytesPerSecond: 1_000_000 })
     outgoing.end(LARGE)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -30,5 +30,24 @@ test('a client that stops reading an answer that has ended is disconnected, and 
   await vi.waitFor(() => expect(answers[0]?.destroyed).toBe(true), { timeout: 5_000 })
   expect(answers.map(({ writableFinished }) => writableFinished)).toEqual([false, true])
   stalled.destroy()
+  server.close()
+})
+
+test('a client that reads the end of its answer more slowly than the minimum speed is disconnected', async () => {
+  const answers: ServerResponse[] = []
+  const server = createServer({ keepAliveTimeout: 60_000 }, (_, outgoing) => {
+    answers.push(outgoing)
+    disconnectStalledClient(outgoing, { maxStallMs: 600, minBytesPerSecond: 80_000_000 })
+    outgoing.end(LARGE)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const slow = connect(port, '127.0.0.1').end('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+  slow.on('error', () => undefined)
+  const timer = setInterval(() => void slow.read(1_000_000), 100)
+  await vi.waitFor(() => expect(answers[0]?.destroyed).toBe(true), { timeout: 5_000 })
+  expect(answers[0]?.writableFinished).toBe(false)
+  clearInterval(timer)
+  slow.destroy()
   server.close()
 })
