@@ -79,8 +79,8 @@ export async function openBackgroundRunsOfProcess(
     ...getRunLimits(ports),
     maxQueuedPerKey: ports.settings.BACKGROUND_QUEUE_PER_KEY,
   }
-  const queue = createRunQueue(limits, (run) =>
-    startQueuedRun({ ...run, replicaId }, activeRuns, ports),
+  const queue = createRunQueue(limits, (run, faults) =>
+    startQueuedRun({ ...run, replicaId, faults }, activeRuns, ports),
   )
   const activeRuns = await createActiveRunsOfProcess(replicaId, queue, recover, ports)
   return {

@@ -25,6 +25,7 @@ import {
   hasStarted,
 } from './event-log/opening-events.ts'
 import { readCompleteRunLog } from './event-log/read-complete-run-log.ts'
+import { MAX_START_FAULTS, type PostponedRun } from './queue/run-queue.ts'
 import { rebuildRequestFromStoredRun } from './rebuild-request-from-stored-run.ts'
 import { startRun, type StartedRun } from './start-run.ts'
 
@@ -41,18 +42,30 @@ export async function recoverOrphanedRun(
   return withSlot(found, activeRuns, ports, async (slot) => {
     if (!(await ports.runs.claimRun(found, slot.replicaId))) return null
     const run = await readRestartableRun(found, ports)
-    if (run === null || activeRuns.queue === null) return restartOrFail(run, found, slot, ports)
+    if (run === null || activeRuns.queue === null) {
+      const restarted = await restartOrFail(run, { ...found, faults: 0 }, slot, ports)
+      // Without a queue, it is tried again at the next request for the response.
+      return restarted === null || 'isPostponed' in restarted ? null : restarted
+    }
     activeRuns.queue.add({ turnId, tenant, user }, Promise.resolve())
     return null
   })
 }
 
-/** Starts a queued run of this replica. Resolves to null if it was canceled, or cannot be started. */
+/** A run that is to be restarted. `faults`: how many times an error prevented this. */
+interface RunToRestart extends RunWithReplica {
+  readonly faults: number
+}
+
+/**
+ * Starts a queued run of this replica. Resolves to null if it was canceled, or cannot be started. A run for which too
+ * little memory is free, or which cannot be loaded, stays queued and is postponed.
+ */
 export async function startQueuedRun(
-  queued: OwnedRun,
+  queued: RunToRestart,
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
-): Promise<StartedRun | null> {
+): Promise<StartedRun | PostponedRun | null> {
   return withSlot(queued, activeRuns, ports, async (slot) =>
     restartOrFail(await readRestartableRun(queued, ports), queued, slot, ports),
   )
@@ -62,32 +75,33 @@ export async function startQueuedRun(
  * Opens a slot for a run, and closes it if `start` starts no run. If `start` fails, reports the turn, so that it is
  * recovered later.
  */
-async function withSlot(
+async function withSlot<Result extends StartedRun | PostponedRun | null>(
   { turnId, tenant, user }: RunWithReplica,
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
-  start: (slot: ActiveRunSlot) => Promise<StartedRun | null>,
-): Promise<StartedRun | null> {
+  start: (slot: ActiveRunSlot) => Promise<Result>,
+): Promise<Result | null> {
   const slot = await activeRuns.openSlot(turnId)
+  let result: Result | null = null
   try {
-    const started = await start(slot)
-    if (started !== null) return started
+    result = await start(slot)
+    if (result !== null && !('isPostponed' in result)) return result
   } catch (error) {
     ports.log('warn', 'run-not-rescued', { turn: turnId, why: errorMessage(error) })
     ports.replica.reportUnclosedTurn({ turnId, tenant, user })
   }
   await slot.close()
-  return null
+  return result
 }
 
 /** Restarts a run. If `run` is null, or cannot be restarted, ends the run as failed and resolves to null. */
 async function restartOrFail(
   run: RunLogPage | null,
-  { turnId, tenant, user }: RunWithReplica,
+  { turnId, tenant, user, faults }: RunToRestart,
   slot: ActiveRunSlot,
   ports: GatewayDependencies,
-): Promise<StartedRun | null> {
-  const restarted = run === null ? null : await restartRun(run, slot, ports)
+): Promise<StartedRun | PostponedRun | null> {
+  const restarted = run === null ? null : await restartRun(run, faults, slot, ports)
   if (restarted === null)
     await endRunEarly({ turnId, tenant, user, replicaId: slot.replicaId }, GATEWAY_STOPPED, ports)
   return restarted
@@ -148,24 +162,41 @@ async function readRestartableRun(
 
 /**
  * Restarts a run from its stored request. Resolves to null if it has ended or changed its owner, or if the
- * stored request is unreadable.
+ * stored request is unreadable. If it cannot be loaded now, postpones the run, or rejects after too many errors.
  */
 async function restartRun(
   { turnId, tenant, user, state, groups }: RunLogPage,
+  faults: number,
   slot: ActiveRunSlot,
   ports: GatewayDependencies,
-): Promise<StartedRun | null> {
+): Promise<StartedRun | PostponedRun | null> {
   const caller = { tenant, user }
-  // Marks the run as started before its request is loaded. A request that crashes the process is then not restarted
-  // forever, because only runs that never started are restarted at any age.
-  if (!(await ports.runs.startRun({ turnId, ...caller, replicaId: slot.replicaId }))) return null
+  const ownedRun = { turnId, ...caller, replicaId: slot.replicaId }
   const memory = ports.requestMemory.trackRequest(tenant)
   let started: StartedRun | null = null
   try {
-    const chain = await ports.store.loadChain(caller, turnId, {
-      claimMemory: memory.claim,
-      undecryptable: 'leave-out',
-    })
+    let chain: readonly StoredTurn[] | null
+    let isMemoryFull = false
+    try {
+      // Marks the run as started before its request is loaded. A request that crashes the process is then not restarted
+      // forever, because only runs that never started are restarted at any age.
+      if (!(await ports.runs.startRun(ownedRun))) return null
+      chain = await ports.store.loadChain(caller, turnId, {
+        claimMemory(needed) {
+          isMemoryFull = true
+          memory.claim(needed)
+          isMemoryFull = false
+        },
+        undecryptable: 'leave-out',
+      })
+    } catch (error) {
+      if (!isMemoryFull && faults >= MAX_START_FAULTS) throw error
+      // Nothing was sent, so a queued run stays queued.
+      if (state === 'queued') await requeueRun(ownedRun, ports)
+      if (!isMemoryFull)
+        ports.log('warn', 'run-not-rescued', { turn: turnId, why: errorMessage(error) })
+      return { isPostponed: true, isFault: !isMemoryFull }
+    }
     const turn = chain?.at(-1)
     const clientRequest =
       chain === null || turn === undefined ? null : rebuildRequestFromStoredRun(turn, chain)
@@ -199,6 +230,19 @@ async function restartRun(
     if (started === null) memory.close()
     else void started.whenOver.then(memory.close)
   }
+}
+
+/** Marks a run as queued again. Repeats this if it fails, because the database may be unreachable for a moment. */
+async function requeueRun(run: OwnedRun, { runs }: Ports<'runs'>): Promise<void> {
+  for (const pauseMs of [250, 1_000, 4_000]) {
+    try {
+      await runs.requeueRun(run)
+      return
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+  await runs.requeueRun(run)
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   queueBackgroundResponse,
   type BackgroundResponse,
 } from './queue/queue-background-response.ts'
+import { freeIfNotStarted } from './queue/run-places.ts'
 import { startRun, type RunRequest } from './start-run.ts'
 import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
 
@@ -36,27 +37,29 @@ export async function startBackgroundResponse(
   const { turnId, response, liveLog } =
     queue !== null && freePlace === null
       ? await queueBackgroundResponse(request, queue, ports)
-      : await startAtOnce(request, freePlace, activeRuns, ports)
+      : await startAtOnce(request, freePlace ?? NO_PLACE, activeRuns, ports)
   if (clientRequest.stream)
     return streamRunLog({ turnId, caller, firstEvent: 0, liveLog }, exchange, activeRuns, ports)
   return Response.json(response, { headers: { 'x-request-id': `req_${turnId}` } })
 }
 
+/** On Workers, places are not counted. */
+const NO_PLACE = (): void => undefined
+
 async function startAtOnce(
   request: BackgroundAnswerRequest,
-  freePlace: (() => void) | null,
+  freePlace: () => void,
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Promise<BackgroundResponse> {
   const { dialect, clientRequest, caller, exchange } = request
   const identity = request.identity ?? createAnswerIdentity(ports)
   const { turnId } = identity
-  const { events, response } = createOpeningEvents(dialect, {
-    clientRequest,
-    ...identity,
-    isStored: true,
-  })
-  const slot = await queryStoreOrThrow(() => activeRuns.openSlot(turnId))
+  const { opening, slot } = await freeIfNotStarted(freePlace, async () => ({
+    opening: createOpeningEvents(dialect, { clientRequest, ...identity, isStored: true }),
+    slot: await queryStoreOrThrow(() => activeRuns.openSlot(turnId)),
+  }))
+  const { events, response } = opening
   const storeTurn = async (turn: NewTurn): Promise<void> => {
     await ports.runs.openRun({ ...turn, background: true }, events)
     // Not awaited, because the run does not depend on this write: if it fails, the status stays `queued`
@@ -65,7 +68,7 @@ async function startAtOnce(
   }
   const start = { isStored: false, firstEvent: events.last + 1, openingEvents: null, storeTurn }
   const { whenStored, whenOver, log } = startRun({ ...request, ...identity, ...start }, slot, ports)
-  if (freePlace !== null) void whenOver.then(freePlace)
+  void whenOver.then(freePlace)
   exchange.waitUntil(whenOver)
   await whenStored
   return { turnId, response, liveLog: log }

@@ -11,6 +11,7 @@ import type { NewTurn } from '../store/turns/turn-store-interface.ts'
 import type { ActiveRuns } from './active-runs-and-lease.ts'
 import type { BackgroundAnswerRequest } from './start-background-response.ts'
 import { streamRunLog } from './follow/follow-run.ts'
+import { freeIfNotStarted } from './queue/run-places.ts'
 import { startRun } from './start-run.ts'
 
 /** Request header; its value `true` requests a stream that can be resumed. */
@@ -25,7 +26,9 @@ export async function streamResumableResponse(
   const identity = request.identity ?? createAnswerIdentity(ports)
   const { turnId } = identity
   const free = takePlace(caller, activeRuns)
-  const slot = await queryStoreOrThrow(() => activeRuns.openSlot(turnId))
+  const slot = await freeIfNotStarted(free, () =>
+    queryStoreOrThrow(() => activeRuns.openSlot(turnId)),
+  )
   const storeTurn = (turn: NewTurn) => ports.runs.openRun(turn, null)
   const start = { isStored: false, firstEvent: 0, openingEvents: null, storeTurn }
   const run = { ...request, ...identity, ...start }

@@ -2,7 +2,7 @@
 import OpenAI from 'openai'
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
 import type { Response as OpenaiResponse } from 'openai/resources/responses/responses'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   answerWith,
   chatStream,
@@ -299,6 +299,28 @@ describe.each([
     })
     expect(upstream.received).toHaveLength(1)
   })
+})
+
+test.each(
+  (['chat', 'responses'] as const).flatMap((api) =>
+    [false, true].map((stream) => ({ api, stream })),
+  ),
+)('a task request of Open WebUI with a key stores no turn: $api, stream=$stream', async (sent) => {
+  const { api, stream } = sent
+  const { store, runs } = gateway.dependencies
+  const opened = [vi.spyOn(store, 'openTurn'), vi.spyOn(runs, 'openRun')]
+  upstream.behave = answerWith(ANSWER)
+  const headers = { 'x-backstory-task': 'title_generation' }
+  const key = newKey()
+  expect(await read(await send(key, { api, headers, more: { stream } }), api)).toMatchObject(
+    COMPLETE,
+  )
+  for (const spy of opened) expect(spy).not.toHaveBeenCalled()
+  expect(await read(await send(key, { api, headers, more: { stream } }), api)).toMatchObject({
+    status: 409,
+    error: { code: 'idempotent_answer_not_available' },
+  })
+  for (const spy of opened) spy.mockRestore()
 })
 
 test('a key is valid for one body and one endpoint, and for one API key and user (C155)', async () => {

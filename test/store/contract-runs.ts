@@ -170,6 +170,13 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
       expect(await runs.recordRun(holdOf(turn, 'R2'), eventGroup(3, 3), [])).toBe(true)
     })
 
+    test('a started run can be queued again', async () => {
+      const turn = await openRun()
+      await runs.startRun(holdOf(turn))
+      expect(await runs.requeueRun(holdOf(turn))).toBe(true)
+      expect((await load(turn))?.state).toBe('queued')
+    })
+
     async function expectPowerless(
       hold: ReturnType<typeof holdOf>,
       turn: NewTurn,
@@ -177,6 +184,7 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
     ): Promise<void> {
       const items = numberItems([assistant('late')])
       expect(await runs.startRun(hold)).toBe(false)
+      expect(await runs.requeueRun(hold)).toBe(false)
       expect(await runs.recordRun(hold, null, items)).toBe(false)
       expect(await runs.recordRun(hold, eventGroup(3, 3), items)).toBe(false)
       expect(await runs.claimRun(hold, 'R3')).toBe(false)

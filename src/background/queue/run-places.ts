@@ -36,3 +36,16 @@ export function createRunPlaces({ maxRuns, maxRunsPerKey }: RunLimits): RunPlace
     },
   }
 }
+
+/** Starts a run that has a place. Frees the place if the run cannot be started; otherwise, the run frees it at its end. */
+export async function freeIfNotStarted<Started>(
+  free: () => void,
+  start: () => Promise<Started>,
+): Promise<Started> {
+  try {
+    return await start()
+  } catch (error) {
+    free()
+    throw error
+  }
+}

@@ -41,10 +41,24 @@ export interface StartedQueuedRun {
   readonly whenOver: Promise<void>
 }
 
+/** A run that could not be started now, stays queued, and is tried again. */
+export interface PostponedRun {
+  readonly isPostponed: true
+  /** True after an error. False if too little memory is free, which is no error however long it lasts. */
+  readonly isFault: boolean
+}
+
+/** Number of errors after which a run is not postponed again. With the pauses between them, they take about two minutes. */
+export const MAX_START_FAULTS = 8
+
 interface WaitingRun {
   readonly run: QueuedRun
   readonly whenStored: Promise<unknown>
   readonly started: PromiseWithResolvers<RunLog | null>
+  /** Number of errors when it was to be started. */
+  faults: number
+  /** True after the run was postponed. */
+  isPaused: boolean
 }
 
 interface KeyQueue {
@@ -54,13 +68,17 @@ interface KeyQueue {
   lastStart: number
 }
 
-/** `start` resolves to null, and never rejects, if the run cannot be started any more. */
+/**
+ * `start` resolves to null, and never rejects, if the run cannot be started any more. It may postpone the run as long as
+ * `faults` is less than `MAX_START_FAULTS`.
+ */
 export function createRunQueue(
   limits: QueueLimits,
-  start: (run: QueuedRun) => Promise<StartedQueuedRun | null>,
+  start: (run: QueuedRun, faults: number) => Promise<StartedQueuedRun | PostponedRun | null>,
 ): RunQueue {
   const places = createRunPlaces(limits)
   const keys = new Map<string, KeyQueue>()
+  const pauses = new Set<ReturnType<typeof setTimeout>>()
   let starts = 0
   let isClosed = false
 
@@ -85,17 +103,48 @@ export function createRunQueue(
       void startRun(next, free)
     }
   }
-  const startRun = async (
-    { run, whenStored, started }: WaitingRun,
-    free: () => void,
-  ): Promise<void> => {
-    const startedRun = await whenStored.then(
-      () => start(run),
+  const startRun = async (waiting: WaitingRun, free: () => void): Promise<void> => {
+    const { run, whenStored, started, faults } = waiting
+    const result = await whenStored.then(
+      () => start(run, faults),
       () => null,
     )
-    started.resolve(startedRun?.log ?? null)
-    await startedRun?.whenOver
+    if (result !== null && 'isPostponed' in result) {
+      postpone(waiting, result)
+      return free()
+    }
+    started.resolve(result?.log ?? null)
+    await result?.whenOver
     free()
+  }
+  /** Queues a run again, so that it can be canceled, and starts it after a pause at the earliest. */
+  const postpone = (waiting: WaitingRun, { isFault }: PostponedRun): void => {
+    if (isFault) waiting.faults += 1
+    waiting.isPaused = true
+    addToKey(waiting)
+    const timer = setTimeout(
+      () => {
+        pauses.delete(timer)
+        waiting.isPaused = false
+        startWaitingRuns()
+      },
+      isFault
+        ? Math.min(FAULT_PAUSE_MS * 2 ** (waiting.faults - 1), MAX_PAUSE_MS)
+        : MEMORY_PAUSE_MS,
+    )
+    pauses.add(timer)
+    if (isClosed) stopPauses()
+  }
+  const stopPauses = (): void => {
+    for (const timer of pauses) clearTimeout(timer)
+    pauses.clear()
+  }
+  const addToKey = (waiting: WaitingRun): void => {
+    const { tenant, turnId } = waiting.run
+    // A new key comes before the key of the latest start, and after all others.
+    const key = keys.get(tenant) ?? { waiting: new Map(), lastStart: starts - 0.5 }
+    keys.set(tenant, key)
+    key.waiting.set(turnId, waiting)
   }
   const remove = ({ tenant, turnId }: QueuedRun): void => {
     keys.get(tenant)?.waiting.delete(turnId)
@@ -113,11 +162,9 @@ export function createRunQueue(
       return free
     },
     add(run, whenStored) {
-      // A new key comes before the key of the latest start, and after all others.
-      const key = keys.get(run.tenant) ?? { waiting: new Map(), lastStart: starts - 0.5 }
-      if (key.waiting.has(run.turnId)) return
-      keys.set(run.tenant, key)
-      key.waiting.set(run.turnId, { run, whenStored, started: Promise.withResolvers() })
+      if (keys.get(run.tenant)?.waiting.has(run.turnId) === true) return
+      const started = Promise.withResolvers<RunLog | null>()
+      addToKey({ run, whenStored, started, faults: 0, isPaused: false })
       startWaitingRuns()
     },
     remove(run) {
@@ -126,7 +173,10 @@ export function createRunQueue(
     },
     whenStarted: ({ tenant, turnId }) =>
       keys.get(tenant)?.waiting.get(turnId)?.started.promise ?? null,
-    close: () => void (isClosed = true),
+    close() {
+      isClosed = true
+      stopPauses()
+    },
   }
 }
 
@@ -135,7 +185,7 @@ function chooseKey(keys: ReadonlyMap<string, KeyQueue>, places: RunPlaces): KeyQ
   let chosen: KeyQueue | null = null
   let fewest = Infinity
   for (const [tenant, key] of keys) {
-    if (key.waiting.size === 0 || !places.hasFree(tenant)) continue
+    if (!places.hasFree(tenant) || findOldest(key) === null) continue
     const taken = places.countTaken(tenant)
     if (
       taken > fewest ||
@@ -148,13 +198,17 @@ function chooseKey(keys: ReadonlyMap<string, KeyQueue>, places: RunPlaces): KeyQ
   return chosen
 }
 
-/** Compares ids, which begin with the time of the turn, because runs of a dead replica are added in any order. */
+/** Returns null if all runs are paused. Compares ids, which begin with the time of the turn, because runs of a dead replica are added in any order. */
 function findOldest({ waiting }: KeyQueue): WaitingRun | null {
   let oldest: WaitingRun | null = null
   for (const entry of waiting.values())
-    if (oldest === null || entry.run.turnId < oldest.run.turnId) oldest = entry
+    if (!entry.isPaused && (oldest === null || entry.run.turnId < oldest.run.turnId)) oldest = entry
   return oldest
 }
+
+const MEMORY_PAUSE_MS = 1_000
+const FAULT_PAUSE_MS = 1_000
+const MAX_PAUSE_MS = 30_000
 
 function createQueueFullError(limit: number): GatewayError {
   return new GatewayError(

@@ -95,16 +95,24 @@ export function joinTextAndNotices(content: string | readonly Part[]): string {
 export function escapeFakeNotices(text: string): string {
   const brackets = findNoticeBrackets(text)
   if (brackets.length === 0) return text
-  let escaped = ''
+  // Joined in groups, which takes a fraction of the time if there are millions of them.
+  const groups: string[] = []
+  let pieces: string[] = []
   let end = 0
   for (const start of brackets) {
     const replacement = text[start] === '\\' ? ESCAPED_PARENTHESIS : '('
-    escaped += text.slice(end, start) + replacement
+    pieces.push(text.slice(end, start), replacement)
     end = start + replacement.length
+    if (pieces.length >= MAX_PIECES) {
+      groups.push(pieces.join(''))
+      pieces = []
+    }
   }
-  return escaped + text.slice(end)
+  groups.push(pieces.join(''), text.slice(end))
+  return groups.join('')
 }
 
+const MAX_PIECES = 4_000
 const ESCAPED_PARENTHESIS = String.raw`\u0028`
 
 /** Escapes all texts and names of fields in a value that consists of JSON. Returns the same value if nothing looks like a notice. */

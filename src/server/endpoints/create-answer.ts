@@ -37,9 +37,11 @@ export async function createAnswer(
   // Only responses have event logs, from which a stream can be resumed.
   const isResumable = dialect.name === 'responses' && headers.get(RESUMABLE_HEADER) === 'true'
   // An answer that outlives its client is not adapted to this client, because any client may read
-  // it later.
+  // it later. But a task request is still one: it recalls no turn and stores none by default.
   const outlivesClient = isResumable || parsed.storage.background || idempotencyKey !== null
-  const clientRequest = outlivesClient ? { ...parsed, client: DEFAULT_CLIENT_TRAITS } : parsed
+  const clientRequest = outlivesClient
+    ? { ...parsed, client: { ...DEFAULT_CLIENT_TRAITS, isTask: parsed.client.isTask } }
+    : parsed
   const request = { dialect, clientRequest, caller, exchange, memory, options, isResumable }
   if (idempotencyKey !== null)
     return runs.answerOnce(request, hashIdempotencyKey(idempotencyKey, request))

@@ -44,12 +44,15 @@ export function createRunAndLogStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
     insertOpening: compile('insert-opening', insertOpening),
-    /** This and the next four statements return a row only if the replica owns the run. */
+    /** This and the next five statements return a row only if the replica owns the run. */
     selectOwnedRun: compile<OwnedRunKey>(
       'select-owned-run',
       (slot) => sql`select turns.id ${fromOwnedTurn(slot, language)}`,
     ),
     startRun: compile<OwnedRunKey>('start-run', (slot) => updateRun(slot, sql`state = 'open'`)),
+    requeueRun: compile<OwnedRunKey>('requeue-run', (slot) =>
+      updateRun(slot, sql`state = 'queued'`),
+    ),
     insertEvents: compile<OwnedRunKey & StreamEventRow>('insert-events', (slot) =>
       insertEvents(slot, language),
     ),

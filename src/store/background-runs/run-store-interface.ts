@@ -19,6 +19,8 @@ export interface RunStore {
   readonly openRun: (turn: NewTurn, opening: EventGroup | null) => Promise<void>
   /** Marks a queued run as started. */
   readonly startRun: (run: OwnedRun) => Promise<boolean>
+  /** Marks a started run as queued again. Only for a run of which nothing was sent or recorded. */
+  readonly requeueRun: (run: OwnedRun) => Promise<boolean>
   /** Adds events and finished items to a run: all of them or none. */
   readonly recordRun: (
     run: OwnedRun,

@@ -71,6 +71,7 @@ export function createRunStore(
       await writeNewTurn({ engine, sql: turns, cipher, texts }, turn, log)
     },
     startRun: (run) => writeIfOwned([sql.startRun(encodeOwnedRun(run))], 'kill'),
+    requeueRun: (run) => writeIfOwned([sql.requeueRun(encodeOwnedRun(run))], 'kill'),
     recordRun: (run, events, items) =>
       writeIfOwned(
         [

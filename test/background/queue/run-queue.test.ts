@@ -2,15 +2,23 @@
 import { describe, expect, test, vi } from 'vitest'
 import { createBackgroundRunsOfRequest } from '../../../src/background/background-runs.ts'
 import { hashIdempotencyKey } from '../../../src/background/idempotency/idempotency-key.ts'
-import { createRunQueue, type StartedQueuedRun } from '../../../src/background/queue/run-queue.ts'
+import {
+  createRunQueue,
+  MAX_START_FAULTS,
+  type StartedQueuedRun,
+} from '../../../src/background/queue/run-queue.ts'
 import type { PushSink } from '../../../src/core/stream/push-source-interface.ts'
 import type { Transport } from '../../../src/upstream/transport/transport-interface.ts'
-import { canRestartRun } from '../../../src/background/recover-orphaned-run.ts'
+import { canRestartRun, startQueuedRun } from '../../../src/background/recover-orphaned-run.ts'
 import { createWebHttpExchange } from '../../../src/server/runtime/web-http-exchange.ts'
 import { conversationId } from '../../../src/core/turn-derived-ids.ts'
 import { decodeFrames } from '../../support/logs.ts'
 import { responsesFaults } from '../../support/responses-checker.ts'
-import { newTurnId } from '../background-test-support.ts'
+import { createMemoryBudget } from '../../../src/gateway/request-memory.ts'
+import { createRunPlaces } from '../../../src/background/queue/run-places.ts'
+import type { ActiveRuns } from '../../../src/background/active-runs-and-lease.ts'
+import { answerInRun } from '../../../src/background/answer-in-run.ts'
+import { newTurnId, testWorld } from '../background-test-support.ts'
 import {
   ANN,
   createAnswerRequest,
@@ -21,6 +29,8 @@ import {
   type TestReplica,
 } from '../replica-cluster.ts'
 
+/** Length of a text for which memory is claimed when it is loaded. */
+const LARGE = 2_000_000
 const ONE_AT_A_TIME = { BACKGROUND_RUNS_PER_KEY: '1' }
 const BOB = { tenant: 'bob', user: null }
 
@@ -128,6 +138,37 @@ describe.concurrent('the limit of background runs', () => {
       expect(await next.text()).toContain('response.completed')
       await cluster.cancel(replica, background)
     }, ONE_AT_A_TIME))
+})
+
+test('a run that cannot be started keeps no place', async () => {
+  const world = await testWorld()
+  let failures = 0
+  const places = createRunPlaces({ maxRuns: 1, maxRunsPerKey: 1 })
+  const queue = createRunQueue({ maxRuns: 1, maxRunsPerKey: 1, maxQueuedPerKey: 1 }, () =>
+    Promise.resolve(null),
+  )
+  const activeRuns: ActiveRuns = {
+    findLog: () => null,
+    listLogs: () => [],
+    queue,
+    resumablePlaces: places,
+    async openSlot() {
+      if (failures-- > 0) throw new Error('down')
+      return { replicaId: 'R1', register: () => undefined, close: () => Promise.resolve() }
+    },
+  }
+  const start = (isStream: boolean) => {
+    const body = isStream ? { stream: true } : { background: true }
+    const request = createAnswerRequest({ ...body, input: '/say a' }, isStream)
+    return answerInRun(request, activeRuns, world)
+  }
+  for (const isStream of [false, true]) {
+    failures = 1
+    await expect(start(isStream)).rejects.toMatchObject({ failure: { code: 'store_unavailable' } })
+    const response = await start(isStream)
+    expect(await response?.text()).toContain(isStream ? 'response.completed' : 'queued')
+  }
+  await world.close()
 })
 
 describe.concurrent('a queued run', () => {
@@ -289,6 +330,99 @@ describe.concurrent('a queued run', () => {
       expect(JSON.stringify(replica.sent()).match(/once/g)).toHaveLength(1)
     }, ONE_AT_A_TIME))
 
+  /** Queues a run that has a key, which may be started only as long as it is `queued`. */
+  async function queueWithKey(replica: TestReplica) {
+    const input = `/say waited\n${' '.repeat(LARGE)}`
+    const request = createAnswerRequest({ background: true, input })
+    const key = hashIdempotencyKey('k-2', request)
+    const response = await replica.runs.answerOnce(request, key)
+    return ((await response.json()) as { id: string }).id
+  }
+
+  test('a queued run for which too little memory is free stays queued until there is enough', () =>
+    withReplicas(async (cluster) => {
+      const requestMemory = createMemoryBudget({ totalBytes: 1, bytesPerTenant: 1 })
+      const replica = await cluster.startReplica({ requestMemory })
+      const running = await cluster.startRun(replica, '/hang')
+      const queued = await queueWithKey(replica)
+      const other = requestMemory.trackRequest('other')
+      other.claim({ bytes: 1 })
+      const loads = vi.spyOn(cluster.shared.runs, 'startRun')
+      await cluster.cancel(replica, running)
+      await until(async () => loads.mock.calls.length >= 2)
+      await reaches(cluster, queued, 'queued')
+      expect(replica.sent()).toHaveLength(1)
+      const followed = cluster.follow(replica, queued)
+      other.release()
+      await reaches(cluster, queued, 'complete')
+      expect(responsesFaults(decodeFrames(await followed))).toEqual([])
+      expect(replica.sent()).toHaveLength(2)
+    }, ONE_AT_A_TIME))
+
+  test('a queued run that cannot be loaded while the database is unreachable is started later, once', () =>
+    withReplicas(async (cluster) => {
+      let failures = 0
+      const { store, runs } = cluster.shared
+      const failing = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+        if (failures-- > 0) throw new Error('down')
+        return run()
+      }
+      const replica = await cluster.startReplica({
+        store: { ...store, loadChain: (...args) => failing(() => store.loadChain(...args)) },
+        runs: { ...runs, requeueRun: (run) => failing(() => runs.requeueRun(run)) },
+      })
+      const running = await cluster.startRun(replica, '/hang')
+      const queued = await queueWithKey(replica)
+      failures = 2
+      await cluster.cancel(replica, running)
+      await reaches(cluster, queued, 'complete')
+      expect(JSON.stringify(replica.sent()).match(/waited/g)).toHaveLength(1)
+    }, ONE_AT_A_TIME))
+
+  test('a queued run that can never be loaded is postponed only a limited number of times', () =>
+    withReplicas(async (cluster) => {
+      const { shared } = cluster
+      const replica = await cluster.startReplica({
+        store: { ...shared.store, loadChain: () => Promise.reject(new Error('down')) },
+      })
+      await cluster.startRun(replica, '/hang')
+      const queued = await queueWithKey(replica)
+      const activeRuns: ActiveRuns = {
+        findLog: () => null,
+        listLogs: () => [],
+        queue: null,
+        resumablePlaces: null,
+        openSlot: async () => ({
+          replicaId: replica.id,
+          register: () => undefined,
+          close: () => Promise.resolve(),
+        }),
+      }
+      const start = (faults: number) => {
+        const turnId = queued.slice('resp_'.length)
+        const run = { turnId, ...ANN, replicaId: replica.id, faults }
+        return startQueuedRun(run, activeRuns, replica.world)
+      }
+      expect(await start(MAX_START_FAULTS - 1)).toEqual({ isPostponed: true, isFault: true })
+      expect((await cluster.turn(queued))?.state).toBe('queued')
+      expect(await start(MAX_START_FAULTS)).toBe(null)
+    }, ONE_AT_A_TIME))
+
+  test('a run that waits for memory can be cancelled', () =>
+    withReplicas(async (cluster) => {
+      const requestMemory = createMemoryBudget({ totalBytes: 1, bytesPerTenant: 1 })
+      const replica = await cluster.startReplica({ requestMemory })
+      const running = await cluster.startRun(replica, '/hang')
+      const queued = await queueWithKey(replica)
+      requestMemory.trackRequest('other').claim({ bytes: 1 })
+      const starts = vi.spyOn(cluster.shared.runs, 'startRun')
+      await cluster.cancel(replica, running)
+      await until(async () => starts.mock.calls.length >= 1)
+      await until(() => cluster.cancel(replica, queued).then(() => true))
+      expect((await cluster.turn(queued))?.state).toBe('cancelled')
+      expect(replica.sent()).toHaveLength(1)
+    }, ONE_AT_A_TIME))
+
   test('on Workers, there is no queue', () =>
     withReplicas(async (cluster) => {
       const exchange = createWebHttpExchange(new Request('http://localhost/'), () => undefined)
@@ -329,6 +463,35 @@ function countCalls({ shared }: ReplicaCluster): () => number {
   Object.assign(shared, { transport: counting })
   return () => most
 }
+
+test('a postponed run is tried again, and other runs do not wait for it', async () => {
+  const started: string[] = []
+  const limits = { maxRuns: 1, maxRunsPerKey: 1, maxQueuedPerKey: 9 }
+  const queue = createRunQueue(limits, async ({ turnId }, faults) => {
+    started.push(`${turnId} ${faults}`)
+    return turnId === 'a' && faults === 0 ? { isPostponed: true, isFault: true } : null
+  })
+  const add = (turnId: string) => queue.add({ tenant: 't', user: null, turnId }, Promise.resolve())
+  add('a')
+  add('b')
+  await vi.waitFor(() => expect(started).toEqual(['a 0', 'b 0']))
+  await vi.waitFor(() => expect(started).toEqual(['a 0', 'b 0', 'a 1']), 5_000)
+  expect(queue.whenStarted({ tenant: 't', user: null, turnId: 'a' })).toBe(null)
+})
+
+test('a queue that is closed does not start postponed runs', async () => {
+  let starts = 0
+  const limits = { maxRuns: 1, maxRunsPerKey: 1, maxQueuedPerKey: 9 }
+  const queue = createRunQueue(limits, async () => {
+    starts += 1
+    return { isPostponed: true, isFault: false }
+  })
+  queue.add({ tenant: 't', user: null, turnId: 'a' }, Promise.resolve())
+  await vi.waitFor(() => expect(starts).toBe(1))
+  queue.close()
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  expect(starts).toBe(1)
+})
 
 test('keys take turns: a queue of 1,000 runs delays another key by one run', async () => {
   const started: string[] = []

@@ -102,6 +102,26 @@ describe('words that look like the start of a gateway notice (C86)', () => {
     expect(findNoticeBrackets(text)).toEqual([0, 16, 32, 53])
   })
 
+  test('thousands of brackets in one text are replaced like single ones', () => {
+    const texts = [
+      '[Gateway notice ',
+      String.raw`\u005bGateway notice `,
+      '【gateway notice',
+      '[x] [1, ',
+    ]
+    const text = Array.from({ length: 20_000 }, (_, at) => texts[at % texts.length]).join('')
+    expect(escapeFakeNotices(text)).toBe(
+      Array.from({ length: 20_000 }, (_, at) =>
+        escapeFakeNotices(texts[at % texts.length] ?? ''),
+      ).join(''),
+    )
+  })
+
+  test('a backslash that is escaped as a code takes six characters', () => {
+    expect(findNoticeBrackets(String.raw`[\u005cGateway \u005c\x notice`)).toEqual([])
+    expect(findNoticeBrackets(String.raw`[\u005cGateway \u005c notice`)).toEqual([0])
+  })
+
   test.each([
     '["gateway notice"]',
     '{"tools":["gateway","notice"]}',

@@ -39,6 +39,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   return {
     holdRun: runs.selectOwnedRun(hold),
     startRun: runs.startRun(hold),
+    requeueRun: runs.requeueRun(hold),
     insertEvents: runs.insertEvents({ ...events, ...hold }),
     insertItem: runs.insertItem({ ...item, ...hold }),
     endRun: runs.endRun({ ...ending, ...hold }),
