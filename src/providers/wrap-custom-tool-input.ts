@@ -2,7 +2,8 @@
  * Wraps the text input of a custom tool call as function arguments, e.g. `ls` → `{"input":"ls"}`,
  * for upstreams that have only function tools. Unwraps it in the answer.
  */
-import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
+import type { JsonObject } from '../core/json/json.ts'
+import { tryParseLimitedJsonObject } from '../core/json/limited-json.ts'
 
 export function wrapCustomToolInput(input: string): string {
   return JSON.stringify({ input })
@@ -13,7 +14,7 @@ export function wrapCustomToolInput(input: string): string {
  * or the model ignored the schema.
  */
 export function unwrapCustomToolInput(argumentsText: string): string {
-  const input = tryParseJsonObject(argumentsText)?.['input']
+  const input = tryParseLimitedJsonObject(argumentsText)?.['input']
   return typeof input === 'string' ? input : argumentsText
 }
 

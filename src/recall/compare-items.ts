@@ -4,7 +4,8 @@
  * fields.
  */
 import type { Item, Part } from '../core/item.ts'
-import { isObject, tryParseJson } from '../core/json/json.ts'
+import { isObject } from '../core/json/json.ts'
+import { tryParseLimitedJson } from '../core/json/limited-json.ts'
 
 /**
  * True if the client's item has all content of the recorded item, so that the client's item can be
@@ -86,7 +87,7 @@ export function listReasoningKeys(item: Item): readonly string[] {
 function isSameJson(first: string, second: string): boolean {
   if (first === second) return true
   // Clients write empty arguments as `''` or as `'{}'`, so both count as `{}`.
-  const [value, otherValue] = [tryParseJson(first || '{}'), tryParseJson(second || '{}')]
+  const [value, otherValue] = [first, second].map((text) => tryParseLimitedJson(text || '{}'))
   return value !== null && isEqual(value, otherValue)
 }
 

@@ -8,7 +8,12 @@
  * from the client, or both must have the same item id.
  */
 import { textOf, type Item } from '../../core/item.ts'
-import { isObject, tryParseJson, type Json, type JsonObject } from '../../core/json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
+import {
+  createJsonBudget,
+  tryParseLimitedJson,
+  type JsonBudget,
+} from '../../core/json/limited-json.ts'
 import { UNPAIRED, readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 
@@ -19,7 +24,13 @@ export function findCopiesOfCalls(
   partners: Int32Array,
 ): ReadonlySet<number> {
   const copies = new Set<number>()
-  const search = { items, partners, copies }
+  const search: CopySearch = {
+    items,
+    partners,
+    copies,
+    jsonBudget: createJsonBudget(),
+    argumentKeys: new Map(),
+  }
   const indexesById = new Map<string, number[]>()
   const compareRound = (): void => {
     for (const indexes of indexesById.values()) {
@@ -43,6 +54,9 @@ interface CopySearch {
   readonly items: readonly Item[]
   readonly partners: Int32Array
   readonly copies: Set<number>
+  readonly jsonBudget: JsonBudget
+  /** The keys of the arguments by their text, so that equal texts have equal keys also when the budget is used up. */
+  readonly argumentKeys: Map<string, string>
 }
 
 /**
@@ -70,10 +84,11 @@ interface EqualCalls {
  * Compares calls that have the same call id. Adds to `copies` the index of each call that repeats an earlier one, and
  * of its output.
  */
-function compareCalls(indexes: readonly number[], { items, partners, copies }: CopySearch): void {
+function compareCalls(indexes: readonly number[], search: CopySearch): void {
+  const { items, partners, copies } = search
   const groups = new Map<string, EqualCalls>()
   for (const index of indexes) {
-    const key = createCallKey(items[index])
+    const key = createCallKey(items[index], search)
     const equal: EqualCalls = groups.get(key) ?? {
       answered: new Map(),
       unanswered: [],
@@ -152,16 +167,24 @@ function listUnansweredCopies(
  * Returns a key that is the same for equal calls. It contains the kind of tool, because two kinds of tools may use the
  * same call id.
  */
-function createCallKey(item: Item | undefined): string {
+function createCallKey(item: Item | undefined, search: CopySearch): string {
   if (item?.type === 'function_call') {
     const { name } = item
     // Some providers write '' for a call without arguments, others '{}'.
     const text = item.arguments.trim() === '' ? '{}' : item.arguments
-    const value = tryParseJson(text) as Json | null
-    return `function ${name} ${(value === null ? null : canonicalizeJson(value)) ?? text}`
+    return `function ${name} ${createArgumentsKey(text, search)}`
   }
   if (item?.type === 'custom_tool_call') return `custom ${item.name} ${item.input}`
   return item?.type === 'opaque' ? createRawKey(item.raw) : ''
+}
+
+function createArgumentsKey(text: string, { jsonBudget, argumentKeys }: CopySearch): string {
+  const known = argumentKeys.get(text)
+  if (known !== undefined) return known
+  const value = tryParseLimitedJson(text, jsonBudget) as Json | null
+  const key = (value === null ? null : canonicalizeJson(value)) ?? text
+  argumentKeys.set(text, key)
+  return key
 }
 
 function createOutputKey(item: Item): string {

@@ -7,6 +7,7 @@
  * same text always gives the same result. Long integers keep all digits.
  */
 import { isObject, type JsonObject } from '../../core/json/json.ts'
+import { MAX_JSON_DEPTH } from '../../core/json/measure-json.ts'
 import { splitHeadAndTail } from './split-head-and-tail.ts'
 
 /**
@@ -70,11 +71,12 @@ function render(value: unknown, maxChars: number, depth: number): string {
   return isTight ? renderCount(entries.length, 'field') : cutObject(entries, maxChars, depth)
 }
 
-/** Renders a complete value as JSON, or returns `null` as soon as it exceeds `maxChars`. */
-function renderComplete(value: unknown, maxChars: number): string | null {
+/** Renders a complete value as JSON, or returns `null` as soon as it exceeds `maxChars` or `MAX_JSON_DEPTH`. */
+function renderComplete(value: unknown, maxChars: number, level = 0): string | null {
   if (typeof value === 'string' && value.length + 2 > maxChars) return null
-  if (Array.isArray(value)) return renderCompleteList(value, maxChars)
-  if (isObject(value)) return renderCompleteObject(value, maxChars)
+  if (level > MAX_JSON_DEPTH) return null
+  if (Array.isArray(value)) return renderCompleteList(value, maxChars, level)
+  if (isObject(value)) return renderCompleteObject(value, maxChars, level)
   const text = renderScalar(value)
   return text.length <= maxChars ? text : null
 }
@@ -88,26 +90,30 @@ function renderScalar(value: unknown): string {
 /** Matches texts of printable ASCII in which JSON escapes nothing. */
 const UNESCAPED = /^[ !#-[\]-~]*$/
 
-function renderCompleteList(list: readonly unknown[], maxChars: number): string | null {
+function renderCompleteList(
+  list: readonly unknown[],
+  maxChars: number,
+  level: number,
+): string | null {
   if (list.length * 2 > maxChars) return null
   let text = '['
   for (const value of list) {
     const separator = text.length === 1 ? '' : ','
-    const next = renderComplete(value, maxChars - text.length - separator.length - 1)
+    const next = renderComplete(value, maxChars - text.length - separator.length - 1, level + 1)
     if (next === null) return null
     text += separator + next
   }
   return text.length < maxChars ? `${text}]` : null
 }
 
-function renderCompleteObject(object: JsonObject, maxChars: number): string | null {
+function renderCompleteObject(object: JsonObject, maxChars: number, level: number): string | null {
   let text = '{'
   for (const name of Object.keys(object)) {
     const separator = text.length === 1 ? '' : ','
     const key = renderComplete(name, maxChars - text.length - separator.length - 1)
     if (key === null) return null
     text += `${separator}${key}:`
-    const next = renderComplete(object[name], maxChars - text.length - 1)
+    const next = renderComplete(object[name], maxChars - text.length - 1, level + 1)
     if (next === null) return null
     text += next
   }

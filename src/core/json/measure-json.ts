@@ -34,6 +34,15 @@ export async function measureJson(json: Uint8Array, limits: JsonLimits): Promise
   }
 }
 
+/** Measures JSON without a pause. Meant for limits that a long text with many values exceeds early. */
+export function measureJsonAtOnce(json: Uint8Array, limits: JsonLimits): JsonMeasure {
+  const scan = startScan(json, limits)
+  for (;;) {
+    const measure = scan()
+    if (measure !== null) return measure
+  }
+}
+
 /** Number of bytes that are scanned in one go, which takes a few milliseconds. */
 const SLICE_BYTES = 1_000_000
 
@@ -91,6 +100,7 @@ function findStringEnd(json: Uint8Array, start: number): number {
   let from = start
   for (;;) {
     const at = findQuote(json, from)
+    if (at === json.length) return at
     let backslashes = 0
     while (at - 1 - backslashes >= start && json[at - 1 - backslashes] === BACKSLASH) backslashes++
     // After an odd number of backslashes, the quote belongs to the string.

@@ -4,7 +4,7 @@
  */
 import { createGatewayToolOutput } from '../../core/items/gateway-tool-items.ts'
 import type { FunctionCall, FunctionCallOutput } from '../../core/item.ts'
-import { tryParseJsonObject } from '../../core/json/json.ts'
+import { tryParseLimitedJsonObject } from '../../core/json/limited-json.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { waitWithTimeout, TIMED_OUT } from '../../core/async/wait-with-timeout.ts'
 import type { ToolAnswer, ToolRunContext, GatewayTool } from './gateway-tool-interface.ts'
@@ -38,7 +38,7 @@ async function runToolCall(
 ): Promise<ToolAnswer> {
   const tool = tools.find((one) => one.tool.name === name)
   // Some models send an empty text instead of `{}` for a call without arguments.
-  const args = text.trim() === '' ? {} : tryParseJsonObject(text)
+  const args = text.trim() === '' ? {} : tryParseLimitedJsonObject(text)
   if (tool === undefined) return `There is no tool ${name}.`
   if (args === null) return 'The arguments are not a JSON object.'
   try {

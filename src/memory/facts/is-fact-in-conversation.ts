@@ -9,7 +9,11 @@
  * to the prompt in the same round.
  */
 import { textOf, type Item } from '../../core/item.ts'
-import { tryParseJsonObject } from '../../core/json/json.ts'
+import {
+  createJsonBudget,
+  tryParseLimitedJsonObject,
+  type JsonBudget,
+} from '../../core/json/limited-json.ts'
 import { findQuestionEnd, findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { extractSearchTerms } from '../../core/text/search-terms.ts'
 
@@ -43,10 +47,11 @@ export const REMEMBER_TOOL_NAME = 'remember'
 function listRecentTexts(items: readonly Item[]): readonly string[] {
   const start = findRoundStarts(items).at(-1)
   const questionEnd = start === undefined ? items.length : findQuestionEnd(items, start)
-  const texts = items.slice(questionEnd).flatMap(listSavedFacts)
+  const budget = createJsonBudget()
+  const texts = items.slice(questionEnd).flatMap((item) => listSavedFacts(item, budget))
   let remainingChars = MAX_RECENT_CHARS
   for (let index = questionEnd - 1; index >= 0 && remainingChars > 0; index -= 1) {
-    const text = readItemText(items[index]).slice(0, remainingChars)
+    const text = readItemText(items[index], budget).slice(0, remainingChars)
     remainingChars -= text.length
     if (text !== '') texts.push(text)
   }
@@ -59,13 +64,13 @@ function listRecentTexts(items: readonly Item[]): readonly string[] {
  */
 const MAX_RECENT_CHARS = 40_000
 
-function readItemText(item: Item | undefined): string {
+function readItemText(item: Item | undefined, budget: JsonBudget): string {
   if (item?.type === 'message') return textOf(item.content)
-  return item === undefined ? '' : (listSavedFacts(item)[0] ?? '')
+  return item === undefined ? '' : (listSavedFacts(item, budget)[0] ?? '')
 }
 
-function listSavedFacts(item: Item): readonly string[] {
+function listSavedFacts(item: Item, budget: JsonBudget): readonly string[] {
   if (item.type !== 'function_call' || item.name !== REMEMBER_TOOL_NAME) return []
-  const text = tryParseJsonObject(item.arguments)?.['text']
+  const text = tryParseLimitedJsonObject(item.arguments, budget)?.['text']
   return typeof text === 'string' ? [text] : []
 }

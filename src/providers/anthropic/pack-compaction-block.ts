@@ -9,6 +9,7 @@
  */
 import { decodeBase64Json, encodeBase64Json } from '../../core/json/base64-json.ts'
 import type { OpaqueItem } from '../../core/item.ts'
+import type { JsonBudget } from '../../core/json/limited-json.ts'
 import { isObject } from '../../core/json/json.ts'
 import type { ContentBlock } from './api-types.ts'
 
@@ -23,11 +24,14 @@ export function packCompactionBlock(block: ContentBlock): OpaqueItem {
  * Returns the compaction block that an item contains. Returns `null` if another provider made the
  * item, or if the compaction failed.
  */
-export function unpackCompactionBlock({ raw }: OpaqueItem): ContentBlock | null {
+export function unpackCompactionBlock(
+  { raw }: OpaqueItem,
+  budget: JsonBudget,
+): ContentBlock | null {
   const { type, encrypted_content: packed, id: _id, ...fields } = raw
   if (type !== 'compaction') return null
   if (typeof packed === 'string' && packed.startsWith(PREFIX)) {
-    const block = decodeBase64Json(packed.slice(PREFIX.length))
+    const block = decodeBase64Json(packed.slice(PREFIX.length), budget)
     return isObject(block) && isCompactionBlock(block) ? block : null
   }
   const block = { type, ...fields, ...(packed === undefined ? {} : { encrypted_content: packed }) }

@@ -11,6 +11,7 @@
  */
 import { filterObjects } from '../../core/items/chat-only-fields.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { tryParseLimitedJson, type JsonBudget } from '../../core/json/limited-json.ts'
 
 export interface ReasoningMaker {
   readonly account: string
@@ -39,6 +40,7 @@ function hasSignatureOrData({ signature, data }: JsonObject): boolean {
 /** Unpacks details; returns null if `packReasoningDetails` did not produce the string. */
 export function unpackReasoningDetails(
   text: string | null | undefined,
+  budget: JsonBudget,
 ): (ReasoningMaker & { readonly details: readonly JsonObject[] }) | null {
   if (text?.startsWith(PREFIX) !== true) return null
   const accountEnd = text.indexOf(':', PREFIX.length)
@@ -47,7 +49,8 @@ export function unpackReasoningDetails(
   try {
     const account = decodeURIComponent(text.slice(PREFIX.length, accountEnd))
     const model = decodeURIComponent(text.slice(accountEnd + 1, modelEnd))
-    return { account, model, details: filterObjects(JSON.parse(text.slice(modelEnd + 1))) }
+    const details = tryParseLimitedJson(text.slice(modelEnd + 1), budget)
+    return details === null ? null : { account, model, details: filterObjects(details) }
   } catch {
     return null
   }

@@ -115,3 +115,23 @@ test('finding copies of calls takes linear time for many calls with the same id'
     ])
   expectLinear(2000, calls, (items) => findCopiesOfCalls(items, findToolCallPairs(items)))
 })
+
+test('calls with arguments that are too large to be parsed are copies if their texts are equal', () => {
+  const large = (text: string): readonly Item[] =>
+    PAIR.map((item) => (item.type === 'function_call' ? { ...item, arguments: text } : item))
+  for (const text of [`[${'{},'.repeat(100_000)}{}]`, '['.repeat(100_000)]) {
+    expect(findCopies(...asStored(large(text)), ...large(text))).toEqual([2, 3])
+    expect(findCopies(...asStored(large(text)), ...large(`${text} `))).toEqual([])
+  }
+})
+
+test('calls whose arguments have too many values together are copies if their texts are equal', () => {
+  const pairs = Array.from({ length: 20 }, (_, at) =>
+    PAIR.map((item) =>
+      item.type === 'function_call'
+        ? { ...item, arguments: `[${at}${',{}'.repeat(19_000)}]` }
+        : item,
+    ),
+  ).flat()
+  expect(findCopies(...asStored(pairs), ...pairs)).toHaveLength(pairs.length)
+})

@@ -142,3 +142,13 @@ test('a JSON object with thousands of fields is shortened below the limit', () =
   const wide = Object.fromEntries(Array.from({ length: 12_000 }, (_, at) => [`key${at}`, at]))
   expect(shortenJson(JSON.stringify(wide), LIMIT)?.length).toBeLessThanOrEqual(LIMIT)
 })
+
+test('JSON of any depth is shortened to any length', () => {
+  const text = '['.repeat(90_000) + ']'.repeat(90_000)
+  const object = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
+  for (const deep of [text, object])
+    for (const limit of [LIMIT, 30_000, 100_000])
+      expect(shortenJson(deep, limit)).toMatch(
+        /^(\[|\{"a":){8}"… 1 (element|field) left out …"[\]}]{8}$/,
+      )
+})

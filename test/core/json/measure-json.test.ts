@@ -63,7 +63,7 @@ describe('limits of JSON', () => {
   })
 
   test('text that is no JSON is measured without an error', async () => {
-    for (const text of ['', '"', ']]]]', '{"a', '\\', ',,,'])
+    for (const text of ['', '"', ']]]]', '{"a', '\\', ',,,', '"\\', '{"a":"b\\\\\\'])
       expect((await measure(text)).exceededLimit).toBeNull()
   })
 })

@@ -11,12 +11,8 @@ import type {
   Reasoning,
   ToolCall,
 } from '../../../core/item.ts'
-import {
-  listOrEmpty,
-  tryParseJsonObject,
-  textOrEmpty,
-  type JsonObject,
-} from '../../../core/json/json.ts'
+import { listOrEmpty, textOrEmpty, type JsonObject } from '../../../core/json/json.ts'
+import { tryParseLimitedJsonObject } from '../../../core/json/limited-json.ts'
 import { encodePart } from './encode-parts.ts'
 import type { EncodingContext } from './encoding-context.ts'
 import { packThinkingBlock, unpackThinkingBlock } from '../pack-thinking-block.ts'
@@ -99,10 +95,10 @@ function encodeToolUse(
 
 function parseArguments(
   { arguments: text }: FunctionCall,
-  { itemIndex, notes }: AssistantItemContext,
+  { itemIndex, notes, jsonBudget }: AssistantItemContext,
 ): JsonObject {
   if (text.trim() === '') return {}
-  const json = tryParseJsonObject(text)
+  const json = tryParseLimitedJsonObject(text, jsonBudget)
   if (json !== null) return json
   notes.write('arguments-not-an-object', { itemIndex })
   return { arguments: text }
@@ -139,7 +135,9 @@ const SERVER_TOOL_TYPES: ReadonlySet<string> = new Set(
 )
 
 function encodeOpaqueItem(item: OpaqueItem, context: AssistantItemContext): readonly BlockEntry[] {
-  const compaction = isOfOtherProvider(item) ? null : unpackCompactionBlock(item)
+  const compaction = isOfOtherProvider(item)
+    ? null
+    : unpackCompactionBlock(item, context.jsonBudget)
   if (compaction !== null) return [createEntry(context, compaction)]
   if (isServerBlock(item)) return [createEntry(context, restoreServerBlock(item))]
   context.notes.write('item-of-another-provider', {

@@ -101,7 +101,7 @@ interface AssistantSegment extends EncodingContext {
  * its calls, then media, which an assistant message cannot contain.
  */
 function encodeSegment(segment: AssistantSegment): readonly BlockEntry[] {
-  const { items, start, end, pairs, traits, notes } = segment
+  const { items, start, end, pairs, traits, notes, jsonBudget } = segment
   const modelEntries: BlockEntry[] = []
   const mediaEntries: BlockEntry[] = []
   const results: BlockEntry[] = []
@@ -116,7 +116,13 @@ function encodeSegment(segment: AssistantSegment): readonly BlockEntry[] {
       results.push(encodeResult(segment, itemIndex))
     }
     const id = pairs.sentIdByCallIndex.get(itemIndex) ?? ''
-    for (const entry of encodeAssistantItem(item, { itemIndex, callId: id, traits, notes })) {
+    for (const entry of encodeAssistantItem(item, {
+      itemIndex,
+      callId: id,
+      traits,
+      notes,
+      jsonBudget,
+    })) {
       ;(entry.role === 'assistant' ? modelEntries : mediaEntries).push(entry)
     }
   }

@@ -4,6 +4,7 @@
  * so that the API can reuse its cache.
  */
 import type { JsonObject } from '../../../core/json/json.ts'
+import { createJsonBudget } from '../../../core/json/limited-json.ts'
 import { countLeadingInstructions } from '../../../core/items/leading-instructions.ts'
 import type { Item } from '../../../core/item.ts'
 import type { Prompt } from '../../../core/prompt.ts'
@@ -32,7 +33,7 @@ export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest 
   const { items, params, stream } = prompt
   const traits = getModelTraits(params.model, account.quirks)
   const notes = createNoteCollector('anthropic', NOTES)
-  const context = { traits, notes }
+  const context = { traits, notes, jsonBudget: createJsonBudget() }
   const output = encodeStructuredOutput(params, context)
   const requested = encodeTools(params, output.tool, context)
   const start = countLeadingInstructions(items)

@@ -1,7 +1,8 @@
 /** Encodes tool calls as function calls, and their outputs as function responses. */
 import { sanitizeNoticeName, formatNotice } from '../../../core/text/gateway-notice.ts'
 import type { ToolCall } from '../../../core/item.ts'
-import { tryParseJsonObject, type JsonObject } from '../../../core/json/json.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
+import { tryParseLimitedJsonObject } from '../../../core/json/limited-json.ts'
 import { UNPAIRED } from '../../../core/items/tool-call-pairs.ts'
 import type { ContentsBuilder } from './contents-builder.ts'
 import { hasReadableOrigin, selectCallSignature } from './select-signatures.ts'
@@ -61,6 +62,7 @@ export function encodeResponseOfCall(
     output.output,
     builder.context.model.isGeneration3OrLater,
     (part) => builder.encodeMedia(part, outputIndex),
+    builder.context.jsonBudget,
   )
   const media = mediaInside.length === 0 ? {} : { parts: mediaInside }
   return {
@@ -88,7 +90,7 @@ function encodeArguments(call: ToolCall, itemIndex: number, builder: ContentsBui
     return { input: call.input }
   }
   if (call.arguments.trim() === '') return {}
-  const value = tryParseJsonObject(call.arguments)
+  const value = tryParseLimitedJsonObject(call.arguments, builder.context.jsonBudget)
   if (value !== null) return value
   builder.context.notes.write('arguments-not-an-object', { itemIndex })
   return { arguments: call.arguments }

@@ -6,7 +6,8 @@
  */
 import { joinTextAndNotices } from '../../../core/text/gateway-notice.ts'
 import type { Part } from '../../../core/item.ts'
-import { tryParseJsonObject, type JsonObject } from '../../../core/json/json.ts'
+import type { JsonObject } from '../../../core/json/json.ts'
+import { tryParseLimitedJsonObject, type JsonBudget } from '../../../core/json/limited-json.ts'
 import type { InlineBlob, GeminiPart } from '../api-types.ts'
 
 export interface EncodedToolOutput {
@@ -25,8 +26,9 @@ export function encodeToolOutput(
   output: string | readonly Part[],
   allowsMediaInside: boolean,
   encodeMedia: (part: Part) => GeminiPart | null,
+  jsonBudget: JsonBudget,
 ): EncodedToolOutput {
-  const response = toResponseObject(joinTextAndNotices(output))
+  const response = toResponseObject(joinTextAndNotices(output), jsonBudget)
   if (typeof output === 'string') return { response, mediaInside: [], partsAfter: [] }
   const mediaInside: { inlineData: InlineBlob }[] = []
   const partsAfter: GeminiPart[] = []
@@ -47,8 +49,8 @@ const INLINE_TYPES = new Set(
   'image/png image/jpeg image/webp application/pdf text/plain'.split(' '),
 )
 
-function toResponseObject(text: string): JsonObject {
+function toResponseObject(text: string, jsonBudget: JsonBudget): JsonObject {
   // Sends text with numbers of 16 or more digits as a string, because JSON.parse would round them.
   if (!text.startsWith('{') || /\d{16}/.test(text)) return { output: text }
-  return tryParseJsonObject(text) ?? { output: text }
+  return tryParseLimitedJsonObject(text, jsonBudget) ?? { output: text }
 }

@@ -1,7 +1,8 @@
 /**
  * Defines the context that the functions of the request encoder share: the account, the traits of
- * the model, the quirks, and the collector of notes.
+ * the model, the quirks, the collector of notes, and the budget for JSON in texts.
  */
+import { createJsonBudget, type JsonBudget } from '../../../core/json/limited-json.ts'
 import type { Account } from '../../provider-interface.ts'
 import { getModelTraits, type ModelTraits } from '../model-traits.ts'
 import { createNoteCollector } from '../../note-collector.ts'
@@ -13,6 +14,7 @@ export interface EncodingContext {
   readonly model: ModelTraits
   readonly quirks: GeminiQuirks
   readonly notes: GeminiNotes
+  readonly jsonBudget: JsonBudget
 }
 
 export function createEncodingContext(model: string, account: Account): EncodingContext {
@@ -21,5 +23,6 @@ export function createEncodingContext(model: string, account: Account): Encoding
     model: getModelTraits(model),
     quirks: readGeminiQuirks(account.quirks),
     notes: createNoteCollector('gemini', NOTES),
+    jsonBudget: createJsonBudget(),
   }
 }

@@ -23,9 +23,10 @@ export interface EncodedReasoning {
 export function encodeReasoning(
   reasoning: readonly PositionedItem<Reasoning>[],
   firstCallIndex: number | null,
-  { options, notes }: EncodingContext,
+  encoding: EncodingContext,
 ): EncodedReasoning {
-  const encoded = encodeReasoningItems(reasoning, firstCallIndex !== null, { options, notes })
+  const { options, notes } = encoding
+  const encoded = encodeReasoningItems(reasoning, firstCallIndex !== null, encoding)
   const { reasoningDemanded, reasoningField = 'none' } = options.quirks
   if (firstCallIndex === null || reasoningDemanded !== true) return encoded
   if (!TEXT_FIELDS.has(reasoningField) || encoded.fields[reasoningField] !== undefined)
@@ -39,13 +40,13 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set(['reasoning_content', 'reasonin
 function encodeReasoningItems(
   reasoning: readonly PositionedItem<Reasoning>[],
   hasCalls: boolean,
-  { options, notes }: EncodingContext,
+  { options, notes, jsonBudget }: EncodingContext,
 ): EncodedReasoning {
   const { reasoningOn, reasoningField } = options.quirks
   const texts = new Map<string, string>()
   const details: JsonObject[] = []
   for (const { itemIndex, item } of reasoning) {
-    const packed = unpackReasoningDetails(item.encrypted_content)
+    const packed = unpackReasoningDetails(item.encrypted_content, jsonBudget)
     if (isFromOtherUpstream(item, options) || (packed !== null && isOtherMaker(packed, options))) {
       notes.write('reasoning-of-elsewhere', { itemIndex })
       continue

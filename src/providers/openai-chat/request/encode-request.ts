@@ -4,6 +4,7 @@
  * built from the prompt.
  */
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
+import { createJsonBudget } from '../../../core/json/limited-json.ts'
 import type { PromptParameters, Prompt } from '../../../core/prompt.ts'
 import type { Account, EncodedRequest } from '../../provider-interface.ts'
 import { encodeMessages } from './encode-messages.ts'
@@ -18,7 +19,11 @@ import { removeJsonField } from './remove-json-field.ts'
 export function encodeRequest(prompt: Prompt, account: Account): EncodedRequest {
   const options = resolveChatEncodingOptions(prompt, account)
   const collector = createNoteCollector('chat', NOTES)
-  const encoding: EncodingContext = { options, notes: collector }
+  const encoding: EncodingContext = {
+    options,
+    notes: collector,
+    jsonBudget: createJsonBudget(),
+  }
   const encoded = options.isChatClient
     ? editClientBody(prompt, encoding)
     : { body: buildBody(prompt, encoding) }

@@ -3,6 +3,7 @@
  * collector of notes. Without quirks, the messages of a Chat Completions client are sent as
  * written, and other requests get the form that most services accept.
  */
+import type { JsonBudget } from '../../../core/json/limited-json.ts'
 import type { Prompt } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
 import type { ChatNotes } from '../encoding-notes.ts'
@@ -27,6 +28,7 @@ export interface ChatEncodingOptions {
 export interface EncodingContext {
   readonly options: ChatEncodingOptions
   readonly notes: ChatNotes
+  readonly jsonBudget: JsonBudget
 }
 
 /**

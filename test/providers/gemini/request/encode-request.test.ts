@@ -487,3 +487,20 @@ describe('generated images and unknown items in Gemini requests', () => {
     ])
   })
 })
+
+test('arguments and outputs with too many values or levels, alone or together, are sent to Gemini as text', () => {
+  const many = `{"a":[${'[],'.repeat(19_000)}[]]}`
+  const texts = [`{"a":[${'{},'.repeat(30_000)}{}]}`, '{"a":'.repeat(501) + '1' + '}'.repeat(501)]
+  const calls = [...texts, ...Array.from({ length: 6 }, () => many)].flatMap((text, at) => [
+    { ...call(`call_${at}`, 'look', {}), arguments: text },
+    output(`call_${at}`, text),
+  ])
+  const sent = JSON.stringify(encode([hi, ...calls]).body)
+  for (const text of texts) {
+    expect(sent).toContain(`"args":${JSON.stringify({ arguments: text })}`)
+    expect(sent).toContain(`"response":${JSON.stringify({ output: text })}`)
+  }
+  // 10 of the 12 texts have up to 200,000 values together.
+  expect(sent.split(`:${many}`)).toHaveLength(10 + 1)
+  expect(sent).toContain(JSON.stringify({ output: many }))
+})
