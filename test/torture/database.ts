@@ -117,7 +117,7 @@ async function disturb(
   for (let round = 0; round < rounds; round += 1) {
     const fault = all[round % all.length] as DatabaseFault
     const { length } = ledger.entries
-    const load = startLoad({ url, ledger, faults, random, clients: 6, mayLock: true })
+    const load = startLoad({ url, ledger, faults, random, clients: 6, losesDatabase: true })
     await pause(150)
     await fault.strike()
     await pause(150)

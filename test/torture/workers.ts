@@ -34,7 +34,7 @@ export const workers: TorturePart = {
           faults,
           random,
           clients: 4,
-          mayLock: true,
+          losesDatabase: true,
           isWorker: true,
         })
       const withoutDatabase = load()

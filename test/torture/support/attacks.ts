@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import { chatStream } from '../../support/answer-formats.ts'
-import { answerSse, startUpstream, type Upstream } from '../../support/upstream.ts'
+import { answerJson, answerSse, startUpstream, type Upstream } from '../../support/upstream.ts'
 import { forEachParallel, pause } from './pause.ts'
 
 export interface Attack {
@@ -237,6 +237,20 @@ export function startFloodingUpstream(): Promise<Upstream> {
       .join(''),
   )
   return startUpstream(answerSse([...chatStream({}).slice(0, 1), ...pieces], 'hang'))
+}
+
+/** An upstream whose answers are short. Not the demo model, which would take time in the process that is measured. */
+export function startBriefUpstream(): Promise<Upstream> {
+  const message = { role: 'assistant', content: 'a' }
+  return startUpstream(
+    answerJson(200, {
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'fast',
+      choices: [{ index: 0, finish_reason: 'stop', message }],
+    }),
+  )
 }
 
 /** Streams answers that are translated to another API, and leaves all of them at once. */

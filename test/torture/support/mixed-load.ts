@@ -15,8 +15,11 @@ export interface LoadOptions {
   readonly faults: Faults
   readonly random: Random
   readonly clients: number
-  /** True if the database is going to fail: a gateway cannot release the locks of conversations then. */
-  readonly mayLock?: boolean
+  /**
+   * True if the database is going to fail: a gateway cannot release the locks of conversations then, and
+   * breaks off a stream whose turn is lost, so that its client notices it.
+   */
+  readonly losesDatabase?: boolean
   /** True without background responses, which Workers end with the process. */
   readonly isWorker?: boolean
 }
@@ -39,6 +42,10 @@ export function startLoad(options: LoadOptions): Load {
         await options.random.pick(actions)(client)
       } catch (error) {
         if (mayBreak) return
+        if (options.losesDatabase === true) {
+          options.ledger.rejected += 1
+          continue
+        }
         options.faults.add('failed', `a request broke off: ${String(error)}`)
         await pause(20)
       }
@@ -260,13 +267,13 @@ function send(
 const MAX_ANSWER_MS = 60_000
 
 /** Returns null for a rejected request. The only allowed reason is that the database does not answer. */
-async function readReply({ ledger, faults, mayLock }: LoadOptions, response: Response) {
+async function readReply({ ledger, faults, losesDatabase }: LoadOptions, response: Response) {
   const text = await response.text()
   if (response.status === 200) {
     return { text, json: JSON.parse(text) as Readonly<Record<string, unknown>> }
   }
   ledger.rejected += 1
-  const isLocked = mayLock === true && text.includes('"conversation_locked"')
+  const isLocked = losesDatabase === true && text.includes('"conversation_locked"')
   const isAllowed = response.status === 503 || isLocked
   if (!isAllowed) faults.add('failed', `status ${response.status}: ${text.slice(0, 300)}`)
   return null
