@@ -112,7 +112,7 @@ export async function yieldIfLarge({ claimedBytes }: RequestMemory): Promise<voi
   if (claimedBytes() >= LARGE_REQUEST_BYTES) await yieldToEventLoop()
 }
 
-const LARGE_REQUEST_BYTES = 10_000_000
+const LARGE_REQUEST_BYTES = 4_000_000
 
 /** The error of a request for which too little memory is free. */
 export class RequestMemoryError extends GatewayError {}
