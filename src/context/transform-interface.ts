@@ -29,14 +29,13 @@ export interface Transform {
 }
 
 /**
- * The changes that later items can cause in a transform's result for earlier items.
- * - `never`: none. The result for a list that ends before an answer is the beginning of the result for every longer
- *   list.
- * - `permanent`: an item may change later, but then stays changed. An item that is unchanged in a list is also
- *   unchanged in each shorter list.
+ * Says how a transform treats an item when the conversation gets longer.
+ * - `never`: the transform's result for the item stays the same.
+ * - `permanent`: the transform may begin to change the item, and from then on always changes it. If the item is
+ *   unchanged in a list, it was unchanged in all shorter lists.
  *
- * Because of these promises, `reasoning/rebuild-earlier-prompts.ts` can often skip the transform when it computes what an
- * earlier request has sent.
+ * `reasoning/rebuild-earlier-prompts.ts` relies on it: to compute what an earlier request has sent, it can often skip
+ * the transform.
  */
 export type PrefixChanges = 'never' | 'permanent'
 

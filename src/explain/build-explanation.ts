@@ -125,7 +125,7 @@ export function explainPreparedRequest(
   })
 }
 
-/** Collects what the body of a request does not show, e.g. the policy and the context window. */
+/** Collects the facts about a request that are not in its body, e.g. the policy and the context window. */
 export function collectRequestMetadata(
   prepared: PreparedRequest,
   { method, url }: UpstreamRequest,

@@ -22,9 +22,9 @@ export interface HttpExchange {
    */
   readonly onDisconnect: (callback: () => void) => void
   /**
-   * Registers a function that is called once when the complete answer has been sent or the client has disconnected,
-   * i.e. when no part of the answer is in memory any more. Must be called after `startStream`. On Workers, which do
-   * not report what the client has read, the function is called when the answer has ended.
+   * Registers a function that is called once: when the complete answer has been sent, or when the client has
+   * disconnected. Must be called after `startStream`. Workers do not report what a client has read, so the function is
+   * called there when the answer has ended.
    */
   readonly onSent: (callback: () => void) => void
   /** Sends status and headers, then calls `run`, which writes the streamed answer. */

@@ -30,7 +30,7 @@ export function renderStreamAgain(request: RunRequest, answer: EndedAnswer): str
   return renderStream(request, { ...answer, outcome: { ...outcome, items, failure } })
 }
 
-/** Throws an error if the request asks for several answers (`n: 2`), because only the first of them is recorded. */
+/** Throws an error if `n` is not 1: the database has only the first of several answers. */
 function requireOneChoice({ clientRequest }: RunRequest): void {
   if ((clientRequest.params.extra['n'] ?? 1) !== 1) throw createAnswerNotAvailableError()
 }

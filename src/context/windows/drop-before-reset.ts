@@ -32,8 +32,8 @@ export function dropBeforeReset(): Transform {
 }
 
 /**
- * Returns the index of the first item that the last reset leaves in the prompt; 0 without a reset. The reset is a
- * field of an item: `before` resets the conversation before this item, `behind` after it.
+ * Returns the index of the first item that stays after the last reset; 0 if no item has one. An item with the
+ * reset `before` stays itself; with `behind`, the items after it stay.
  */
 function findResetEnd(items: readonly Item[]): number {
   const index = items.findLastIndex((item) => readHistoryReset(item) !== null)

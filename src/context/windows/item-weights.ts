@@ -1,6 +1,6 @@
 /**
- * Weighs the items of a conversation for a window: the weight is what the window counts, i.e. items, turns (rounds) or
- * tokens. Items that are always sent, such as leading instructions and pinned items, have the weight 0.
+ * Computes the weight of each item. A window limits the sum of the weights: the number of items, of rounds or of
+ * tokens. Items that are always sent, such as pinned ones, have the weight 0.
  */
 import type { Item } from '../../core/item.ts'
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'

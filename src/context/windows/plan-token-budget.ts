@@ -27,8 +27,8 @@ export interface TokenBudgetOptions extends ItemReductions {
   /** The maximum number of tokens of all items that are sent. At least 1. */
   readonly maxTokens: number
   /**
-   * How many rounds before the current one keep full outputs (`outputs.keep_turns`); `null` if the policy shortens
-   * none.
+   * The policy field `outputs.keep_turns`: the outputs of this many rounds before the current one are not shortened.
+   * `null` if the policy shortens no outputs.
    */
   readonly keepRounds: number | null
   readonly step: number

@@ -1,12 +1,12 @@
 /**
- * Finds answers that directly follow another answer, because a client asked the model to continue it.
- * For some upstreams, the gateway inserts a user message with this request between the two answers. The
- * second answer is generated after the inserted message, so every later prompt needs the message there too.
+ * Finds answers that directly follow another answer, because a client asked the model to continue it. Some
+ * upstreams need a user message between the two, which the gateway inserts. Later prompts must have the same
+ * message, because the second answer was generated after it.
  *
- * All items of an answer share one `origin` object. An assistant message without an origin is text that the
- * client wrote or edited. A message or reasoning with a new origin after such a text continues it. A tool call
- * does not, because the text may be an edited part of the call's own answer; only if an item of another answer
- * comes before the text does the call continue that answer.
+ * All items of an answer share one `origin` object. An assistant message without an origin was written or edited
+ * by the client. If a message or reasoning with an origin follows it, that item continues the client's text. A tool
+ * call after it may belong to the same answer, whose text the client has edited. The call continues another answer
+ * only if an item of that answer comes before the text.
  */
 import { isItemOfAnswer } from './is-item-of-answer.ts'
 import { isToolCallOutput } from './tool-call-pairs.ts'

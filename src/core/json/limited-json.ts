@@ -1,7 +1,7 @@
 /**
- * Parses JSON that is the text of a string in a request or an answer, e.g. the arguments of a call. The
- * limits of the body do not count what is inside its strings, and a parsed value takes many times the
- * memory of its text. So text beyond the limits is not parsed, but treated like text that is no JSON.
+ * Parses JSON that is inside a string, e.g. the arguments of a call. Limits its number of values and its depth:
+ * the limits of the body do not apply inside strings, and a parsed value takes many times the memory of its text.
+ * JSON beyond the limits counts as malformed.
  */
 import { isObject, tryParseJson, type JsonObject } from './json.ts'
 import { MAX_JSON_DEPTH, measureJsonAtOnce } from './measure-json.ts'

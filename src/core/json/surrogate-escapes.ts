@@ -30,7 +30,7 @@ export function replaceLoneSurrogateEscapes(json: Uint8Array): Uint8Array {
   return replaced
 }
 
-/** Returns which half of a character the escape at a position stands for; null if it is none. */
+/** Returns the kind of surrogate whose escape is at the position; null if another character or escape is there. */
 function readSurrogate(json: Uint8Array, at: number): 'high' | 'low' | null {
   if (json[at] !== BACKSLASH || json[at + 1] !== LETTER_U) return null
   let unit = 0

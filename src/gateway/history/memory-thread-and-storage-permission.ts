@@ -42,8 +42,8 @@ export function resolveMemoryThread(
 }
 
 /**
- * True if the client asks to store the turn, or if it sends its complete chat without `store: false`. In the
- * second case the gateway may store items that the client will not send back, e.g. reasoning.
+ * True if the gateway may store the turn: if the client asks for it, or if the client sends its complete chat
+ * without `store: false`. Such a client leaves out items, e.g. reasoning, which the gateway stores for the next request.
  */
 export function mayStoreRequest(
   clientRequest: ClientRequest,

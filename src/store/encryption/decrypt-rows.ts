@@ -27,8 +27,8 @@ export const NO_ENCRYPTION: RowEncryption = {
 export type ReadFailure = DecryptionFailure | { readonly why: 'unusable' }
 
 /**
- * What a read does if a text cannot be decrypted: leaves the text out, or fails. Unusable texts are
- * always left out.
+ * Says whether a read leaves out the texts that it cannot decrypt, or throws an error. A text that is
+ * decrypted but `unusable` is left out in both cases.
  */
 export type UndecryptableRule = 'leave-out' | 'fail'
 
