@@ -3,7 +3,11 @@
  * only logged, because the client has already received the complete answer.
  */
 import { errorMessage } from '../core/errors/gateway-error.ts'
-import type { NewRequestRecord } from '../store/upstream-requests/upstream-request-store-interface.ts'
+import { measureLargeItems } from '../core/items/serialize-and-measure-item.ts'
+import type {
+  NewRequestRecord,
+  SentRequest,
+} from '../store/upstream-requests/upstream-request-store-interface.ts'
 import { encodeSentRequest } from './encode-and-decode-sent-request.ts'
 import type { ExplainHooks } from '../gateway/explain-hooks-interface.ts'
 
@@ -17,10 +21,12 @@ export const storeSentRequests: ExplainHooks['storeSentRequests'] = (
     await ended
     const turn = await loadStoredParent()
     if (turn === null) return null
-    return {
-      requests: listSentRequests().map((prepared) => encodeSentRequest(prepared, ports)),
-      baseTurnId: turn.parent,
+    const requests: SentRequest[] = []
+    for (const prepared of listSentRequests()) {
+      await measureLargeItems([...prepared.items, ...prepared.prompt.items])
+      requests.push(encodeSentRequest(prepared, ports))
     }
+    return { requests, baseTurnId: turn.parent }
   }
   return (ended) =>
     ports.requests

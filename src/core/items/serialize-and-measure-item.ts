@@ -3,6 +3,8 @@
  * `serializeItem` caches the size, because items that are only measured are soon discarded.
  */
 import type { Item } from '../item.ts'
+import { isJsonLongerThan, measureJsonInSteps } from '../json/encode-json-in-steps.ts'
+import type { JsonObject } from '../json/json.ts'
 
 /** Returns the JSON text of the item without its origin. A caller that has such a copy passes it as `itemWithoutOrigin`. */
 export function serializeItem(item: Item, itemWithoutOrigin = removeOrigin(item)): string {
@@ -14,6 +16,17 @@ export function serializeItem(item: Item, itemWithoutOrigin = removeOrigin(item)
 export function measureItemBytes(item: Item): number {
   return BYTES.get(item) ?? Buffer.byteLength(JSON.stringify(removeOrigin(item)))
 }
+
+/** Measures the large ones of the items in steps, so that `measureItemBytes` finds their size. */
+export async function measureLargeItems(items: Iterable<Item>): Promise<void> {
+  for (const item of items) {
+    const plain = removeOrigin(item) as JsonObject
+    if (BYTES.has(item) || !isJsonLongerThan(plain, MAX_CHARS_AT_ONCE)) continue
+    BYTES.set(item, await measureJsonInSteps(plain))
+  }
+}
+
+const MAX_CHARS_AT_ONCE = 500_000
 
 const BYTES = new WeakMap<Item, number>()
 

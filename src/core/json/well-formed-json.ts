@@ -8,14 +8,18 @@ import { replaceLoneSurrogateEscapes } from './surrogate-escapes.ts'
 
 export function stringifyWellFormed(value: unknown): string {
   const text = JSON.stringify(value)
-  return MAY_BE_SURROGATE.test(text)
-    ? decoder.decode(replaceLoneSurrogateEscapes(utf8.encode(text)))
-    : text
+  return MAY_BE_SURROGATE.test(text) ? decoder.decode(encodeWellFormedText(text)) : text
+}
+
+/** Encodes JSON text, or a part of one that ends in no escape. */
+export function encodeWellFormedText(text: string): Uint8Array {
+  const bytes = utf8.encode(text)
+  return MAY_BE_SURROGATE.test(text) ? replaceLoneSurrogateEscapes(bytes) : bytes
 }
 
 /** Returns a function that encodes the body on its first call, because the bytes of most bodies are never needed. */
 export function createLazyJsonBytes(body: unknown): () => Uint8Array {
-  return createLazyValue(() => utf8.encode(stringifyWellFormed(body)))
+  return createLazyValue(() => encodeWellFormedText(JSON.stringify(body)))
 }
 
 export interface WellFormedText {

@@ -1,5 +1,5 @@
 /** Builds the HTTP request that is sent to an upstream: URL, headers and body. */
-import { cachePerObject } from '../../core/caching/cache-per-object.ts'
+import { encodeJsonInSteps, isJsonLongerThan } from '../../core/json/encode-json-in-steps.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { stringifyWellFormed } from '../../core/json/well-formed-json.ts'
 import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
@@ -22,5 +22,22 @@ export function buildHttpRequest({
   }
 }
 
-/** Serializes each body only once, because explanations measure and store the same text as is sent. */
-const serializeOnce = cachePerObject<JsonObject, string>(stringifyWellFormed)
+/** Serializes a large body in steps, between which other requests are served. `buildHttpRequest` then finds the result. */
+export async function serializeLargeBody({
+  encoded: { body, bytes },
+}: Pick<PreparedRequest, 'encoded'>): Promise<void> {
+  if (bytes !== undefined || SERIALIZED.has(body) || !isJsonLongerThan(body, MAX_CHARS_AT_ONCE))
+    return
+  SERIALIZED.set(body, await encodeJsonInSteps(body))
+}
+
+const MAX_CHARS_AT_ONCE = 4_000_000
+
+function serializeOnce(body: JsonObject): string | Uint8Array {
+  const serialized = SERIALIZED.get(body) ?? stringifyWellFormed(body)
+  SERIALIZED.set(body, serialized)
+  return serialized
+}
+
+/** Each body is serialized only once, because explanations measure and store the same text as is sent. */
+const SERIALIZED = new WeakMap<JsonObject, string | Uint8Array>()

@@ -22,10 +22,9 @@ import {
   MaybeProcessedError,
   type UpstreamCall,
 } from '../../upstream/transport/transport-interface.ts'
-import { yieldToEventLoop } from '../../core/async/yield-to-event-loop.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
-import { buildHttpRequest } from './build-http-request.ts'
+import { buildHttpRequest, serializeLargeBody } from './build-http-request.ts'
 import { decodeAnswerBody } from './decode-answer-body.ts'
 import { prepareRetryWithoutReasoning } from './prepare-retry-without-reasoning.ts'
 import { waitForContent } from './wait-for-content.ts'
@@ -87,9 +86,6 @@ function prepareForFallback(
   }
 }
 
-/** Other requests proceed between the encoding and the sending of a longer body. */
-const LARGE_BODY_LENGTH = 4_000_000
-
 /**
  * Sends the request to one upstream. With the quirk `degrade`, if the upstream rejects an optional
  * parameter, sends the request again without it, at most 3 times. If the upstream rejects the reasoning,
@@ -102,13 +98,12 @@ async function sendToTarget(
 ): Promise<RawAnswer> {
   let prepared = first
   for (let retries = 0; ; retries += 1) {
-    const request = buildHttpRequest(prepared)
-    if ((request.body?.length ?? 0) > LARGE_BODY_LENGTH) await yieldToEventLoop()
+    await serializeLargeBody(prepared)
     if (isDisconnected()) {
       const message = 'The client disconnected before the request was sent to an upstream.'
       throw new GatewayError('upstream_unreachable', message, { status: 499 })
     }
-    const call = ports.transport(request)
+    const call = ports.transport(buildHttpRequest(prepared))
     onCall(call)
     const reply = await call.reply
     if (reply.status >= 200 && reply.status < 300) {

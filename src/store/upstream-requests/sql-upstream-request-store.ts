@@ -89,6 +89,7 @@ export function createUpstreamRequestStore(
     claimRowMemory(rows, claimMemory)
     const itemTexts = await readItemTexts(key.tenant, rows)
     claimRowMemory(itemTexts, claimMemory)
+    if (countRowChars(rows) > LARGE_BODY_CHARS) await yieldToEventLoop()
     const request = decodeRequestRows(read, key, rows, itemTexts, rule)
     if (request !== null && request.round === request.roundCount - 1) cache.put(name, request)
     return request
@@ -179,8 +180,11 @@ function claimRowMemory(
   rows: readonly { readonly body: string }[],
   claimMemory: ClaimMemory,
 ): void {
-  const bytes = rows.reduce((sum, { body }) => sum + body.length, 0)
-  claimItemMemory(bytes, 0, claimMemory)
+  claimItemMemory(countRowChars(rows), 0, claimMemory)
+}
+
+function countRowChars(rows: readonly { readonly body: string }[]): number {
+  return rows.reduce((sum, { body }) => sum + body.length, 0)
 }
 
 function formatKey({ tenant, user }: Caller, turnId: string): string {
