@@ -23,8 +23,42 @@ export function diffText(base: string, text: string): TextDiff {
   return { prefix, suffix, middle: text.slice(prefix, textEnd - suffix) }
 }
 
-export function applyTextDiff(base: string, { prefix, suffix, middle }: TextDiff): string {
-  return base.slice(0, prefix) + middle + base.slice(base.length - suffix)
+/**
+ * Applies differences one after the other, beginning with an empty text. Copies only the characters of the
+ * result: a chain of 33 versions of a long text is not built 33 times.
+ */
+export function applyTextDiffs(diffs: readonly TextDiff[]): string {
+  let ranges: readonly TextRange[] = []
+  let length = 0
+  for (const { prefix, suffix, middle } of diffs) {
+    ranges = [
+      ...selectRanges(ranges, 0, prefix),
+      { text: middle, start: 0, end: middle.length },
+      ...selectRanges(ranges, length - suffix, length),
+    ]
+    length = prefix + middle.length + suffix
+  }
+  return ranges.map(({ text, start, end }) => text.slice(start, end)).join('')
+}
+
+/** The characters of `text` from `start` to `end`. */
+interface TextRange {
+  readonly text: string
+  readonly start: number
+  readonly end: number
+}
+
+/** Returns the characters from `from` to `to` of a text that consists of ranges. */
+function selectRanges(ranges: readonly TextRange[], from: number, to: number): TextRange[] {
+  const selected: TextRange[] = []
+  let offset = 0
+  for (const { text, start, end } of ranges) {
+    const first = Math.max(start, start + from - offset)
+    const last = Math.min(end, start + to - offset)
+    if (first < last) selected.push({ text, start: first, end: last })
+    offset += end - start
+  }
+  return selected
 }
 
 /** Returns how many characters of two texts are equal from the start positions on. Counts no half surrogate pair. */

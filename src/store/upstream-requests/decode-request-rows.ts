@@ -2,12 +2,8 @@
  * Restores a request from its rows: starts with the last complete request before it, and applies
  * the differences one after the other.
  */
-import { applyTextDiff } from '../../core/text/text-diff.ts'
-import {
-  MAX_DELTA_HOPS,
-  SENT_REQUEST_PARTS,
-  type DeltaChainRequest,
-} from './encode-request-rows.ts'
+import { applyTextDiffs, type TextDiff } from '../../core/text/text-diff.ts'
+import { MAX_DELTA_HOPS, type DeltaChainRequest } from './encode-request-rows.ts'
 import type {
   InputItemRow,
   RequestChainRow,
@@ -53,16 +49,21 @@ export function decodeRequestRows(
       const body = itemBodies.get(formatKey(turnId, position))
       return body === undefined ? null : decryptText(body, { rowId: turnId, part: 'in', position })
     }
-    let sent: SentRequest | null = EMPTY_REQUEST
+    const diffs: RequestDiff[] = []
     for (const roundRows of chain.toReversed()) {
-      sent = sent === null ? null : applyDifference(sent, roundRows, { decryptText, readItem })
+      const diff = decodeDifference(roundRows, { decryptText, readItem })
+      if (diff === null) return null
+      diffs.push(diff)
     }
-    return sent === null ? null : { sent, round: requestedRound, roundCount: rounds, hops }
+    const restore = (part: keyof SentRequest) => applyTextDiffs(diffs.map((diff) => diff[part]))
+    const sent = { about: restore('about'), body: restore('body'), items: restore('items') }
+    return { sent, round: requestedRound, roundCount: rounds, hops }
   }
   return decryptRows(encryption, { tenant, user }, read, { rule })
 }
 
-const EMPTY_REQUEST: SentRequest = { about: '', body: '', items: '' }
+/** The differences of a request to the one before it. */
+type RequestDiff = Readonly<Record<keyof SentRequest, TextDiff>>
 
 /** Formats a key of a map: a turn id, and the number of a round or the position of an item. */
 function formatKey(turnId: string, number: number): string {
@@ -83,11 +84,11 @@ interface Sources extends Pick<RowReader, 'decryptText'> {
 
 type ReadItemText = (turnId: string, position: number) => string | null
 
-function applyDifference(
-  base: SentRequest,
+/** Decodes the rows of one round; null if one of its texts cannot be read. */
+function decodeDifference(
   rows: readonly RequestChainRow[],
   { decryptText, readItem }: Sources,
-): SentRequest | null {
+): RequestDiff | null {
   const byPart = Map.groupBy(rows, ({ part }) => part)
   const decryptPieces = (pieces: readonly RequestChainRow[]): string | null => {
     const texts = pieces.map(({ body, turn_id: turnId, part, piece }) =>
@@ -95,8 +96,7 @@ function applyDifference(
     )
     return texts.includes(null) ? null : texts.join('')
   }
-  const parts: Partial<Record<keyof SentRequest, string>> = {}
-  for (const part of SENT_REQUEST_PARTS) {
+  const decodePart = (part: keyof SentRequest): TextDiff | null => {
     const [first] = byPart.get(part) ?? []
     const remaining = decryptPieces(byPart.get(part) ?? [])
     if (first === undefined || remaining === null) return null
@@ -106,9 +106,8 @@ function applyDifference(
       copies === null
         ? null
         : restoreFromItems({ remaining, copies: decodeCopies(copies) }, readOwnItem)
-    if (middle === null) return null
-    const { prefix, suffix } = first
-    parts[part] = applyTextDiff(base[part], { prefix, suffix, middle })
+    return middle === null ? null : { prefix: first.prefix, suffix: first.suffix, middle }
   }
-  return { ...base, ...parts }
+  const [about, body, items] = [decodePart('about'), decodePart('body'), decodePart('items')]
+  return about === null || body === null || items === null ? null : { about, body, items }
 }

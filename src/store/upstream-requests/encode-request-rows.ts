@@ -95,7 +95,7 @@ export const MAX_DELTA_HOPS = 32
  * The fields of a `SentRequest`, each stored as a part. The part `copies` is added if strings of the
  * body are left out.
  */
-export const SENT_REQUEST_PARTS = [
+const SENT_REQUEST_PARTS = [
   'about',
   'body',
   'items',
