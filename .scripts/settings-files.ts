@@ -76,7 +76,7 @@ export function createSettingsSchema(): JsonObject {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Settings of Backstory (backstory.json)',
     type: 'object',
-    properties: Object.fromEntries(properties) as JsonObject,
+    properties: { $schema: TEXT, ...(Object.fromEntries(properties) as JsonObject) },
     additionalProperties: false,
     $defs: createPolicySectionSchemas(),
   }

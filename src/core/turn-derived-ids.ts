@@ -57,6 +57,20 @@ export function turnIdOfCompletion(completionId: string): string | null {
   return turnIdAfter('chatcmpl-', completionId)
 }
 
+/**
+ * Returns the turn id in any name of an answer: the id of a response or chat completion, the request id `req_…` of its
+ * headers, its marker `[…]: #`, or the turn id itself. Null if the text is none of these.
+ */
+export function turnIdOfAnswer(name: string): string | null {
+  const [, turnId = ''] = /^(?:resp_|chatcmpl-|req_)?([^_-]+)$/.exec(stripMarker(name)) ?? []
+  return TURN_ID.test(turnId) ? turnId : null
+}
+
+/** `[01KQZ3V8M6T2X9R4B7C9]: #` → `01KQZ3V8M6T2X9R4B7C9`. */
+function stripMarker(text: string): string {
+  return text.trim().replace(/^\[(.*)\](?:: ?#)?$/, '$1')
+}
+
 function turnIdAfter(prefix: string, id: string): string | null {
   const turnId = id.slice(prefix.length)
   return id.startsWith(prefix) && TURN_ID.test(turnId) ? turnId : null

@@ -1,13 +1,12 @@
-/** Claims memory for the turns and items that a request loads from the database. */
+/** Claims memory for the turns, items and upstream requests that a request loads from the database. */
 import type { Ports } from './dependencies-interface.ts'
 import type { RequestMemory } from './request-memory.ts'
 
-/** Returns the dependencies with stores that call `claim` before they load large turns or items. */
-export function countLoadedMemory<Needed extends Ports<'archive' | 'recall' | 'store'>>(
-  ports: Needed,
-  { claim }: RequestMemory,
-): Needed {
-  const { archive, recall, store } = ports
+/** Returns the dependencies with stores that call `claim` before they load large turns, items or upstream requests. */
+export function countLoadedMemory<
+  Needed extends Ports<'archive' | 'recall' | 'requests' | 'store'>,
+>(ports: Needed, { claim }: RequestMemory): Needed {
+  const { archive, recall, requests, store } = ports
   return {
     ...ports,
     store: {
@@ -26,17 +25,6 @@ export function countLoadedMemory<Needed extends Ports<'archive' | 'recall' | 's
         }),
     },
     recall: { ...recall, findTurns: (keys) => recall.findTurns(keys, claim) },
-  }
-}
-
-/** Returns the dependencies with a store that calls `claim` before it decodes large upstream requests. */
-export function countLoadedRequests<Needed extends Ports<'requests'>>(
-  ports: Needed,
-  { claim }: RequestMemory,
-): Needed {
-  const { requests } = ports
-  return {
-    ...ports,
     requests: {
       ...requests,
       loadRequest: (owner, turnId, round, rule) =>

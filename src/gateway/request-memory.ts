@@ -4,6 +4,7 @@
  * rejected, so that no number of large requests can end the process.
  */
 import { GatewayError } from '../core/errors/gateway-error.ts'
+import { MAX_STEP_CHARS } from '../core/async/max-step-chars.ts'
 import { yieldToEventLoop } from '../core/async/yield-to-event-loop.ts'
 import type { ClaimMemory } from '../core/ports/claim-memory.ts'
 
@@ -112,7 +113,8 @@ export async function yieldIfLarge({ claimedBytes }: RequestMemory): Promise<voi
   if (claimedBytes() >= LARGE_REQUEST_BYTES) await yieldToEventLoop()
 }
 
-const LARGE_REQUEST_BYTES = 4_000_000
+/** The estimated memory of a body that is too long for one step. */
+const LARGE_REQUEST_BYTES = MAX_STEP_CHARS * MEMORY_PER_BYTE
 
 /** The error of a request for which too little memory is free. */
 export class RequestMemoryError extends GatewayError {}

@@ -2,7 +2,8 @@
  * The entry point on Cloudflare Workers: the same app as on Node, with D1, `fetch` and Web Streams.
  */
 import { createBackgroundRunsOfRequest } from '../background/background-runs.ts'
-import { GatewayError } from '../core/errors/gateway-error.ts'
+import { errorMessage, GatewayError } from '../core/errors/gateway-error.ts'
+import { parseJsonWithComments } from '../core/json/json-with-comments.ts'
 import type { Log } from '../core/ports/log-interface.ts'
 import { waitWithTimeout } from '../core/async/wait-with-timeout.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
@@ -12,11 +13,13 @@ import { createApp } from '../server/app.ts'
 import { renderError } from '../server/render-error.ts'
 import { createWebHttpExchange } from '../server/runtime/web-http-exchange.ts'
 import { readSettings, type Settings } from '../settings/read-settings.ts'
+import { divideCacheMemory } from '../store/cache-sizes.ts'
 import { openD1, type D1Binding } from '../store/database/d1-engine.ts'
 import type { Engine } from '../store/database/engine-interface.ts'
 import { rejectNewerD1Schema } from '../store/database/schema-version.ts'
 import { createFetchTransport } from '../upstream/transport/fetch-transport.ts'
 import {
+  BYTES_PER_MEGABYTE,
   createDependencies,
   createTurnIdGenerator,
   readUpstreamTimeouts,
@@ -69,6 +72,7 @@ export default {
 
 /** For each request. The memory of an isolate is limited to 128 MB, which its requests, caches and code share. */
 const REQUEST_MEMORY_MB = 48
+const CACHE_MB = 16
 
 interface ExecutionContext {
   readonly waitUntil: (work: Promise<unknown>) => void
@@ -84,7 +88,7 @@ function getGateway(bindings: Bindings): Gateway {
 
 function createGateway(bindings: Bindings): Gateway {
   const config = bindings['BACKSTORY_CONFIG']
-  const configJson: unknown = typeof config === 'string' ? JSON.parse(config) : (config ?? {})
+  const configJson: unknown = typeof config === 'string' ? parseConfig(config) : (config ?? {})
   const settings = readSettings(bindings, configJson)
   const engine = openD1(bindings.DB)
   const log = createJsonLog((line) => console.log(line), Date.now)
@@ -97,12 +101,21 @@ function createGateway(bindings: Bindings): Gateway {
     replicaId: null,
     newTurnId: createTurnIdGenerator(),
     requestMemoryMb: REQUEST_MEMORY_MB,
+    cacheSizes: divideCacheMemory((settings.CACHE_MB ?? CACHE_MB) * BYTES_PER_MEGABYTE, false),
     log,
   })
   const app = createApp(ports, createBackgroundRunsOfRequest(ports), ({ req, executionCtx }) =>
     createWebHttpExchange(req.raw, (work) => executionCtx.waitUntil(work)),
   )
   return { ports, app, checkDatabase }
+}
+
+function parseConfig(text: string): unknown {
+  try {
+    return parseJsonWithComments(text)
+  } catch (cause) {
+    throw new Error(`BACKSTORY_CONFIG is not JSON: ${errorMessage(cause)}`, { cause })
+  }
 }
 
 const DATABASE_CHECK_TIMEOUT_MS = 5000

@@ -16,6 +16,7 @@ import type { FetchMedia } from '../media/loading/follow-media-redirects.ts'
 import { createLoadedBytesLimit } from '../media/loading/loaded-bytes-limit.ts'
 import { createMediaLoader } from '../media/loading/media-loader.ts'
 import type { Settings } from '../settings/read-settings.ts'
+import type { CacheSizes } from '../store/cache-sizes.ts'
 import { createStores } from '../store/create-stores.ts'
 import type { Engine } from '../store/database/engine-interface.ts'
 import { listAccounts } from '../upstream/accounts-and-model-routing.ts'
@@ -38,6 +39,7 @@ export interface RuntimeDependencies {
   readonly newTurnId: () => string
   /** Default of the setting `REQUEST_MEMORY_MB`. */
   readonly requestMemoryMb: number
+  readonly cacheSizes: CacheSizes
   readonly log: Log
 }
 
@@ -45,20 +47,21 @@ export function createDependencies(
   settings: Settings,
   runtime: RuntimeDependencies,
 ): GatewayDependencies {
-  const { engine, trustsOldFormats, transport, fetchMedia } = runtime
+  const { engine, trustsOldFormats, transport } = runtime
   const { replicaId, newTurnId } = runtime
   const log = removeKeysFromLog(runtime.log, settings)
   return {
     ...createStores(engine, createRowEncryption(settings.STORAGE_KEYS, trustsOldFormats, log), {
       storesUpstreamRequests: settings.EXPLAIN_KEEP === 'on',
       leaseMs: replicaId === null ? null : settings.RUN_LEASE_SECONDS * 1000,
+      cacheSizes: runtime.cacheSizes,
     }),
     settings,
     accounts: listAccounts(settings),
     transport: wrapWithDemoTransport(transport),
     ...(settings.MEDIA_FETCH === 'off'
       ? {}
-      : { mediaLoader: createConfiguredMediaLoader(settings, fetchMedia, log) }),
+      : { mediaLoader: createConfiguredMediaLoader(settings, runtime, log) }),
     replica: createReplicaAndUnclosedTurns(replicaId),
     hooks: EXPLAIN_HOOKS,
     requestMemory: createConfiguredBudget(settings, runtime),
@@ -83,12 +86,17 @@ function createConfiguredBudget(
   })
 }
 
-function createConfiguredMediaLoader(settings: Settings, fetchMedia: FetchMedia, log: Log) {
+function createConfiguredMediaLoader(
+  settings: Settings,
+  { fetchMedia, cacheSizes }: Pick<RuntimeDependencies, 'cacheSizes' | 'fetchMedia'>,
+  log: Log,
+) {
   return createMediaLoader({
     fetchMedia,
     memory: createLoadedBytesLimit(settings.MEDIA_MEMORY_MB * BYTES_PER_MEGABYTE),
     maxBytes: settings.MEDIA_FETCH_MAX_MB * BYTES_PER_MEGABYTE,
     timeoutMs: settings.MEDIA_FETCH_TIMEOUT_SECONDS * 1000,
+    maxFaultBytes: cacheSizes.mediaFaults,
     nowMs: Date.now,
     onFault: (fault) => log('info', 'media-not-loaded', { why: fault }),
   })

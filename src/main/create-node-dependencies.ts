@@ -5,6 +5,7 @@ import { waitWithTimeout } from '../core/async/wait-with-timeout.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 import { createNodeMediaFetcher } from '../media/loading/node-media-fetcher.ts'
 import { readSettings } from '../settings/read-settings.ts'
+import { divideCacheMemory } from '../store/cache-sizes.ts'
 import { openEngine } from '../store/database/open-engine.ts'
 import { loadLoggedOldFormatState } from './load-logged-old-format-state.ts'
 import { createUndiciTransport } from '../upstream/transport/undici-transport.ts'
@@ -34,7 +35,9 @@ export async function createNodeDependencies(
   log: Log,
 ): Promise<NodeDependencies> {
   const settings = readSettings(environment, configFile)
-  const engine = await openEngine(settings.DATABASE_URL)
+  const cacheBytes = (settings.CACHE_MB ?? CACHE_MB) * BYTES_PER_MEGABYTE
+  const cacheSizes = divideCacheMemory(cacheBytes, settings.DATABASE_URL.startsWith('sqlite:'))
+  const engine = await openEngine(settings.DATABASE_URL, cacheSizes.pages)
   const { trustsOldFormats } = await loadLoggedOldFormatState(engine, settings, log)
   const { transport, close: closeTransport } = createUndiciTransport(readUpstreamTimeouts(settings))
   const { fetchMedia, close: closeMedia } = createNodeMediaFetcher({
@@ -44,7 +47,7 @@ export async function createNodeDependencies(
   const newTurnId = createTurnIdGenerator()
   const replicaId = newTurnId()
   const requestMemoryMb = getHeapStatistics().heap_size_limit / 2 / BYTES_PER_MEGABYTE
-  const runtime = { transport, fetchMedia, replicaId, newTurnId, requestMemoryMb, log }
+  const runtime = { transport, fetchMedia, replicaId, newTurnId, requestMemoryMb, cacheSizes, log }
   const parts = { engine, trustsOldFormats: () => trustsOldFormats, ...runtime }
   const dependencies = createDependencies(settings, parts)
   const closeUpstreamConnections = async (): Promise<void> => {
@@ -61,5 +64,8 @@ export async function createNodeDependencies(
     },
   }
 }
+
+/** Default of the setting `CACHE_MB`. */
+const CACHE_MB = 96
 
 const PENDING_WRITES_TIMEOUT_MS = 1000

@@ -1,15 +1,18 @@
 /**
  * The entry point on Node. Without a command, it starts the gateway and stops it on a signal.
  * Commands: `reseal` (re-encrypts the database), `simulate` (compares policies), `explain`
- * (explains a request), `rehearse` (warms up the compile cache).
+ * (explains a request), `rehearse` (warms up the compile cache); `--help` and `--version` print a text.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createJsonLog } from './json-log.ts'
 import type { Log } from '../core/ports/log-interface.ts'
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import { convertUnexpectedError } from '../core/errors/convert-unexpected-error.ts'
+import { parseJsonWithComments } from '../core/json/json-with-comments.ts'
+import { describeVersion, HELP, isHelpRequest, isVersionRequest } from './commands/help.ts'
 import { reEncryptDatabase } from './commands/re-encrypt-database.ts'
 import { serveNode, type RunningServer } from './serve-node.ts'
+import { listTenants } from '../settings/list-tenants.ts'
 import { SETTINGS_TABLE } from '../settings/settings-table.ts'
 
 /**
@@ -29,12 +32,17 @@ const commandEnvironment = {
 try {
   const [, , command, ...args] = process.argv
   if (command === undefined) await serve()
-  else if (command === 'reseal') await reEncryptDatabase(process.env, readConfigFile(), printError)
+  else if (isHelpRequest(command)) console.log(HELP)
+  else if (isVersionRequest(command)) console.log(describeVersion())
   else if (command === 'simulate') await simulate(args)
   else if (command === 'explain') await explain(args)
-  else if (command === 'rehearse')
-    await (await import('./commands/warm-up-compile-cache.ts')).warmUpCompileCache()
-  else throw new Error(`There is no command "${command}"; without one the gateway starts.`)
+  else if (command !== 'reseal' && command !== 'rehearse')
+    throw new Error(`There is no command "${command}".\n\n${HELP}`)
+  else if (isHelpRequest(args[0])) console.log(HELP)
+  else if (args[0] !== undefined)
+    throw new Error(`The command \`${command}\` takes no arguments, not "${args[0]}".`)
+  else if (command === 'reseal') await reEncryptDatabase(process.env, readConfigFile(), printError)
+  else await (await import('./commands/warm-up-compile-cache.ts')).warmUpCompileCache()
 } catch (error) {
   console.error(errorMessage(error))
   process.exitCode = 1
@@ -99,10 +107,12 @@ function readConfigFile(): unknown {
     text = readFileSync(path, 'utf8')
   } catch {
     if (configuredPath === undefined) return {}
-    throw new Error(`BACKSTORY_CONFIG names ${path}, which cannot be read.`)
+    throw new Error(
+      `BACKSTORY_CONFIG names ${path}, which cannot be read. Create it, or unset BACKSTORY_CONFIG.`,
+    )
   }
   try {
-    return JSON.parse(text)
+    return parseJsonWithComments(text)
   } catch (cause) {
     throw new Error(`${path} is not JSON: ${errorMessage(cause)}`, { cause })
   }
@@ -113,7 +123,8 @@ function printStartupLines({ url, dependencies: { accounts, settings } }: Runnin
   const database = settings.DATABASE_URL.replace(/\/\/[^@/]*@/, '//…@')
   const model = accounts.flatMap((account) => account.models).find((name) => !name.includes('*'))
   const key = settings.BACKSTORY_KEYS.length > 0 ? ` -H 'authorization: Bearer YOUR_KEY'` : ''
-  const names = settings.BACKSTORY_KEYS.map(({ name }) => name).join(', ')
+  const names =
+    settings.BACKSTORY_KEYS.length > 0 ? listTenants(settings.BACKSTORY_KEYS).join(', ') : ''
   // An address of this machine replaces 0.0.0.0 and [::], to which no client can connect.
   const localUrl = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   console.log(`listening on ${url}`)
@@ -128,9 +139,10 @@ function printStartupLines({ url, dependencies: { accounts, settings } }: Runnin
       `  warning    ${opened} can use files, batches and administration of the upstreams' accounts (ACCOUNT_PATHS)`,
     )
   }
-  console.log(`Try it:`)
+  const advice = model === undefined ? `, with a model that ${localUrl}/v1/models lists` : ''
+  console.log(`Try it${advice}:`)
   console.log(
-    `  curl ${localUrl}/v1/responses -H 'content-type: application/json'${key} -d '{"model":"${model ?? 'YOUR_MODEL'}","input":"Hello!"}'`,
+    `  curl ${localUrl}/v1/responses -H 'content-type: application/json'${key} -d '{"model":"${model ?? 'MODEL'}","input":"Hello!"}'`,
   )
 }
 

@@ -138,15 +138,29 @@ function convertListenerError(error: unknown, log: Log): GatewayError {
   )
 }
 
+/** What to do about an error of the system when the server starts to listen. */
+const LISTEN_ADVICE: Readonly<
+  Record<string, (settings: Pick<Settings, 'HOST' | 'PORT'>) => string>
+> = {
+  EADDRINUSE: ({ PORT }) =>
+    `Port ${PORT} is taken. Set PORT to another one, or PORT=0 for a free one.`,
+  EACCES: ({ PORT }) =>
+    `This user may not listen on port ${PORT}. Set PORT to one above 1023, e.g. PORT=8787.`,
+  EADDRNOTAVAIL: describeWrongHost,
+  EAI_AGAIN: describeWrongHost,
+  ENOTFOUND: describeWrongHost,
+}
+
+function describeWrongHost({ HOST }: Pick<Settings, 'HOST'>): string {
+  return `HOST is "${HOST}", which is no address of this machine. Set HOST=127.0.0.1 for clients on this machine, or HOST=0.0.0.0 for all.`
+}
+
 function listen(server: Server, { PORT, HOST }: Settings): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new Error(`Port ${PORT} is taken. Set PORT to another one, or PORT=0 for a free one.`)
-          : error,
-      ),
-    )
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const advice = LISTEN_ADVICE[error.code ?? '']?.({ PORT, HOST })
+      reject(advice === undefined ? error : new Error(advice, { cause: error }))
+    })
     server.listen(PORT, HOST, resolve)
   })
 }

@@ -15,6 +15,7 @@ import type {
   LayerBlock,
   MemoryLayer,
   LayerContext,
+  LayerLoadContext,
 } from './memory-layer-interface.ts'
 import { renderLayerMessage, type RenderedBlock } from './insert-layer-blocks.ts'
 
@@ -42,10 +43,12 @@ export async function loadLayerBlocks(
   layers: readonly MemoryLayer[],
   defer: RunInBackground,
 ): Promise<LoadedLayers> {
+  const enabled = budgetEnabledLayers(layers, context.rules)
+  const tokenLimits = new Map(
+    enabled.map((budgeted) => [budgeted.layer.name, countTextTokens(budgeted, context)]),
+  )
   const results = await Promise.all(
-    budgetEnabledLayers(layers, context.rules).map((enabled) =>
-      loadLayerBlock(enabled, context, defer),
-    ),
+    enabled.map((budgeted) => loadLayerBlock(budgeted, { ...context, tokenLimits }, defer)),
   )
   return {
     blocks: results.flatMap((result) => (isNote(result) ? [] : (result ?? []))),
@@ -73,18 +76,23 @@ export function budgetEnabledLayers(
   return enabled.map((layer, index) => ({ layer, tokenLimit: shares[index] ?? 0 }))
 }
 
-async function loadLayerBlock(
+/** The tag around the block counts toward the layer's token limit, so the text gets only the rest. */
+function countTextTokens(
   { layer, tokenLimit }: BudgetedLayer,
   context: SharedLayerContext,
+): number {
+  const block = { name: layer.name, stability: layer.getStability(context) }
+  return tokenLimit - estimateItemTokens(renderLayerMessage(block, ''))
+}
+
+async function loadLayerBlock(
+  { layer, tokenLimit }: BudgetedLayer,
+  context: Omit<LayerLoadContext, 'tokenLimit'>,
   defer: RunInBackground,
 ): Promise<RenderedBlock | Note | null> {
   const { name } = layer
   try {
-    // The tag around the block counts toward the layer's token limit, so the text gets only the
-    // rest.
-    const textTokens =
-      tokenLimit -
-      estimateItemTokens(renderLayerMessage({ name, stability: layer.getStability(context) }, ''))
+    const textTokens = context.tokenLimits.get(name) ?? 0
     if (textTokens <= 0) return createOmissionNote('layer-too-long', name)
     const loading = layer.loadBlock({ ...context, tokenLimit: textTokens }, defer)
     const block = await waitWithTimeout(loading, Math.min(layer.timeoutMs, MAX_TIMEOUT_MS))

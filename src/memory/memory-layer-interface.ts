@@ -48,7 +48,10 @@ export interface MemoryLayer {
    * stored data and question must give the same text, because a change invalidates the provider's
    * cache.
    */
-  readonly loadBlock: (context: LayerContext, defer: RunInBackground) => Promise<LayerBlock | null>
+  readonly loadBlock: (
+    context: LayerLoadContext,
+    defer: RunInBackground,
+  ) => Promise<LayerBlock | null>
   /** Updates the stored memory in the background after a completed answer. May throw. */
   readonly update?: (context: LayerContext, answer: LayerAnswer) => Promise<void>
 }
@@ -99,6 +102,11 @@ export interface LayerContext {
    */
   readonly tokenLimit: number
   readonly ports: LayerPorts
+}
+
+export interface LayerLoadContext extends LayerContext {
+  /** The `tokenLimit` of each enabled layer by its name, for layers that share what they send. */
+  readonly tokenLimits: ReadonlyMap<string, number>
 }
 
 /** The stores and functions that a layer may use. */

@@ -8,7 +8,7 @@ import { chatDialect } from '../dialects/chat/chat-dialect.ts'
 import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
 import type { GatewayDependencies, Ports } from '../gateway/dependencies-interface.ts'
 import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
-import { countLoadedMemory, countLoadedRequests } from '../gateway/count-loaded-memory.ts'
+import { countLoadedMemory } from '../gateway/count-loaded-memory.ts'
 import { limitRequestTime } from '../gateway/send/limit-request-time.ts'
 import {
   createRequestAuthenticator,
@@ -90,7 +90,7 @@ export function createApp(
   // `createAnswer` counts the memory and limits the time of its request itself, because a background run
   // outlives the request.
   const createRequestPorts = ({ exchange, memory }: AuthenticatedRequest): GatewayDependencies => ({
-    ...countLoadedRequests(countLoadedMemory(ports, memory), memory),
+    ...countLoadedMemory(ports, memory),
     transport: limitRequestTime(exchange, ports),
   })
 

@@ -1,7 +1,8 @@
 /**
  * Parses the JSON body of a request. Throws a GatewayError with the line and column of the fault.
  */
-import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
+import { describeJsonFault } from '../core/json/describe-json-fault.ts'
 import { isObject, type JsonObject } from '../core/json/json.ts'
 import { MAX_JSON_DEPTH, measureJson, type JsonLimits } from '../core/json/measure-json.ts'
 import { decodeWellFormedText } from '../core/json/well-formed-json.ts'
@@ -84,22 +85,8 @@ function parseText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    const fault = describeFault(text, errorMessage(cause))
-    throw new GatewayError('invalid_json', `${PARSE_ERROR}: ${fault}.`, { cause })
+    throw new GatewayError('invalid_json', `${PARSE_ERROR}: ${describeJsonFault(text)}.`, { cause })
   }
-}
-
-/**
- * Describes a JSON error by its position. Omits the rest of the parser's message, which quotes the
- * client's text.
- */
-function describeFault(text: string, parserMessage: string): string {
-  if (text.trim() === '') return 'it is empty'
-  if (parserMessage === 'Unexpected end of JSON input') return 'it ends before it is complete'
-  const position = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(parserMessage)?.[1]
-  if (position === undefined) return 'it is not JSON'
-  const lines = text.slice(0, Number(position)).split('\n')
-  return `it is broken at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`
 }
 
 function createLimitError(exceeded: keyof JsonLimits, limits: JsonLimits): GatewayError {

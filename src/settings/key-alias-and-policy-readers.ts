@@ -5,6 +5,7 @@
  */
 import type { PolicyOverrides } from '../core/context-policy.ts'
 import { readAllOrThrow } from '../core/errors/read-all-or-throw.ts'
+import { describeJsonFault } from '../core/json/describe-json-fault.ts'
 import { isObject } from '../core/json/json.ts'
 import { readPolicyOverrides } from '../dialects/context-policy/parse-and-format-overrides.ts'
 import { readWithErrorPrefix, readCommaList } from './scalar-readers.ts'
@@ -139,6 +140,6 @@ export function parseJsonOrThrow(text: string, fault: Error): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw fault
+    throw new Error(`${fault.message} As JSON, ${describeJsonFault(text)}.`)
   }
 }

@@ -27,7 +27,8 @@ export function readSettings(environment: Environment, configFile: unknown = {})
   if (!isObject(configFile)) faults.push('BACKSTORY_CONFIG must hold a JSON object.')
   const fromFile = isObject(configFile) ? configFile : {}
   for (const name of Object.keys(fromFile)) {
-    if (!(name in SETTINGS_TABLE)) faults.push(`${name} is not a setting (in BACKSTORY_CONFIG).`)
+    if (!(name in SETTINGS_TABLE) && name !== SCHEMA_FIELD)
+      faults.push(`${name} is not a setting (in BACKSTORY_CONFIG).`)
   }
   const settings: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries<Setting<unknown>>(SETTINGS_TABLE)) {
@@ -42,6 +43,9 @@ export function readSettings(environment: Environment, configFile: unknown = {})
   if (faults.length > 0) throw new Error(`The settings have faults:\n- ${faults.join('\n- ')}`)
   return settings as Settings
 }
+
+/** Names the JSON Schema by which an editor checks the file. */
+const SCHEMA_FIELD = '$schema'
 
 /**
  * True for the raw value of a setting that is not set. A blank text, e.g. of `PORT=`, counts as not set.

@@ -59,7 +59,7 @@ const FIELD_READERS: {
     const key = environment[apiKey.slice('env:'.length)]
     return readWithErrorPrefix(`takes its apiKey from ${apiKey}, which`, () => {
       if (typeof key === 'string' && key.trim() !== '') return readHeaderValue(key)
-      throw new Error('is not set.')
+      throw new Error('is not set. Set it, or remove the entry.')
     })
   },
   models({ models = ['*'] }) {

@@ -198,6 +198,13 @@ export const SETTINGS_TABLE = {
     description:
       'Memory, in megabytes, that all large requests in progress may take together, estimated from their bodies and their loaded histories. If there are several API keys, one may take half of it. Further requests get an error with `retry-after`: 503, or 429 for one key. On Workers, each request is limited alone: one that needs more gets 503, and the sum of all requests is not limited.',
   },
+  CACHE_MB: {
+    default: null as number | null,
+    shownDefault: '`96`; on Workers `16`',
+    read: createWholeNumberReader(1, 1_000_000),
+    description:
+      'Memory, in megabytes, for caches of stored data, all together: turns of chats that clients send again, the latest requests to upstreams, and pages of a SQLite file.',
+  },
   ...LIMIT_SETTINGS,
   UPSTREAM_HEADERS_TIMEOUT_SECONDS: defineWholeNumber(
     300,

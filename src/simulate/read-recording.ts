@@ -1,10 +1,13 @@
 /**
  * Reads recorded conversations from JSON: a list of items, the body of a Responses or Chat
- * Completions request, a list of messages, a list of any of these, or one of these per line. Throws
+ * Completions request, a list of messages, a page of items as the gateway lists them, a list of any of these, or one of
+ * these per line. Throws
  * an error that names the position of invalid input, e.g. `chats.json[3]`.
  */
-import { isObject } from '../core/json/json.ts'
+import { describeJsonFault } from '../core/json/describe-json-fault.ts'
+import { isObject, type Json, type JsonObject } from '../core/json/json.ts'
 import type { Item } from '../core/item.ts'
+import { parseItemId, type ItemPosition } from '../core/turn-derived-ids.ts'
 import { isEncryptedOrSigned } from '../core/reasoning/is-encrypted-or-signed.ts'
 import { detectEncryptedContentWire } from '../core/reasoning/detect-encrypted-content-wire.ts'
 import { parseMessages } from '../dialects/chat/parse/parse-messages.ts'
@@ -43,8 +46,7 @@ function parseJson(text: string, name: string): unknown {
       // If a line is invalid, too, the error for the complete text is thrown below, because it is
       // more useful than that of one line.
     }
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`${name} is not JSON: ${reason}`, { cause })
+    throw new Error(`${name} is not JSON: ${describeJsonFault(text)}.`, { cause })
   }
 }
 
@@ -73,10 +75,11 @@ function readItems(value: unknown): readonly Item[] {
     return value.some(isChatMessage) ? parseMessages(value) : parseItems(value, 'input')
   }
   if (!isObject(value)) throw new Error('A recording is a list of items, or the body of a request.')
+  if (Array.isArray(value['data'])) return parseItems(readItemPage(value, value['data']), 'data')
   const { messages, input, instructions, output } = value
   if (messages !== undefined) return parseMessages(messages)
   if (input === undefined) {
-    throw new Error('A recording has `input` or `messages`, or is a list of items.')
+    throw new Error('A recording has `input`, `messages` or `data`, or is a list of items.')
   }
   return [
     ...(typeof instructions === 'string' ? [createMessage('system', instructions)] : []),
@@ -84,6 +87,32 @@ function readItems(value: unknown): readonly Item[] {
     // The JSON of a stored response has the answer in `output`.
     ...(Array.isArray(output) ? parseItems(output, 'output') : []),
   ]
+}
+
+/**
+ * Returns the items of a page of `GET /v1/responses/{id}/input_items` or `/v1/conversations/{id}/items`, oldest first. The
+ * gateway lists the latest items first by default.
+ */
+function readItemPage(page: JsonObject, items: readonly Json[]): readonly Json[] {
+  if (page['has_more'] === true)
+    throw new Error(
+      'A page of items must hold the complete conversation. Request it with ?limit=100, and append `data` of the pages after it.',
+    )
+  const first = readPosition(page['first_id'])
+  const last = readPosition(page['last_id'])
+  return first !== null && last !== null && comparePositions(first, last) > 0
+    ? items.toReversed()
+    : items
+}
+
+function readPosition(id: Json | undefined): ItemPosition | null {
+  return typeof id === 'string' ? parseItemId(id) : null
+}
+
+function comparePositions(a: ItemPosition, b: ItemPosition): number {
+  if (a.turnId !== b.turnId) return a.turnId < b.turnId ? -1 : 1
+  if (a.side !== b.side) return a.side === 'in' ? -1 : 1
+  return a.index - b.index
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Creates all stores on one database engine. */
 import type { TurnManagementStore } from './turns/turn-management-store-interface.ts'
 import type { ConversationStore } from './conversations/conversation-store-interface.ts'
+import { DEFAULT_CACHE_SIZES, type CacheSizes } from './cache-sizes.ts'
 import type { Engine } from './database/engine-interface.ts'
 import { reportDatabaseErrors } from './database/report-database-errors.ts'
 import { createDatabaseClock, TRUSTED_CLOCK } from './leases/database-clock.ts'
@@ -55,26 +56,32 @@ export interface StoreOptions {
    * are not detected.
    */
   readonly leaseMs?: number | null
+  readonly cacheSizes?: CacheSizes
 }
 
 export function createStores(
   databaseEngine: Engine,
   encryption: RowEncryption = NO_ENCRYPTION,
-  { storesUpstreamRequests, leaseMs = null }: StoreOptions = { storesUpstreamRequests: true },
+  { storesUpstreamRequests, leaseMs = null, cacheSizes = DEFAULT_CACHE_SIZES }: StoreOptions = {
+    storesUpstreamRequests: true,
+  },
 ): Stores {
   const engine = reportDatabaseErrors(databaseEngine)
   const clock = leaseMs === null ? TRUSTED_CLOCK : createDatabaseClock(leaseMs)
-  const texts = storesUpstreamRequests ? createItemTextCache() : NO_ITEM_TEXTS
+  const texts = storesUpstreamRequests ? createItemTextCache(cacheSizes.itemTexts) : NO_ITEM_TEXTS
   return {
     store: createTurnStore(engine, encryption, texts),
     archive: createTurnManagementStore(engine, encryption),
     conversations: createConversationStore(engine, encryption, clock),
     runs: createRunStore(engine, encryption, texts, clock),
-    recall: createRecallStore(engine, encryption),
+    recall: createRecallStore(engine, encryption, cacheSizes.recalledItems),
     deletion: createExpiryAndDeletionStore(engine),
     media: createFetchedMediaStore(engine, encryption),
     summaries: createSummaryStore(engine, encryption),
-    requests: createUpstreamRequestStore(engine, encryption, texts),
+    requests: createUpstreamRequestStore(engine, encryption, {
+      texts,
+      maxCachedBytes: cacheSizes.requests,
+    }),
     facts: createFactStore(engine, encryption),
     layers: createMemoryLayerStore(engine, encryption),
     idempotency: createIdempotencyStore(engine, clock),

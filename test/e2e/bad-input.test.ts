@@ -162,7 +162,8 @@ describe.each(HOSTS)('rejecting invalid requests on %s', (_, start) => {
     ['', /: it is empty\.$/],
     ['{"model":', /: it ends before it is complete\.$/],
     ['{"model": "demo",\n "input": "secret",}', /: it is broken at line 2, column 20\.$/],
-    ['{"model": secret}', /: it is not JSON\.$/],
+    ['{"model": secret}', /: it is broken at line 1, column 11\.$/],
+    ['[}', /: it is broken at line 1, column 2\.$/],
     ['"secret"', /It must be a JSON object\.$/],
   ])(
     'the error for the body %j says where it is invalid, and does not quote it',
@@ -173,6 +174,13 @@ describe.each(HOSTS)('rejecting invalid requests on %s', (_, start) => {
       expect(json.error.message).not.toContain('secret')
     },
   )
+
+  test('the error for an input of another type names both types that are allowed', async () => {
+    for (const input of [42, true, {}]) {
+      const { json } = await send('/v1/responses', { model: 'demo', input })
+      expect(json.error.message).toContain('expected a string or an array, but got')
+    }
+  })
 
   test.each([
     ['gzip', gzipSync],

@@ -44,6 +44,18 @@ describe.each(MODELS)('prompts that are invalid or empty over %s', (model) => {
     }
   })
 
+  test.runIf(model !== 'gpt-5')(
+    'a prompt that is stored at OpenAI is named as the reason, if there is no input',
+    async () => {
+      const body = { model, prompt: { id: 'pmpt_1' } }
+      expect(await postAndReadError(PATHS.responses, body)).toMatchObject({
+        status: 400,
+        param: 'prompt',
+        message: expect.stringMatching(/stored at OpenAI.*Send the text as 'input'/) as string,
+      })
+    },
+  )
+
   test.each([
     ['an output without a call', { input: [original] }, 'input[0]', /must follow the call/],
     [

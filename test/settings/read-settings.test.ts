@@ -39,7 +39,7 @@ test('the error about the settings lists every fault of every upstream', () => {
     'UPSTREAMS entry 3 must be an object.',
     'UPSTREAMS entry 4 needs a "name".',
     'UPSTREAMS entry 4 has a "baseUrl" that must be an address that begins with http:// or https://, not "nope".',
-    'UPSTREAMS entry 4 takes its apiKey from env:NOWHERE, which is not set.',
+    'UPSTREAMS entry 4 takes its apiKey from env:NOWHERE, which is not set. Set it, or remove the entry.',
     'UPSTREAMS entry 4 has quirks that make no sense: quirks.query must be a string.',
   ])
 })
@@ -116,7 +116,7 @@ test('the error about a key or header with an invalid character names it without
     expect.stringMatching(/^UPSTREAMS entry 2 has a "baseUrl" that must be an address/),
     'UPSTREAMS entry 2 has an "apiKey" that holds a character that no header can hold: U+2019.',
     expect.stringMatching(/^UPSTREAMS entry 3 has a "baseUrl" that must be an address/),
-    'UPSTREAMS entry 3 takes its apiKey from env:BLANK, which is not set.',
+    'UPSTREAMS entry 3 takes its apiKey from env:BLANK, which is not set. Set it, or remove the entry.',
     'OPENAI_API_KEY holds a character that no header can hold: U+201C.',
   ])
 })

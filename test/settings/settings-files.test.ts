@@ -30,6 +30,7 @@ const validator = new Validator(createSettingsSchema(), '2020-12')
 const demo = { name: 'demo', wire: 'demo' }
 
 test.each([
+  { $schema: './.github/settings.schema.json', PORT: 8080 },
   { PORT: 0, RETENTION_DAYS: 'off', MARKERS: 'never', HOST: '0.0.0.0' },
   { RETENTION_DAYS: 30, TOOL_OUTPUT_RETENTION_TURNS: 8, SPEAKER_GUARD: 'Ada,Ada (bot)' },
   { CONTEXT: 'lean' },

@@ -31,12 +31,29 @@ const TOLD = [
   ['output a 4 degrees', 'assistant: cold'],
 ]
 
+/** A page as the gateway renders it: the ids contain the turn and the index of the item. */
+function createPage(items: readonly object[], hasMore = false) {
+  const data = items.map((item) => {
+    const index = ITEMS.findIndex((other) => other === item)
+    return { ...item, id: `msg_01M7R8WH3CG7NWY4TNQS${index < 3 ? `I${index}` : '0'}` }
+  })
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id,
+    last_id: data.at(-1)?.id,
+    has_more: hasMore,
+  }
+}
+
 describe('reading a recording for the simulation', () => {
   test.each([
     ['a list of items', ITEMS],
     ['a body of a Responses request', { model: 'm', input: ITEMS }],
     ['a body with its answer', { input: ITEMS.slice(0, 3), output: ITEMS.slice(3) }],
     ['a body of a chat request', { model: 'm', messages: MESSAGES }],
+    ['a page of items', { object: 'list', data: ITEMS, has_more: false }],
+    ['a page of items, the latest first', createPage(ITEMS.toReversed())],
     ['a list of messages', MESSAGES],
   ])('a recorded conversation is read from %s', (_, value) => {
     expect(read(value).map(told)).toEqual([TOLD])
@@ -66,8 +83,12 @@ describe('reading a recording for the simulation', () => {
   test.each([
     ['{', 'chats.json is not JSON'],
     ['"hello"', 'A recording is a list of items'],
-    ['{"model": "m"}', 'A recording has `input` or `messages`'],
+    ['{"model": "m"}', 'A recording has `input`, `messages` or `data`'],
     ['[]', 'chats.json holds no items'],
+    [
+      JSON.stringify(createPage(ITEMS, true)),
+      'A page of items must hold the complete conversation',
+    ],
     ['[[{"role": "user", "content": "x"}], []]', 'chats.json[1] holds no items'],
     ['{"messages": [{"role": "nobody", "content": ""}]}', 'messages[0].role'],
     ['{"input": [{"role": "user", "content": 3}]}', 'input[0].content'],

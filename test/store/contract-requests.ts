@@ -103,9 +103,9 @@ export function testStoredRequests(open: OpenEngine, encryption: RowEncryption):
   })
 
   test('text that a request and its items contain is stored once, and restored exactly', async () => {
-    const texts = createItemTextCache()
+    const texts = createItemTextCache(8_000_000)
     store = createTurnStore(engine, encryption, texts)
-    requests = createUpstreamRequestStore(engine, encryption, texts)
+    requests = createUpstreamRequestStore(engine, encryption, { texts })
     const questions = Array.from({ length: 20 }, (_, at) => `${at}: "naïve" 😀\n`.repeat(40))
     const messages = questions.map((content) => ({ role: 'user', content }))
     const input = questions.map(user)

@@ -131,6 +131,7 @@ const UNWATCHED: Readonly<Record<string, string>> = {
   'gateway/record/expire-unused-turns.test.ts': 'Its Worker answers no request.',
   'main/cloudflare-worker.test.ts': 'Its Worker uses only the demo model.',
   'main/commands/explain.test.ts': 'Its process only runs a command.',
+  'main/help.test.ts': 'Its processes answer no request.',
   'old-databases/databases.ts': 'Its answers are compared with stored ones.',
   'old-databases/old-databases.test.ts': 'Its answers are compared with stored ones.',
   'server/stored-object-routes/failing-database.test.ts': 'Its database answers nothing.',

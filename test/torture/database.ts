@@ -8,12 +8,11 @@ import { join } from 'node:path'
 import { startBreakableProxy } from '../support/breakable-proxy.ts'
 import { startChild, type ChildGateway } from '../support/child-gateway.ts'
 import { checkLog } from './support/check-log.ts'
-import { checkLedger } from './support/check-ledger.ts'
-import { createFaultList, type Faults } from './support/fault-list.ts'
-import { createLedger, type Ledger } from './support/ledger.ts'
-import { startLoad } from './support/mixed-load.ts'
+import type { Faults } from './support/fault-list.ts'
+import type { Ledger } from './support/ledger.ts'
 import type { TortureContext, TorturePart } from './support/part-interface.ts'
 import { pause } from './support/pause.ts'
+import { runOnEngines, runRounds, type Disturbance } from './support/run-rounds.ts'
 
 export const database: TorturePart = {
   name: 'database',
@@ -21,13 +20,10 @@ export const database: TorturePart = {
     'database faults under load: SQLite full, read-only or locked; Postgres killed, silent or disconnected',
   rounds: 10,
   async run(context) {
-    const faults = createFaultList('lost', 'duplicated', 'returned', 'unended', 'changed', 'failed')
-    const ledgers = await Promise.all([
-      disturbSqlite(context, faults),
-      disturbPostgres(context, faults),
-    ])
-    const sum = (count: (ledger: Ledger) => number) =>
-      ledgers.reduce((total, ledger) => total + count(ledger), 0).toLocaleString('en')
+    const { faults, sum } = await runOnEngines(
+      (ledger, list) => disturbSqlite(context, ledger, list),
+      (ledger, list) => disturbPostgres(context, ledger, list),
+    )
     return {
       tried: `${context.rounds * 2} faults, ${sum(({ acknowledged }) => acknowledged)} acknowledged writes`,
       faults,
@@ -47,7 +43,11 @@ const SETTINGS = {
   UPSTREAMS: '[{"name":"demo","wire":"demo","models":["demo"],"quirks":{"delayMs":2}}]',
 }
 
-async function disturbSqlite(context: TortureContext, faults: Faults): Promise<Ledger> {
+async function disturbSqlite(
+  context: TortureContext,
+  ledger: Ledger,
+  faults: Faults,
+): Promise<void> {
   const { folder, random, isBrief } = context
   const path = join(folder, 'database.db')
   const faultFile = join(folder, 'fault')
@@ -76,10 +76,14 @@ async function disturbSqlite(context: TortureContext, faults: Faults): Promise<L
     },
   }
   const all = [failWith('full'), failWith('read-only'), lock]
-  return disturb(gateway, all, context, faults, false)
+  await disturb(gateway, all, { context, ledger, faults, mayForgetOpen: false })
 }
 
-async function disturbPostgres(context: TortureContext, faults: Faults): Promise<Ledger> {
+async function disturbPostgres(
+  context: TortureContext,
+  ledger: Ledger,
+  faults: Faults,
+): Promise<void> {
   const { createDatabase, crashPostgres, random } = context
   const { url, drop } = await createDatabase()
   const proxy = await startBreakableProxy({ port: Number(new URL(url).port) })
@@ -99,35 +103,34 @@ async function disturbPostgres(context: TortureContext, faults: Faults): Promise
     breakFor('silent', proxy.stopForwarding),
     ...(crashPostgres === null ? [] : [{ name: 'killed', strike: crashPostgres }]),
   ]
-  const ledger = await disturb(gateway, all, context, faults, crashPostgres !== null)
+  const mayForgetOpen = crashPostgres !== null
+  await disturb(gateway, all, { context, ledger, faults, mayForgetOpen })
   await proxy.close()
   await drop()
-  return ledger
+}
+
+interface DatabaseDisturbance extends Pick<Disturbance, 'context' | 'faults' | 'ledger'> {
+  readonly mayForgetOpen: boolean
 }
 
 async function disturb(
   gateway: ChildGateway,
   all: readonly DatabaseFault[],
-  { rounds, random, printProgress }: TortureContext,
-  faults: Faults,
-  mayForgetOpen: boolean,
-): Promise<Ledger> {
-  const { url } = gateway
-  const ledger = createLedger('d')
-  for (let round = 0; round < rounds; round += 1) {
-    const fault = all[round % all.length] as DatabaseFault
-    const { length } = ledger.entries
-    const load = startLoad({ url, ledger, faults, random, clients: 6, losesDatabase: true })
-    await pause(150)
-    await fault.strike()
-    await pause(150)
-    await load.stop()
-    const entries = ledger.entries.slice(length)
-    await checkLedger({ url, entries, faults, patienceMs: 30_000, mayForgetOpen })
-    printProgress(`${fault.name}: ${ledger.acknowledged} acknowledged, ${ledger.rejected} rejected`)
-  }
-  await checkLedger({ url, entries: ledger.entries, faults, patienceMs: 30_000, mayForgetOpen })
-  checkLog(gateway, faults)
+  { mayForgetOpen, ...frame }: DatabaseDisturbance,
+): Promise<void> {
+  await runRounds(gateway, {
+    ...frame,
+    load: { clients: 6, losesDatabase: true },
+    check: { patienceMs: 30_000, mayForgetOpen },
+    async disturb(_, load, round) {
+      const fault = all[round % all.length] as DatabaseFault
+      await pause(150)
+      await fault.strike()
+      await pause(150)
+      await load.stop()
+      return { next: gateway, done: fault.name }
+    },
+  })
+  checkLog(gateway, frame.faults)
   await gateway.kill('SIGKILL')
-  return ledger
 }

@@ -4,12 +4,13 @@
  */
 import { join } from 'node:path'
 import { startChild, type ChildGateway } from '../support/child-gateway.ts'
-import { checkChatsAreUnique, checkLedger } from './support/check-ledger.ts'
-import { createFaultList, type Faults } from './support/fault-list.ts'
-import { createLedger, type Ledger } from './support/ledger.ts'
-import { startLoad } from './support/mixed-load.ts'
+import { checkChatsAreUnique } from './support/check-ledger.ts'
+import type { Faults } from './support/fault-list.ts'
+import type { Ledger } from './support/ledger.ts'
+import type { Load } from './support/mixed-load.ts'
 import type { TortureContext, TorturePart } from './support/part-interface.ts'
 import { pause } from './support/pause.ts'
+import { runOnEngines, runRounds } from './support/run-rounds.ts'
 
 const LEASE_SECONDS = 1
 
@@ -19,58 +20,63 @@ export const kills: TorturePart = {
     '`kill -9` of the process under mixed load, on SQLite and on Postgres with two replicas',
   rounds: 25,
   async run(context) {
-    const faults = createFaultList('lost', 'duplicated', 'returned', 'unended', 'changed', 'failed')
-    const ledgers = await Promise.all([
-      killOnSqlite(context, faults),
-      killOnPostgres(context, faults),
-    ])
-    const acknowledged = ledgers.reduce((sum, ledger) => sum + ledger.acknowledged, 0)
-    const deleted = ledgers.flatMap(({ entries }) => entries.filter(isDeleted)).length
+    const { faults, sum } = await runOnEngines(
+      (ledger, list) => killOnSqlite(context, ledger, list),
+      (ledger, list) => killOnPostgres(context, ledger, list),
+    )
     return {
-      tried: `${(context.rounds * 2).toLocaleString('en')} kills, ${acknowledged.toLocaleString('en')} acknowledged writes, ${deleted.toLocaleString('en')} of them deletions`,
+      tried: `${(context.rounds * 2).toLocaleString('en')} kills, ${sum(({ acknowledged }) => acknowledged)} acknowledged writes, ${sum(countDeleted)} of them deletions`,
       faults,
     }
   },
 }
 
-function isDeleted({ state }: { readonly state: string }): boolean {
-  return state === 'deleted'
+function countDeleted({ entries }: Ledger): number {
+  return entries.filter(({ state }) => state === 'deleted').length
 }
 
-async function killOnSqlite(context: TortureContext, faults: Faults): Promise<Ledger> {
+async function killOnSqlite(
+  context: TortureContext,
+  ledger: Ledger,
+  faults: Faults,
+): Promise<void> {
   const own = environment(`sqlite:${join(context.folder, 'kills.db')}`)
-  const ledger = createLedger('s')
-  let victim = await startChild(own)
-  for (let round = 1; round <= context.rounds; round += 1) {
-    const first = ledger.entries.length
-    await killUnderLoad(victim, ledger, context, faults)
-    victim = await startChild(own)
-    await check(victim, ledger, first, faults)
-    context.printProgress(`kill ${round} on SQLite: ${ledger.acknowledged} acknowledged`)
-  }
-  await checkAll(victim, ledger, faults)
-  await victim.kill('SIGKILL')
-  return ledger
+  const last = await runRounds(await startChild(own), {
+    ...describeKills(context, ledger, faults),
+    async disturb(victim, load, round) {
+      await killUnderLoad(victim, load, ledger, context)
+      return { next: await startChild(own), done: `kill ${round + 1} on SQLite` }
+    },
+  })
+  await checkChatsAreUnique(last.url, ledger, faults)
+  await last.kill('SIGKILL')
 }
 
-async function killOnPostgres(context: TortureContext, faults: Faults): Promise<Ledger> {
+async function killOnPostgres(
+  context: TortureContext,
+  ledger: Ledger,
+  faults: Faults,
+): Promise<void> {
   const database = await context.createDatabase()
   const own = environment(database.url)
-  const ledger = createLedger('p')
-  let [victim, witness] = await Promise.all([startChild(own), startChild(own)])
-  for (let round = 1; round <= context.rounds; round += 1) {
-    const first = ledger.entries.length
-    await killUnderLoad(victim, ledger, context, faults)
-    const [fresh] = await Promise.all([startChild(own), check(witness, ledger, first, faults)])
-    // The gateway that took over is killed next.
-    victim = witness
-    witness = fresh
-    context.printProgress(`kill ${round} on Postgres: ${ledger.acknowledged} acknowledged`)
-  }
-  await checkAll(witness, ledger, faults)
-  await Promise.all([victim.kill('SIGKILL'), witness.kill('SIGKILL')])
+  let witness = startChild(own)
+  const last = await runRounds(await startChild(own), {
+    ...describeKills(context, ledger, faults),
+    async disturb(victim, load, round) {
+      await killUnderLoad(victim, load, ledger, context)
+      // The gateway that took over is checked, and killed next.
+      const next = await witness
+      witness = startChild(own)
+      return { next, done: `kill ${round + 1} on Postgres` }
+    },
+  })
+  await checkChatsAreUnique(last.url, ledger, faults)
+  await Promise.all([last.kill('SIGKILL'), (await witness).kill('SIGKILL')])
   await database.drop()
-  return ledger
+}
+
+function describeKills(context: TortureContext, ledger: Ledger, faults: Faults) {
+  return { context, ledger, faults, load: { clients: 8 }, check: { patienceMs: PATIENCE_MS } }
 }
 
 function environment(databaseUrl: string): Readonly<Record<string, string>> {
@@ -85,12 +91,10 @@ function environment(databaseUrl: string): Readonly<Record<string, string>> {
 
 async function killUnderLoad(
   victim: ChildGateway,
+  load: Load,
   ledger: Ledger,
   { random }: TortureContext,
-  faults: Faults,
 ): Promise<void> {
-  const { url } = victim
-  const load = startLoad({ url, ledger, faults, random, clients: 8 })
   await waitForWrites(ledger, ledger.acknowledged + 5 + random.below(100))
   await pause(random.below(60))
   load.allowBreaks()
@@ -108,17 +112,3 @@ const MAX_LOAD_MS = 5000
 
 /** Open answers end within one lease; starting and a busy machine take time, too. */
 const PATIENCE_MS = LEASE_SECONDS * 1000 * 5
-
-async function check(
-  { url }: ChildGateway,
-  { entries }: Ledger,
-  first: number,
-  faults: Faults,
-): Promise<void> {
-  await checkLedger({ url, entries: entries.slice(first), faults, patienceMs: PATIENCE_MS })
-}
-
-async function checkAll(gateway: ChildGateway, ledger: Ledger, faults: Faults): Promise<void> {
-  await check(gateway, ledger, 0, faults)
-  await checkChatsAreUnique(gateway.url, ledger, faults)
-}

@@ -3,6 +3,7 @@ import { abuse } from './abuse.ts'
 import { bytes } from './bytes.ts'
 import { clocks } from './clocks.ts'
 import { database } from './database.ts'
+import { heap } from './heap.ts'
 import { isolation } from './isolation.ts'
 import { kills } from './kills.ts'
 import { power } from './power.ts'
@@ -20,6 +21,7 @@ export const PARTS: readonly TorturePart[] = [
   ssrf,
   isolation,
   abuse,
+  heap,
   clocks,
   workers,
 ]

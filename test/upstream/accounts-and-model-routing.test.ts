@@ -28,7 +28,7 @@ test("`env:NAME` reads an account's API key from the environment, where it must 
   const settings = readSettings({ ...env, SECRET: 's' })
   expect(listAccounts(settings)[0]?.apiKey).toBe('s')
   expect(() => readSettings(env)).toThrow(
-    'UPSTREAMS entry 1 takes its apiKey from env:SECRET, which is not set.',
+    'UPSTREAMS entry 1 takes its apiKey from env:SECRET, which is not set. Set it, or remove the entry.',
   )
 })
 

@@ -3,7 +3,7 @@
  * `serializeItem` caches the size, because items that are only measured are soon discarded.
  */
 import type { Item } from '../item.ts'
-import { isJsonLongerThan, measureJsonInSteps } from '../json/encode-json-in-steps.ts'
+import { isLargeJson, measureJsonInSteps } from '../json/encode-json-in-steps.ts'
 import type { JsonObject } from '../json/json.ts'
 
 /** Returns the JSON text of the item without its origin. A caller that has such a copy passes it as `itemWithoutOrigin`. */
@@ -21,12 +21,10 @@ export function measureItemBytes(item: Item): number {
 export async function measureLargeItems(items: Iterable<Item>): Promise<void> {
   for (const item of items) {
     const plain = removeOrigin(item) as JsonObject
-    if (BYTES.has(item) || !isJsonLongerThan(plain, MAX_CHARS_AT_ONCE)) continue
+    if (BYTES.has(item) || !isLargeJson(plain)) continue
     BYTES.set(item, await measureJsonInSteps(plain))
   }
 }
-
-const MAX_CHARS_AT_ONCE = 500_000
 
 const BYTES = new WeakMap<Item, number>()
 

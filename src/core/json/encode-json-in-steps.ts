@@ -2,6 +2,7 @@
  * Encodes and measures large values as JSON in steps, between which other requests are served: `JSON.stringify` of 60 MB would
  * block the process for 0.2 s.
  */
+import { MAX_STEP_CHARS } from '../async/max-step-chars.ts'
 import { yieldToEventLoop } from '../async/yield-to-event-loop.ts'
 import type { Json, JsonObject } from './json.ts'
 import { encodeWellFormedText } from './well-formed-json.ts'
@@ -17,7 +18,7 @@ export async function encodeJsonInSteps(value: JsonObject): Promise<Uint8Array> 
   }
   for (const piece of stringifyInPieces(value)) {
     text += piece
-    if (text.length >= STEP_CHARS) await encodeStep()
+    if (text.length >= MAX_STEP_CHARS) await encodeStep()
   }
   await encodeStep()
   return joinInSteps(steps)
@@ -30,20 +31,21 @@ export async function measureJsonInSteps(value: JsonObject): Promise<number> {
   for (const piece of stringifyInPieces(value)) {
     bytes += Buffer.byteLength(piece)
     charsInStep += piece.length
-    if (charsInStep < STEP_CHARS) continue
+    if (charsInStep < MAX_STEP_CHARS) continue
     charsInStep = 0
     await yieldToEventLoop()
   }
   return bytes
 }
 
-/** True if the JSON text of the value is longer than `maxChars`. Looks at no more of the value than is necessary. */
+/** True if the JSON text of the value is too long for one step. Looks at no more of the value than is necessary. */
+export function isLargeJson(value: Json | undefined): boolean {
+  return isJsonLongerThan(value, MAX_STEP_CHARS)
+}
+
 export function isJsonLongerThan(value: Json | undefined, maxChars: number): boolean {
   return countRemainingChars(value, maxChars) < 0
 }
-
-/** Number of characters that are encoded at once. */
-const STEP_CHARS = 2_000_000
 
 async function joinInSteps(steps: readonly Uint8Array[]): Promise<Uint8Array> {
   const joined = new Uint8Array(steps.reduce((sum, { length }) => sum + length, 0))
@@ -57,7 +59,7 @@ async function joinInSteps(steps: readonly Uint8Array[]): Promise<Uint8Array> {
 }
 
 function* stringifyInPieces(value: Json): Generator<string, void> {
-  if (!isJsonLongerThan(value, STEP_CHARS)) yield JSON.stringify(value)
+  if (!isLargeJson(value)) yield JSON.stringify(value)
   else if (typeof value === 'string') yield* stringifyTextInPieces(value)
   else if (Array.isArray(value)) {
     let separator = '['
@@ -83,7 +85,7 @@ function* stringifyInPieces(value: Json): Generator<string, void> {
 function* stringifyTextInPieces(text: string): Generator<string, void> {
   yield '"'
   for (let start = 0; start < text.length;) {
-    const end = start + STEP_CHARS
+    const end = start + MAX_STEP_CHARS
     const isPairCut = isLowSurrogate(text.charCodeAt(end))
     const piece = text.slice(start, isPairCut ? end - 1 : end)
     yield JSON.stringify(piece).slice(1, -1)

@@ -2,6 +2,7 @@
  * Counts the values, list items and levels of JSON text before it is parsed, so that a body that would
  * take long to parse or to check is rejected at low cost. The syntax is checked later, by the parser.
  */
+import { MAX_STEP_CHARS } from '../async/max-step-chars.ts'
 import { yieldToEventLoop } from '../async/yield-to-event-loop.ts'
 
 export interface JsonLimits {
@@ -43,9 +44,6 @@ export function measureJsonAtOnce(json: Uint8Array, limits: JsonLimits): JsonMea
   }
 }
 
-/** Number of bytes that are scanned in one go, which takes a few milliseconds. */
-const SLICE_BYTES = 1_000_000
-
 /** Returns a function that scans one slice with each call, and returns null until it is done. */
 function startScan(
   json: Uint8Array,
@@ -59,7 +57,7 @@ function startScan(
   // True directly after an opening bracket. If the closing bracket follows, the list or object is empty.
   let isStart = false
   return () => {
-    const end = Math.min(next + SLICE_BYTES, json.length)
+    const end = Math.min(next + MAX_STEP_CHARS, json.length)
     let at = next
     for (; at < end; at++) {
       const byte = json[at]

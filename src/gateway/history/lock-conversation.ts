@@ -6,7 +6,11 @@
 import type { Caller } from '../../core/client/caller.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import { GatewayError, errorMessage, createNotFoundError } from '../../core/errors/gateway-error.ts'
-import type { ConversationState } from '../../store/conversations/conversation-store-interface.ts'
+import type {
+  ConversationLockHolder,
+  ConversationLockRequest,
+  ConversationState,
+} from '../../store/conversations/conversation-store-interface.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
@@ -47,7 +51,14 @@ export async function lockConversation(
   const holder = { conversationId: id, tenant, user, turnId }
   const leaseMs = settings.RUN_LEASE_SECONDS * 1000
   const request = { ...holder, leaseMs }
-  const result = await queryStoreOrThrow(() => conversations.lockConversation(request))
+  cancelLateRelease(holder, ports)
+  const result = await queryStoreOrThrow(() =>
+    conversations.lockConversation(request).catch((error: unknown) => {
+      // The database may have locked the conversation, although its answer did not arrive.
+      releaseLate(request, ports)
+      throw error
+    }),
+  )
   if (result.type !== 'held') {
     throw result.type === 'busy'
       ? createConversationLockedError()
@@ -69,11 +80,66 @@ export async function lockConversation(
     stopRenewing,
     async release() {
       stopRenewing()
-      // A failed release is only logged, because the lock expires by itself.
-      await conversations.unlockConversation(holder).catch(logFailure('hold-not-released'))
+      await conversations.unlockConversation(holder).catch((error: unknown) => {
+        logFailure('hold-not-released')(error)
+        releaseLate(request, ports)
+      })
     },
   }
 }
+
+/**
+ * Tries to release the lock until the database answers again, so that the conversation is not locked for a whole lease after
+ * a short outage. Gives up after the length of a lease, because the lock has expired by itself then.
+ */
+function releaseLate(
+  { leaseMs, ...holder }: ConversationLockRequest,
+  { conversations }: Ports<'conversations'>,
+): void {
+  const key = formatHolder(holder)
+  const timers = LATE_RELEASES.get(conversations) ?? new Map<string, LateRelease>()
+  LATE_RELEASES.set(conversations, timers)
+  const startedAtMs = performance.now()
+  const release = async (): Promise<void> => {
+    try {
+      await conversations.unlockConversation(holder)
+      timers.delete(key)
+    } catch {
+      // Not in the map: the same turn has locked the conversation again meanwhile.
+      if (!timers.has(key)) return
+      if (performance.now() - startedAtMs < leaseMs) schedule()
+      else timers.delete(key)
+    }
+  }
+  const schedule = (): void => {
+    const timer = setTimeout(() => void release(), LATE_RELEASE_INTERVAL_MS)
+    // The timer must not keep a finished process alive. On Workers, it is a number without `unref`.
+    if (typeof timer === 'object') timer.unref()
+    timers.set(key, timer)
+  }
+  schedule()
+}
+
+/** Called before a turn locks the conversation again: a late release would end the new lock. */
+function cancelLateRelease(
+  holder: ConversationLockHolder,
+  { conversations }: Ports<'conversations'>,
+): void {
+  const timers = LATE_RELEASES.get(conversations)
+  clearTimeout(timers?.get(formatHolder(holder)))
+  timers?.delete(formatHolder(holder))
+}
+
+const LATE_RELEASE_INTERVAL_MS = 500
+
+function formatHolder({ tenant, user, conversationId, turnId }: ConversationLockHolder): string {
+  return JSON.stringify([tenant, user, conversationId, turnId])
+}
+
+type LateRelease = ReturnType<typeof setTimeout>
+
+/** For each database, the timers of the locks that are to be released. */
+const LATE_RELEASES = new WeakMap<object, Map<string, LateRelease>>()
 
 export function createConversationNotFoundError(id: string, param: string | null): GatewayError {
   return createNotFoundError(`Conversation with id '${id.slice(0, 80)}' not found.`, param)

@@ -4,6 +4,7 @@
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { type Item, isToolItem } from '../../core/item.ts'
+import { isObject } from '../../core/json/json.ts'
 import { encodePlannedRequest } from './encode-planned-request.ts'
 import type { PlannedRequest } from './planned-request.ts'
 import { getItemListField, formatItemPath } from './request-item-path.ts'
@@ -22,6 +23,7 @@ export function rejectEmptyPrompt(planned: PlannedRequest): PlannedRequest {
     const hasInstructions = items.length > 0 || prompt.params.instructions !== null
     if (hasInstructions || isResponses) return planned
   }
+  if (items.length === 0 && isObject(clientRequest.body['prompt'])) throw createStoredPromptError()
   // Encodes the plan for its notes: the encoder drops items that the upstream's API cannot express.
   const { notes } = encodePlannedRequest(planned)
   const loss = notes.find(({ did, at }) => did === 'dropped' && at !== undefined)
@@ -30,6 +32,12 @@ export function rejectEmptyPrompt(planned: PlannedRequest): PlannedRequest {
     loss?.at === undefined ? getItemListField(clientRequest) : formatItemPath(planned, loss.at)
   const message = `Nothing of '${getItemListField(clientRequest)}' can be sent to the model. ${advice}`
   throw new GatewayError('invalid_value', message, { param })
+}
+
+function createStoredPromptError(): GatewayError {
+  const message =
+    "`prompt` names a prompt that is stored at OpenAI, which the upstream of this model cannot read. Send the text as 'input'."
+  return new GatewayError('invalid_value', message, { param: 'prompt' })
 }
 
 /** Advice for the error message, by the `why` of the first note about a dropped item. */

@@ -1,5 +1,5 @@
 /** Builds the HTTP request that is sent to an upstream: URL, headers and body. */
-import { encodeJsonInSteps, isJsonLongerThan } from '../../core/json/encode-json-in-steps.ts'
+import { encodeJsonInSteps, isLargeJson } from '../../core/json/encode-json-in-steps.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { stringifyWellFormed } from '../../core/json/well-formed-json.ts'
 import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
@@ -26,12 +26,9 @@ export function buildHttpRequest({
 export async function serializeLargeBody({
   encoded: { body, bytes },
 }: Pick<PreparedRequest, 'encoded'>): Promise<void> {
-  if (bytes !== undefined || SERIALIZED.has(body) || !isJsonLongerThan(body, MAX_CHARS_AT_ONCE))
-    return
+  if (bytes !== undefined || SERIALIZED.has(body) || !isLargeJson(body)) return
   SERIALIZED.set(body, await encodeJsonInSteps(body))
 }
-
-const MAX_CHARS_AT_ONCE = 4_000_000
 
 function serializeOnce(body: JsonObject): string | Uint8Array {
   const serialized = SERIALIZED.get(body) ?? stringifyWellFormed(body)

@@ -5,9 +5,10 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
+import { describeJsonFault } from '../../core/json/describe-json-fault.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
-import { turnIdOfResponse, turnIdOfCompletion } from '../../core/turn-derived-ids.ts'
+import { turnIdOfAnswer } from '../../core/turn-derived-ids.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { explainAnswer } from '../../server/endpoints/explain-answer.ts'
 import { explainRequest } from '../../server/endpoints/explain-request.ts'
@@ -15,6 +16,7 @@ import type { Settings } from '../../settings/read-settings.ts'
 import { findOnlyTenant, listTenants } from '../../settings/list-tenants.ts'
 import { createNodeDependencies } from '../create-node-dependencies.ts'
 import { createJsonLog } from '../json-log.ts'
+import { addMissingKeys } from './add-missing-keys.ts'
 import { parseCommandArguments } from './parse-command-arguments.ts'
 import type { CommandEnvironment } from './simulate.ts'
 
@@ -64,7 +66,7 @@ function parseExplainArguments(args: readonly string[]): ExplainArguments | null
   const [name] = positionals
   if (name === undefined) throw new Error(`What is to be explained?\n${USAGE}`)
   if (json && body) throw new Error('--json and --body are two forms of the same.')
-  const isAnswer = (turnIdOfResponse(name) ?? turnIdOfCompletion(name)) !== null
+  const isAnswer = turnIdOfAnswer(name) !== null
   if (round !== undefined && !isAnswer) throw new Error('--round is for a stored answer.')
   return {
     subject: isAnswer ? { answerId: name } : { bodyPath: name },
@@ -86,7 +88,7 @@ const OPTIONS = {
 
 const USAGE = `Usage: npm start -- explain FILE|-|ID [options]
   FILE, -      a request body of either API, from a file or from standard input: explains what would be sent
-  ID           the id of a stored answer, such as resp_…: explains what was sent
+  ID           a stored answer: explains what was sent. Its id, such as resp_…, the req_… of its headers or its marker
   --json       the complete explanation as JSON
   --body       only the body that is sent to the upstream
   --round N    which request of an answer that took several: from 0, or last
@@ -100,9 +102,10 @@ async function createExplanation(
   const { subject } = options
   // Reads the file before the database is opened, so that a missing file is reported first.
   const body = 'bodyPath' in subject ? await readBody(subject.bodyPath, terminal) : null
-  const { environment, readConfigFile, printError } = terminal
-  const log = createWarningLog(printError)
-  const { dependencies, close } = await createNodeDependencies(environment, readConfigFile(), log)
+  const log = createWarningLog(terminal.printError)
+  const config = terminal.readConfigFile()
+  const environment = addMissingKeys(terminal.environment, config)
+  const { dependencies, close } = await createNodeDependencies(environment, config, log)
   try {
     return await (await explain(options, body, dependencies)).text()
   } finally {
@@ -138,7 +141,7 @@ async function readBody(
   try {
     body = JSON.parse(text)
   } catch (cause) {
-    throw new Error(`${source} is not JSON: ${errorMessage(cause)}`, { cause })
+    throw new Error(`${source} is not JSON: ${describeJsonFault(text)}.`, { cause })
   }
   if (isObject(body)) return body
   throw new Error(`${source} is not a request: it must be a JSON object, as either API takes it.`)

@@ -64,6 +64,8 @@ const OPTIONS = {
   from: { type: 'string' },
   conversation: { type: 'string' },
   response: { type: 'string' },
+  key: { type: 'string' },
+  // The earlier name of --key.
   tenant: { type: 'string' },
   user: { type: 'string' },
   unbound: { type: 'boolean' },
@@ -79,7 +81,8 @@ export const SIMULATE_USAGE = `Usage: npm run simulate -- [options]
   --images           generates up to two images with each question
   --from FILE        uses recorded conversations: items, a Responses or a chat body, or a list of these
   --conversation ID  uses a conversation from the database of DATABASE_URL; --response ID likewise
-  --tenant, --user   the API key and the user that it belongs to, if there are several
+  --key NAME         the API key that it belongs to, if there are several
+  --user ID          the user that it belongs to
   --unbound          simulates a model that accepts its reasoning after any prefix
   --json             prints figures as JSON
   --svg FILE         writes a chart, too`
@@ -127,15 +130,16 @@ function parseSeeds(text: string): readonly number[] {
 }
 
 function readSource(
-  values: Partial<Record<'from' | 'conversation' | 'response' | 'tenant' | 'user', string>>,
+  values: Partial<Record<'from' | 'conversation' | 'response' | 'key' | 'tenant' | 'user', string>>,
 ): ConversationSource | null {
-  const { from, conversation, response, tenant, user } = values
+  const { from, conversation, response, user } = values
+  const tenant = values.key ?? values.tenant
   if ([from, conversation, response].filter((value) => value !== undefined).length > 1)
     throw new Error('Only one of --from, --conversation and --response can be simulated.')
   const id = conversation ?? response
   if (id === undefined) {
     if (tenant !== undefined || user !== undefined)
-      throw new Error('--tenant and --user say whose --conversation or --response it is.')
+      throw new Error('--key and --user say whose --conversation or --response it is.')
     return from === undefined ? null : { storedIn: 'file', path: from }
   }
   const kind = conversation === undefined ? 'response' : 'conversation'

@@ -21,7 +21,8 @@ import { renderTerminalReport } from '../../simulate/terminal-report.ts'
 import type { ConversationScript } from '../../simulate/conversation-script.ts'
 import { openEngine } from '../../store/database/open-engine.ts'
 import { createStores } from '../../store/create-stores.ts'
-import { findOnlyTenant } from '../../settings/list-tenants.ts'
+import { findOnlyTenant, listTenants } from '../../settings/list-tenants.ts'
+import { addMissingKeys } from './add-missing-keys.ts'
 import { createRowEncryption } from '../create-row-encryption.ts'
 import { loadLoggedOldFormatState } from '../load-logged-old-format-state.ts'
 
@@ -107,9 +108,13 @@ async function loadStoredScript(
   { kind, id, tenant, user }: Extract<ConversationSource, { storedIn: 'database' }>,
   { environment, readConfigFile, printError }: CommandEnvironment,
 ): Promise<ConversationScript> {
-  const settings = readSettings(environment, readConfigFile())
+  const config = readConfigFile()
+  const settings = readSettings(addMissingKeys(environment, config), config)
   const tenantName = tenant ?? findOnlyTenant(settings.BACKSTORY_KEYS)
-  if (tenantName === null) throw new Error('There are several keys; --tenant says whose it is.')
+  if (tenantName === null) {
+    const names = listTenants(settings.BACKSTORY_KEYS).join(', ')
+    throw new Error(`There are several keys (${names}); --key says whose it is.`)
+  }
   const owner = { tenant: tenantName, user }
   const log = () => printError('Some rows cannot be decrypted with the keys of STORAGE_KEYS.')
   const engine = await openEngine(settings.DATABASE_URL)

@@ -2,6 +2,7 @@
  * Loads media from the store or from the network: 6 at once, with one timeout for all, and within
  * the memory limit. The call always ends, with media or a fault for each URL.
  */
+import { createLruCache } from '../../core/caching/lru-cache.ts'
 import type { FetchMedia } from './follow-media-redirects.ts'
 import type { LoadFaultCode, LoadedMedia, LoadFault } from './load-result-types.ts'
 import type { LoadedBytesLease, LoadedBytesLimit } from './loaded-bytes-limit.ts'
@@ -36,6 +37,8 @@ export interface MediaLoaderOptions {
   readonly maxBytes: number
   /** Maximum duration of one `load` call, for all of its URLs together. */
   readonly timeoutMs: number
+  /** Maximum memory for the URLs that could not be loaded. */
+  readonly maxFaultBytes: number
   readonly nowMs: () => number
   readonly onFault: (fault: LoadFaultCode) => void
 }
@@ -54,7 +57,7 @@ function limitUrlCount(count: number): number {
 }
 
 export function createMediaLoader(options: MediaLoaderOptions): MediaLoader {
-  const faultCache = createFaultCache(options.nowMs)
+  const faultCache = createFaultCache(options)
   return {
     async load(urlsToLoad, cache) {
       const lease = options.memory.createLease()
@@ -111,26 +114,29 @@ async function loadUrl(
  * Remembers failed URLs for 5 minutes. Otherwise each turn of a chat would wait for them again, and
  * the prompt could change between turns.
  */
-function createFaultCache(nowMs: () => number) {
-  const faults = new Map<string, { readonly fault: LoadFault; readonly untilMs: number }>()
+function createFaultCache({
+  maxFaultBytes,
+  nowMs,
+}: Pick<MediaLoaderOptions, 'maxFaultBytes' | 'nowMs'>) {
+  const faults = createLruCache<{ readonly fault: LoadFault; readonly untilMs: number }>(
+    maxFaultBytes,
+  )
   return {
     find(url: string): LoadFault | null {
       const entry = faults.get(url)
       if (entry === undefined) return null
       if (entry.untilMs > nowMs()) return entry.fault
-      faults.delete(url)
+      faults.take(url)
       return null
     },
     add(url: string, fault: LoadFault): void {
       // Does not remember faults that depend on this process and not on the URL.
       if (fault.fault === 'media-memory' || fault.fault === 'media-too-many') return
-      if (faults.has(url) || url.length > MAX_URL_CHARS) return
-      if (faults.size >= MAX_FAULTS) faults.delete(faults.keys().next().value ?? '')
-      faults.set(url, { fault, untilMs: nowMs() + FAULT_CACHE_MS })
+      // A fault that was found here keeps its end.
+      if (faults.get(url) !== undefined) return
+      faults.put(url, { fault, untilMs: nowMs() + FAULT_CACHE_MS })
     },
   }
 }
 
-const MAX_FAULTS = 1000
-const MAX_URL_CHARS = 1000
 const FAULT_CACHE_MS = 5 * 60 * 1000

@@ -7,7 +7,7 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { TokenUsage } from '../../core/stream-event.ts'
-import { turnIdOfCompletion, turnIdOfResponse } from '../../core/turn-derived-ids.ts'
+import { turnIdOfAnswer } from '../../core/turn-derived-ids.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import {
   asString,
@@ -29,8 +29,8 @@ export async function explainAnswer(
   caller: Caller,
   ports: Ports<'archive' | 'requests'>,
 ): Promise<Response> {
-  const turnId = turnIdOfResponse(id) ?? turnIdOfCompletion(id)
-  if (turnId === null) throw createNotStoredError(id)
+  const turnId = turnIdOfAnswer(id)
+  if (turnId === null) throw createInvalidIdError(id)
   const parameter = new URL(request.url).searchParams.get('round')
   const requested = readOptional(asRound, parameter, 'round') ?? 0
   // Loads the sent request first: this waits for pending writes, so that the turn is complete when
@@ -98,6 +98,12 @@ function renderUsage(usage: TokenUsage | null, estimated: number): JsonObject {
     output_tokens: usage?.outputTokens ?? null,
     reasoning_tokens: usage?.reasoningTokens ?? null,
   }
+}
+
+function createInvalidIdError(id: string) {
+  return createNotFoundError(
+    `'${shortenForError(id)}' names no answer. Send the id of one, such as resp_…, the req_… of its headers, or its marker.`,
+  )
 }
 
 function createNotStoredError(id: string) {

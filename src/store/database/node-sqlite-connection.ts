@@ -39,15 +39,12 @@ export type BatchResult = readonly SqlRows[] | Error
 /** Maximum wait for another process that has locked the file. */
 const BUSY_MS = 10_000
 
-const PRAGMAS = {
-  // The write-ahead log is merged into the file at every 16 MB (4,000 pages) instead of 4 MB,
-  // because small turns write the same pages again and again. `secure_delete` overwrites deleted rows
-  // and free pages.
-  write:
-    'pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 4000; pragma secure_delete = on',
-  // Page cache of at most 32 MB, because a long conversation is read again with each of its turns.
-  read: 'pragma cache_size = -32000',
-}
+/**
+ * The write-ahead log is merged into the file at every 16 MB (4,000 pages) instead of 4 MB, because small turns write the
+ * same pages again and again. `secure_delete` overwrites deleted rows and free pages.
+ */
+const WRITE_PRAGMAS =
+  'pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 4000; pragma secure_delete = on'
 
 /** Durability of a commit. The writer thread commits a `whenever` batch as `kill`. */
 type Durability = Exclude<WriteDurability, 'whenever'>
@@ -61,9 +58,17 @@ const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
   'power-cut': 'full',
 }
 
-export function openSqliteConnection(path: string, mode: 'read' | 'write'): SqliteConnection {
+/** `pageCacheBytes`: maximum memory for pages of the file; by default 2 MB. */
+export function openSqliteConnection(
+  path: string,
+  mode: 'read' | 'write',
+  pageCacheBytes = 2_000_000,
+): SqliteConnection {
   const database = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_MS })
-  retryWhileBusy(() => database.exec(PRAGMAS[mode]))
+  // A negative size is in KiB.
+  const cacheSize = `pragma cache_size = -${Math.max(1, Math.floor(pageCacheBytes / 1024))}`
+  const pragmas = mode === 'write' ? `${WRITE_PRAGMAS}; ${cacheSize}` : cacheSize
+  retryWhileBusy(() => database.exec(pragmas))
   const readNumber = (pragma: string): number =>
     database.prepare(`pragma ${pragma}`).get()?.[pragma] as number
   // A new file has at most one page, the header.

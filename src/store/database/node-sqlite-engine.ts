@@ -6,13 +6,17 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { DEFAULT_CACHE_SIZES } from '../cache-sizes.ts'
 import { NEEDS_ERASURE, openSqliteConnection } from './node-sqlite-connection.ts'
 import type { Engine, SqlRows } from './engine-interface.ts'
 import type { WriteBatch, WriterResponse, WriterRequest } from './node-sqlite-writer-thread.ts'
 
 /** Opens `:memory:` or a file, which is created together with its folder. */
-export async function openNodeSqlite(path: string): Promise<Engine> {
-  return path === ':memory:' ? openInMemory() : openFile(path)
+export async function openNodeSqlite(
+  path: string,
+  pageCacheBytes = DEFAULT_CACHE_SIZES.pages,
+): Promise<Engine> {
+  return path === ':memory:' ? openInMemory() : openFile(path, pageCacheBytes)
 }
 
 function openInMemory(): Engine {
@@ -29,10 +33,10 @@ function openInMemory(): Engine {
   }
 }
 
-async function openFile(path: string): Promise<Engine> {
+async function openFile(path: string, pageCacheBytes: number): Promise<Engine> {
   mkdirSync(dirname(path), { recursive: true })
   const writer = await startWriter(path)
-  const reader = openSqliteConnection(path, 'read')
+  const reader = openSqliteConnection(path, 'read', pageCacheBytes)
   return {
     language: 'sqlite',
     read: async (queries) => queries.map(reader.read),

@@ -1,4 +1,5 @@
 /** Opens the database of `DATABASE_URL` on Node: connects to it and applies missing migrations. */
+import { DEFAULT_CACHE_SIZES } from '../cache-sizes.ts'
 import { parseDatabaseUrl, type DatabaseLocation } from './parse-database-url.ts'
 import { failFastWhileSilent } from './fail-fast-while-silent.ts'
 import { openNodeSqlite } from './node-sqlite-engine.ts'
@@ -11,9 +12,12 @@ export async function openTurnStore(databaseUrl: string): Promise<TurnStore> {
   return createTurnStore(await openEngine(databaseUrl))
 }
 
-/** Opens the engine that all stores share. */
-export async function openEngine(databaseUrl: string): Promise<Engine> {
-  const open = chooseEngine(databaseUrl)
+/** Opens the engine that all stores share. `pageCacheBytes`: maximum memory for pages of a SQLite file. */
+export async function openEngine(
+  databaseUrl: string,
+  pageCacheBytes = DEFAULT_CACHE_SIZES.pages,
+): Promise<Engine> {
+  const open = chooseEngine(databaseUrl, pageCacheBytes)
   try {
     const engine = await open()
     await migrate(engine).catch(async (error: unknown) => {
@@ -28,9 +32,9 @@ export async function openEngine(databaseUrl: string): Promise<Engine> {
   }
 }
 
-function chooseEngine(databaseUrl: string): () => Promise<Engine> {
+function chooseEngine(databaseUrl: string, pageCacheBytes: number): () => Promise<Engine> {
   const location = parseLocation(databaseUrl)
-  if (location.type === 'sqlite') return () => openNodeSqlite(location.path)
+  if (location.type === 'sqlite') return () => openNodeSqlite(location.path, pageCacheBytes)
   // Imports the Postgres driver only when it is needed, because the driver takes memory.
   return async () => {
     const { openPostgres } = await import('./postgres-engine.ts')

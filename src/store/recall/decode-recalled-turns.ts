@@ -110,13 +110,7 @@ function decodeNewItems(
   const output = decodeItems(sides.out, decodeOrigin(row), reader)
   const items = { input, output }
   const isComplete = input.length === sides.in.length && output.length === sides.out.length
-  if (isComplete && areItemsFinal(row)) {
-    const chars = [...sides.in, ...sides.out].reduce(
-      (sum, { text }) => sum + (text?.length ?? 0),
-      0,
-    )
-    cache.add(row.id, row.fingerprint, items, chars)
-  }
+  if (isComplete && areItemsFinal(row)) cache.add(row.id, row.fingerprint, items)
   return items
 }
 

@@ -6,7 +6,7 @@
  * are not cached.
  */
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
-import { createLruCache } from '../lru-cache.ts'
+import { createLruCache } from '../../core/caching/lru-cache.ts'
 
 export type RecalledItems = Pick<RecordedTurn, 'input' | 'output'>
 
@@ -20,33 +20,22 @@ export interface RecallCache {
     turnIds: readonly string[],
     fingerprints: readonly string[],
   ) => ReadonlyMap<string, RecalledItems>
-  /** Adds the items of a turn. `chars` is their length as text. */
-  readonly add: (
-    id: string,
-    fingerprint: string | null,
-    items: RecalledItems,
-    chars: number,
-  ) => void
+  readonly add: (id: string, fingerprint: string | null, items: RecalledItems) => void
 }
 
 interface Entry {
   readonly fingerprint: string | null
   readonly items: RecalledItems
-  readonly chars: number
 }
 
-export function createRecallCache(maxChars: number): RecallCache {
+export function createRecallCache(maxBytes: number): RecallCache {
   const idsByFingerprint = new Map<string, Set<string>>()
-  const cache = createLruCache<Entry>(
-    maxChars,
-    ({ chars }) => chars,
-    (id, { fingerprint }) => {
-      if (fingerprint === null) return
-      const ids = idsByFingerprint.get(fingerprint)
-      ids?.delete(id)
-      if (ids?.size === 0) idsByFingerprint.delete(fingerprint)
-    },
-  )
+  const cache = createLruCache<Entry>(maxBytes, (id, { fingerprint }) => {
+    if (fingerprint === null) return
+    const ids = idsByFingerprint.get(fingerprint)
+    ids?.delete(id)
+    if (ids?.size === 0) idsByFingerprint.delete(fingerprint)
+  })
   return {
     find(turnIds, fingerprints) {
       const found = new Map<string, RecalledItems>()
@@ -59,8 +48,8 @@ export function createRecallCache(maxChars: number): RecallCache {
         for (const id of idsByFingerprint.get(fingerprint) ?? []) addToResult(id)
       return found
     },
-    add(id, fingerprint, items, chars) {
-      if (!cache.put(id, { fingerprint, items, chars }) || fingerprint === null) return
+    add(id, fingerprint, items) {
+      if (!cache.put(id, { fingerprint, items }) || fingerprint === null) return
       const ids = idsByFingerprint.get(fingerprint)
       if (ids === undefined) idsByFingerprint.set(fingerprint, new Set([id]))
       else ids.add(id)

@@ -8,6 +8,7 @@ import {
   encodeKeyColumn,
 } from '../database/encode-column-text.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
+import { DEFAULT_CACHE_SIZES } from '../cache-sizes.ts'
 import { decryptRowsWithMedia } from '../media/encode-and-restore-media-rows.ts'
 import { createMediaStatements } from '../media/media-statements.ts'
 import { createRecallCache } from './recall-cache.ts'
@@ -38,10 +39,11 @@ import {
 export function createRecallStore(
   engine: Engine,
   encryption: RowEncryption = NO_ENCRYPTION,
+  maxCachedBytes = DEFAULT_CACHE_SIZES.recalledItems,
 ): RecallStore {
   const sql = createRecallStatements(engine.language)
   const media = createMediaStatements(engine.language)
-  const cache = createRecallCache(MAX_CACHED_CHARS)
+  const cache = createRecallCache(maxCachedBytes)
   const readRows = async (query: SqlQuery): Promise<readonly RecallSearchRow[]> =>
     ((await engine.read([query]))[0] ?? []) as readonly RecallSearchRow[]
   const readItems = async (turns: readonly FoundTurnRow[]) =>
@@ -116,12 +118,6 @@ function findExcludedIds(
   const excluded = found.flatMap(({ id }) => (includedIds.has(id) ? [] : decodeColumnText(id)))
   return new Set([...skippedKeys, ...excluded])
 }
-
-/**
- * Maximum size of the recall cache. Enough for about a hundred long chats, and small compared with
- * the 128 MB that a Worker has in total.
- */
-const MAX_CACHED_CHARS = 16_000_000
 
 function encodeSearch(
   { tenant, user, turnIds, callIds, fingerprints }: RecallKeys,

@@ -2,6 +2,7 @@
  * Reads the items of many or large turns: first claims memory for them, then reads and decodes them in slices, between
  * which other requests are served.
  */
+import { MAX_STEP_CHARS } from '../../core/async/max-step-chars.ts'
 import { yieldToEventLoop } from '../../core/async/yield-to-event-loop.ts'
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import { ITEM_OVERHEAD_BYTES } from '../recall/recall-store-interface.ts'
@@ -15,8 +16,11 @@ export function sumBytes(turns: readonly SizedTurn[]): number {
   return turns.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-/** Turns up to this total size are read at once, by the statement that finds them. */
-export const MAX_BYTES_AT_ONCE = 4_000_000
+/**
+ * Turns up to this total size are read at once, by the statement that finds them: several steps, because each further
+ * round trip to a remote database takes longer than those.
+ */
+export const MAX_BYTES_AT_ONCE = 4 * MAX_STEP_CHARS
 
 /** Claims the memory of loaded items. Small histories are not counted, because even many of them take little memory. */
 export function claimItemMemory(bytes: number, items: number, claimMemory: ClaimMemory): void {

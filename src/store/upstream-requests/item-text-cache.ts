@@ -3,7 +3,7 @@
  * contains the same strings (`deduplicate-against-items.ts`). If the cache has dropped the items,
  * these strings are stored a second time with the request.
  */
-import { createLruCache } from '../lru-cache.ts'
+import { createLruCache } from '../../core/caching/lru-cache.ts'
 
 export interface ItemTextCache {
   /** Adds the JSON of a turn's items, in the order of their positions. */
@@ -12,8 +12,8 @@ export interface ItemTextCache {
   readonly take: (tenant: string, turnId: string) => readonly string[]
 }
 
-export function createItemTextCache(): ItemTextCache {
-  const cache = createLruCache<readonly string[]>(MAX_CACHED_CHARS, countChars)
+export function createItemTextCache(maxBytes: number): ItemTextCache {
+  const cache = createLruCache<readonly string[]>(maxBytes)
   return {
     add(tenant, turnId, texts) {
       if (countChars(texts) >= MIN_DEDUPLICATED_CHARS) cache.put(formatKey(tenant, turnId), texts)
@@ -28,8 +28,6 @@ export function createItemTextCache(): ItemTextCache {
  */
 export const NO_ITEM_TEXTS: ItemTextCache = { add: () => undefined, take: () => NONE }
 
-/** Maximum size of the cache: enough for the items of about a dozen long requests. */
-const MAX_CACHED_CHARS = 8_000_000
 /**
  * If the items or the new part of the body are shorter than this, they are not compared, because
  * that costs more than it saves.

@@ -3,6 +3,7 @@
  * the request of the next turn is stored as the difference to the last one. Without the cache, each
  * write would begin with a read.
  */
+import { MAX_STEP_CHARS } from '../../core/async/max-step-chars.ts'
 import { yieldToEventLoop } from '../../core/async/yield-to-event-loop.ts'
 import { encodeColumnText } from '../database/encode-column-text.ts'
 import type { Engine } from '../database/engine-interface.ts'
@@ -17,7 +18,8 @@ import { encodeOwnedRowKey, encodeOwner, type OwnerKey } from '../owner.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import { claimItemMemory } from '../turns/read-items-in-slices.ts'
-import { createLruCache } from '../lru-cache.ts'
+import { createLruCache } from '../../core/caching/lru-cache.ts'
+import { DEFAULT_CACHE_SIZES } from '../cache-sizes.ts'
 import {
   createUpstreamRequestStatements,
   MAX_REQUEST_ROWS,
@@ -36,14 +38,19 @@ import {
 } from '../encryption/decrypt-rows.ts'
 import { NO_ITEM_TEXTS, type ItemTextCache } from './item-text-cache.ts'
 
+interface CacheOptions {
+  readonly texts?: ItemTextCache
+  readonly maxCachedBytes?: number
+}
+
 export function createUpstreamRequestStore(
   engine: Engine,
   encryption: RowEncryption = NO_ENCRYPTION,
-  texts: ItemTextCache = NO_ITEM_TEXTS,
+  { texts = NO_ITEM_TEXTS, maxCachedBytes = DEFAULT_CACHE_SIZES.requests }: CacheOptions = {},
 ): UpstreamRequestStore {
   const sql = createUpstreamRequestStatements(engine.language)
   const media = createMediaStatements(engine.language)
-  const cache = createLruCache(MAX_CACHED_CHARS, countChars)
+  const cache = createLruCache<DeltaChainRequest>(maxCachedBytes)
   const pending = new Map<string, Promise<void>>()
   /**
    * Encryption that does not report unreadable rows. Used to read the earlier request: if that
@@ -89,7 +96,7 @@ export function createUpstreamRequestStore(
     claimRowMemory(rows, claimMemory)
     const itemTexts = await readItemTexts(key.tenant, rows)
     claimRowMemory(itemTexts, claimMemory)
-    if (countRowChars(rows) > LARGE_BODY_CHARS) await yieldToEventLoop()
+    if (countRowChars(rows) > MAX_STEP_CHARS) await yieldToEventLoop()
     const request = decodeRequestRows(read, key, rows, itemTexts, rule)
     if (request !== null && request.round === request.roundCount - 1) cache.put(name, request)
     return request
@@ -134,7 +141,7 @@ export function createUpstreamRequestStore(
       const write = async (): Promise<void> => {
         const request = await collect()
         if (request === null) return
-        const isLarge = request.requests.some(({ body }) => body.length > LARGE_BODY_CHARS)
+        const isLarge = request.requests.some(({ body }) => body.length > MAX_STEP_CHARS)
         if (isLarge) await yieldToEventLoop()
         const base = await loadBase(owner, request.baseTurnId)
         if (isLarge) await yieldToEventLoop()
@@ -170,12 +177,6 @@ export function createUpstreamRequestStore(
 const MAX_PENDING_WRITES = 1_000
 const TOO_MANY = 'Too many requests wait to be stored already.'
 
-/** Other requests are served between the steps in which a request with a larger body is stored. */
-const LARGE_BODY_CHARS = 500_000
-
-/** Maximum size of the cache of recent requests: enough for about a dozen long ones. */
-const MAX_CACHED_CHARS = 8_000_000
-
 function claimRowMemory(
   rows: readonly { readonly body: string }[],
   claimMemory: ClaimMemory,
@@ -189,8 +190,4 @@ function countRowChars(rows: readonly { readonly body: string }[]): number {
 
 function formatKey({ tenant, user }: Caller, turnId: string): string {
   return JSON.stringify([tenant, user, turnId])
-}
-
-function countChars({ sent: { about, body, items } }: DeltaChainRequest): number {
-  return about.length + body.length + items.length
 }

@@ -12,10 +12,10 @@ afterEach(() => void vi.useRealTimers())
 
 const LEASE_MS = 30_000
 
-/** A store that records each call with the length of the lock, e.g. `renew T1 30000`. `fails`: later calls fail. */
+/** A store that records each call with the length of the lock, e.g. `renew T1 30000`. `fails`: whether a call fails. */
 function recordCalls(
   result: Awaited<ReturnType<ConversationStore['lockConversation']>>,
-  fails = false,
+  fails: () => boolean = () => false,
 ) {
   const calls: string[] = []
   const logged: string[] = []
@@ -25,12 +25,12 @@ function recordCalls(
     { turnId, leaseMs }: Partial<ConversationLockRequest>,
   ) => {
     calls.push(`${verb} ${turnId}${leaseMs === undefined ? '' : ` ${leaseMs}`}`)
-    return fails ? Promise.reject(new Error('away')) : Promise.resolve(value)
+    return fails() ? Promise.reject(new Error('away')) : Promise.resolve(value)
   }
   const conversations = {
     lockConversation: (hold: ConversationLockRequest) => {
       calls.push(`hold ${hold.turnId}`)
-      return Promise.resolve(result)
+      return fails() ? Promise.reject(new Error('away')) : Promise.resolve(result)
     },
     renewLock: (hold: ConversationLockRequest) => record('renew', true, hold),
     unlockConversation: (hold: Partial<ConversationLockRequest>) =>
@@ -48,6 +48,7 @@ function recordCalls(
 }
 
 const NO_SETTINGS = { context: null, resetAfterTurnId: null }
+const HELD = { type: 'held', ...NO_SETTINGS, headTurnId: null } as const
 
 describe('renewing and releasing the lock of a conversation', () => {
   test('the lock of a conversation is renewed three times in RUN_LEASE_SECONDS until it is released', async () => {
@@ -70,11 +71,61 @@ describe('renewing and releasing the lock of a conversation', () => {
   })
 
   test('a failure to renew or release the lock of a conversation is logged instead of thrown', async () => {
-    const { logged, lock } = recordCalls({ type: 'held', ...NO_SETTINGS, headTurnId: null }, true)
+    let isAway = false
+    const { logged, lock } = recordCalls(HELD, () => isAway)
     const locked = await lock()
+    isAway = true
     await vi.advanceTimersByTimeAsync(LEASE_MS / 3)
     await locked.release()
     expect(logged).toEqual(['hold-not-renewed', 'hold-not-released'])
+  })
+})
+
+describe('locks that cannot be released because the database does not answer', () => {
+  test('a lock is released within a second after the database answers again', async () => {
+    let isAway = false
+    const { calls, lock } = recordCalls(HELD, () => isAway)
+    const locked = await lock()
+    isAway = true
+    await locked.release()
+    await vi.advanceTimersByTimeAsync(5_000)
+    isAway = false
+    calls.length = 0
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(calls).toEqual(['let go T1'])
+    await vi.advanceTimersByTimeAsync(10 * LEASE_MS)
+    expect(calls).toEqual(['let go T1'])
+  })
+
+  test('a conversation is released that the database may have locked without an answer', async () => {
+    let isAway = true
+    const { calls, lock } = recordCalls(HELD, () => isAway)
+    await expect(lock()).rejects.toMatchObject({ failure: { status: 503 } })
+    isAway = false
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(calls).toEqual(['hold T1', 'let go T1'])
+  })
+
+  test('a late release does not end the lock with which the same turn is tried again', async () => {
+    let isAway = true
+    const { calls, lock } = recordCalls(HELD, () => isAway)
+    await expect(lock()).rejects.toMatchObject({ failure: { status: 503 } })
+    isAway = false
+    const locked = await lock()
+    locked.stopRenewing()
+    await vi.advanceTimersByTimeAsync(10 * LEASE_MS)
+    expect(calls).toEqual(['hold T1', 'hold T1'])
+  })
+
+  test('a late release is given up when the lock has expired by itself', async () => {
+    let isAway = true
+    const { calls, lock } = recordCalls(HELD, () => isAway)
+    await expect(lock()).rejects.toMatchObject({ failure: { status: 503 } })
+    await vi.advanceTimersByTimeAsync(2 * LEASE_MS)
+    isAway = false
+    calls.length = 0
+    await vi.advanceTimersByTimeAsync(10 * LEASE_MS)
+    expect(calls).toEqual([])
   })
 })
 

@@ -65,6 +65,10 @@ describe('the command `explain` (C145)', () => {
     const explain = (...options: string[]) => run([id, ...options], { environment })
     expect(await explain('--key', 'ada')).toEqual({ code: 0, printed: report, errors: '' })
     expect(await explain('--key', 'ada', '--round', 'last')).toMatchObject({ code: 0 })
+    const turnId = id.slice('resp_'.length)
+    for (const name of [turnId, `req_${turnId}`, `chatcmpl-${turnId}`, `[${turnId}]: #`]) {
+      expect(await run([name, '--key', 'ada'], { environment })).toMatchObject({ code: 0 })
+    }
     for (const options of [['--key=bob'], ['--key', 'ada', '--user', 'eve']]) {
       expect(await explain(...options)).toEqual({
         code: 1,
@@ -89,7 +93,12 @@ describe('the command `explain` (C145)', () => {
     [[], {}, 'What is to be explained?\nUsage: npm start -- explain FILE|-|ID'],
     [['a', 'b'], {}, "Unexpected argument 'b'.\nUsage: "],
     [['missing.json'], {}, 'missing.json cannot be read, and is not the id of an answer.'],
-    [['-'], { readInput: readInput('{') }, 'The input is not JSON: '],
+    [['-'], { readInput: readInput('{') }, 'The input is not JSON: it ends before'],
+    [
+      ['-'],
+      { readInput: readInput('[}') },
+      'The input is not JSON: it is broken at line 1, column 2.',
+    ],
     [['-'], { readInput: readInput('[]') }, 'The input is not a request: it must be a JSON object'],
     [['-'], { readInput: readInput('{"model": "demo"}') }, 'input'],
     [['-'], { readInput: readInput('{"model": 1, "messages": []}') }, 'model'],
@@ -123,6 +132,16 @@ describe('the command `explain` (C145)', () => {
     })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toContain('Hello there.')
+  })
+
+  test('the command `explain` needs no API keys of upstreams, because it sends nothing', async () => {
+    const readConfigFile = () => ({
+      UPSTREAMS: [{ name: 'a', wire: 'chat', baseUrl: 'http://a', apiKey: 'env:NOT_SET' }],
+    })
+    const environment = { DATABASE_URL: 'sqlite::memory:' }
+    const readChat = readInput(JSON.stringify(CHAT))
+    const result = await run(['-'], { environment, readConfigFile, readInput: readChat })
+    expect(result).toMatchObject({ code: 0, errors: '' })
   })
 
   test('the command `explain` prints its usage with --help', async () => {

@@ -54,7 +54,7 @@ describe('the arguments of the command `simulate`', () => {
 
   test('`simulate --from` reads a recorded conversation from a file, and `--conversation` or `--response` from the database', () => {
     expect(parse('--from', 'a.json').recording).toEqual({ storedIn: 'file', path: 'a.json' })
-    expect(parse('--conversation', 'conv_1', '--tenant', 'alice').recording).toEqual({
+    expect(parse('--conversation', 'conv_1', '--key', 'alice').recording).toEqual({
       storedIn: 'database',
       kind: 'conversation',
       id: 'conv_1',
@@ -89,7 +89,7 @@ describe('the arguments of the command `simulate`', () => {
     [['--json=yes'], "Option '--json' does not take an argument"],
     [['--from', 'a', '--response', 'resp_1'], 'Only one of --from, --conversation and --response'],
     [['--from', 'a', '--seeds', '1'], '--seeds and --images are for generated conversations'],
-    [['--tenant', 'alice'], '--tenant and --user say whose'],
+    [['--key', 'alice'], '--key and --user say whose'],
     [['--context', '{"windo": {}}'], "--context: Unknown parameter: 'context.windo'"],
     [['--context', '{'], '--context: '],
   ])('`simulate` rejects the arguments %j with an error message', (args, message) => {
@@ -97,7 +97,7 @@ describe('the arguments of the command `simulate`', () => {
   })
 
   test('the usage of `simulate` describes all arguments', () => {
-    for (const option of '--policies --context --seeds --from --conversation --response --tenant --user --unbound --json --svg'.split(
+    for (const option of '--policies --context --seeds --from --conversation --response --key --user --unbound --json --svg'.split(
       ' ',
     )) {
       expect(SIMULATE_USAGE).toContain(option)

@@ -88,11 +88,11 @@ describe('the command `simulate` (C145)', () => {
     )
   })
 
-  test('the command `simulate` requires --tenant for a stored conversation if there are several keys', async () => {
+  test('the command `simulate` requires --key for a stored conversation if there are several keys', async () => {
     const environment = { DATABASE_URL: 'sqlite::memory:', BACKSTORY_KEYS: 'a:key1,b:key2' }
     const { terminal, output } = createTerminal({ environment })
     expect(await runSimulateCommand(['--conversation', 'conv_1'], terminal)).toBe(2)
-    expect(output.errors).toBe('There are several keys; --tenant says whose it is.')
+    expect(output.errors).toBe('There are several keys (a, b); --key says whose it is.')
   })
 
   test.each([

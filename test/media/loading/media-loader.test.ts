@@ -29,6 +29,7 @@ function loaderWith(parts: Partial<MediaLoaderOptions>): MediaLoader {
     memory: createLoadedBytesLimit(1000),
     maxBytes: 1000,
     timeoutMs: 1000,
+    maxFaultBytes: 100_000,
     nowMs: () => 0,
     onFault: () => undefined,
     ...parts,

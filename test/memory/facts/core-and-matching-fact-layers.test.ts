@@ -8,7 +8,7 @@ import {
   coreFactsLayer,
   matchingFactsLayer as matching,
 } from '../../../src/memory/facts/core-and-matching-fact-layers.ts'
-import type { LayerContext } from '../../../src/memory/memory-layer-interface.ts'
+import type { LayerLoadContext } from '../../../src/memory/memory-layer-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import type { FactStore, StoredFact } from '../../../src/store/facts/fact-store-interface.ts'
 import { createFactStore } from '../../../src/store/facts/sql-fact-store.ts'
@@ -43,7 +43,7 @@ const save = async (text: string, fields: Partial<StoredFact> = {}): Promise<Sto
   return fact
 }
 
-function asked(question: string, fields: Partial<LayerContext> = {}): LayerContext {
+function asked(question: string, fields: Partial<LayerLoadContext> = {}): LayerLoadContext {
   const items: readonly Item[] = talk`user: ${question}`
   return {
     owner: ALICE,
@@ -57,6 +57,7 @@ function asked(question: string, fields: Partial<LayerContext> = {}): LayerConte
     model: 'm',
     rules: RULES,
     tokenLimit: 1000,
+    tokenLimits: new Map([['core_facts', 560]]),
     ports: {
       facts,
       nowMs: () => BEGAN + 1000,
@@ -168,6 +169,21 @@ describe('the memory layer of core facts (C59)', () => {
     const fact = await save('The user is called Ann', IMPORTANT)
     await facts.deleteFact(ALICE, fact.id)
     expect(await told(coreFactsLayer, 'Hi')).toBe('')
+  })
+
+  test('of many core facts under a small token limit, each is in one of the two lists if it matches the question', async () => {
+    const saved = ['tea', 'jazz', 'chess', 'Graz', 'bees', 'opera'].map((word) =>
+      save(`The user likes ${word}: ${'and says so again '.repeat(4)}`, IMPORTANT),
+    )
+    await Promise.all(saved)
+    for (const tokens of [60, 120, 200, 500]) {
+      const fields = { tokenLimits: new Map([['core_facts', tokens]]) }
+      const core = await told(coreFactsLayer, 'What does the user like?', fields)
+      const others = await told(matching, 'What does the user like?', fields)
+      for (const word of ['tea', 'jazz', 'chess', 'Graz', 'bees', 'opera']) {
+        expect([core, others].filter((text) => text.includes(`likes ${word}`))).toHaveLength(1)
+      }
+    }
   })
 
   test('at most 50 core facts with together at most 500 tokens are sent, the most important first', async () => {

@@ -8,7 +8,9 @@ import { openEngine } from '../../../src/store/database/open-engine.ts'
 import { createStores } from '../../../src/store/create-stores.ts'
 import { assistant, createEnding, newTurn, numberItems, user } from '../turns.ts'
 
-const ITEMS: RecalledItems = { input: [], output: [assistant('a')] }
+const ITEMS: RecalledItems = { input: [], output: [assistant('a'.repeat(4_000))] }
+/** An entry with these items, an id of one letter and a fingerprint takes a little less. */
+const ENTRY_BYTES = 5_000
 
 function idsIn(
   cache: RecallCache,
@@ -20,44 +22,44 @@ function idsIn(
 
 describe('items of turns in the recall cache', () => {
   test('the recall cache finds items by turn id and by fingerprint', () => {
-    const cache = createRecallCache(100)
-    cache.add('A', 'words', ITEMS, 10)
-    cache.add('B', 'words', ITEMS, 10)
-    cache.add('C', null, ITEMS, 10)
+    const cache = createRecallCache(10 * ENTRY_BYTES)
+    cache.add('A', 'words', ITEMS)
+    cache.add('B', 'words', ITEMS)
+    cache.add('C', null, ITEMS)
     expect(idsIn(cache, ['A', 'X'])).toEqual(['A'])
     expect(idsIn(cache, [], ['words', 'other'])).toEqual(['A', 'B'])
     expect(cache.find(['C'], []).get('C')).toBe(ITEMS)
   })
 
   test('the recall cache drops the least recently used items first', () => {
-    const cache = createRecallCache(40)
-    for (const id of ['A', 'B', 'C', 'D']) cache.add(id, `words of ${id}`, ITEMS, 10)
+    const cache = createRecallCache(4 * ENTRY_BYTES)
+    for (const id of ['A', 'B', 'C', 'D']) cache.add(id, `words of ${id}`, ITEMS)
     cache.find(['A'], [])
-    cache.add('E', null, ITEMS, 10)
+    cache.add('E', null, ITEMS)
     expect(idsIn(cache, ['A', 'B', 'C', 'D', 'E'], ['words of B'])).toEqual(['A', 'C', 'D', 'E'])
   })
 
   test('items that the recall cache has returned stay valid when the cache drops them', () => {
-    const cache = createRecallCache(40)
-    cache.add('A', null, ITEMS, 10)
+    const cache = createRecallCache(4 * ENTRY_BYTES)
+    cache.add('A', null, ITEMS)
     const found = cache.find(['A'], [])
-    for (const id of ['B', 'C', 'D', 'E']) cache.add(id, null, ITEMS, 10)
+    for (const id of ['B', 'C', 'D', 'E']) cache.add(id, null, ITEMS)
     expect(idsIn(cache, ['A'])).toEqual([])
     expect(found.get('A')).toBe(ITEMS)
   })
 
   test('the recall cache rejects an entry that would displace nearly all others', () => {
-    const cache = createRecallCache(40)
-    cache.add('A', null, ITEMS, 11)
+    const cache = createRecallCache(4 * ENTRY_BYTES)
+    cache.add('A', null, { input: [], output: [assistant('a'.repeat(6_000))] })
     expect(idsIn(cache, ['A'])).toEqual([])
   })
 
   test('the recall cache counts the size of an entry once if it is added twice', () => {
-    const cache = createRecallCache(40)
-    for (let round = 0; round < 9; round++) cache.add('A', 'words', ITEMS, 10)
-    cache.add('B', null, ITEMS, 10)
-    cache.add('B', null, ITEMS, 10)
-    cache.add('C', null, ITEMS, 10)
+    const cache = createRecallCache(4 * ENTRY_BYTES)
+    for (let round = 0; round < 9; round++) cache.add('A', 'words', ITEMS)
+    cache.add('B', null, ITEMS)
+    cache.add('B', null, ITEMS)
+    cache.add('C', null, ITEMS)
     expect(idsIn(cache, ['A', 'B', 'C'], ['words'])).toEqual(['A', 'B', 'C'])
   })
 })

@@ -9,7 +9,7 @@ import { newTurn, OWNER, user } from '../turns.ts'
 const LONG = 'words and words '.repeat(1_000)
 
 test('the item text cache returns the texts of a turn once, and only to its tenant', () => {
-  const texts = createItemTextCache()
+  const texts = createItemTextCache(8_000_000)
   texts.add('t', 'one', [LONG])
   expect(texts.take('other', 'one')).toEqual([])
   expect(texts.take('t', 'one')).toEqual([LONG])

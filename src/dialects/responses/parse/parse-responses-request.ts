@@ -47,7 +47,9 @@ function parseInput(body: JsonObject, storage: StorageOptions): readonly Item[] 
   if (typeof input === 'string') {
     return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }]
   }
-  if (input !== undefined && input !== null) return parseItems(input, 'input')
+  if (Array.isArray(input)) return parseItems(input, 'input')
+  if (input !== undefined && input !== null)
+    throw createWrongTypeError(input, 'input', 'a string or an array')
   const hasHistory = storage.previousResponseId !== null || storage.conversationId !== null
   if (hasHistory || isObject(body['prompt'])) return []
   throw createWrongTypeError(input, 'input', 'a string or an array')
