@@ -24,6 +24,7 @@ import { disconnectStalledClient } from '../server/runtime/node-stalled-client.t
 import { createUploadWatch, watchRequestBody } from '../server/runtime/node-upload-watch.ts'
 import { trackPendingWork } from '../server/runtime/pending-work.ts'
 import { expireTurnsHourly } from '../gateway/record/expire-unused-turns.ts'
+import { resumeDeletionsRegularly } from '../gateway/record/resume-deletions.ts'
 import { waitWithTimeout, TIMED_OUT } from '../core/async/wait-with-timeout.ts'
 import { createNodeDependencies } from './create-node-dependencies.ts'
 import { openBackgroundRunsOfProcess } from '../background/background-runs.ts'
@@ -101,11 +102,13 @@ export async function serveNode(
     throw error
   })
   const stopExpiring = expireTurnsHourly(dependencies)
+  const stopResuming = resumeDeletionsRegularly(dependencies)
   return {
     url: getUrl(server),
     dependencies,
     async close() {
       stopExpiring()
+      stopResuming()
       const drainMs = settings.DRAIN_SECONDS * 1000
       const remaining = Promise.all([drain(server, upgrades), pendingWork.whenIdle()])
       await Promise.all([

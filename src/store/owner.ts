@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import type { Caller } from '../core/client/caller.ts'
 import type { ParameterSlot, SqlFragment } from './database/compile-statement.ts'
 import { encodeColumnText } from './database/encode-column-text.ts'
+import { isRowErased, isTurnErased } from './deletion/erased-conditions.ts'
 
 /** An owner, encoded for conditions: `user` is the empty text if there is none. */
 export interface OwnerKey {
@@ -28,14 +29,17 @@ export function encodeOwnedRowKey(owner: Caller, id: string): OwnedRowKey {
 
 type OwnedTable = 'conversations' | 'facts' | 'layer_versions' | 'summaries'
 
-/** True for rows of the owner. Used by statements that find rows with an index on owners. */
+/**
+ * True for rows of the owner that are not being deleted. Used by statements that find rows with an index on owners.
+ */
 export function isRowOfOwner(table: OwnedTable, slot: ParameterSlot<OwnerKey>): SqlFragment {
   return sql`${sql.ref(`${table}.tenant`)} = ${slot('tenant')}
-    and coalesce(${sql.ref(`${table}.user_id`)}, '') = ${slot('user')}`
+    and coalesce(${sql.ref(`${table}.user_id`)}, '') = ${slot('user')}
+    and not ${isRowErased(table)}`
 }
 
 /**
- * True for rows of the owner. Used by statements that find rows with another index, e.g. by id: the
+ * True for rows of the owner that are not being deleted. Used by statements that find rows with another index, e.g. by id: the
  * concatenation with an empty text keeps a planner without statistics from scanning all rows of the
  * tenant.
  */
@@ -44,14 +48,16 @@ export function isRowOfOwnerUnindexed(
   slot: ParameterSlot<OwnerKey>,
 ): SqlFragment {
   return sql`${sql.ref(`${table}.tenant`)} || '' = ${slot('tenant')}
-    and coalesce(${sql.ref(`${table}.user_id`)}, '') || '' = ${slot('user')}`
+    and coalesce(${sql.ref(`${table}.user_id`)}, '') || '' = ${slot('user')}
+    and not ${isRowErased(table)}`
 }
 
 /**
- * True for turns of the owner. Used by statements that find turns with another index, e.g. by id.
+ * True for turns of the owner that are not being deleted. Used by statements that find turns with another index, e.g. by id.
  */
 export function isTurnOfOwner(slot: ParameterSlot<OwnerKey>): SqlFragment {
-  return sql`${TURN_TENANT} = ${slot('tenant')} and ${TURN_USER} = ${slot('user')}`
+  return sql`${TURN_TENANT} = ${slot('tenant')} and ${TURN_USER} = ${slot('user')}
+    and not ${isTurnErased()}`
 }
 
 /**

@@ -11,6 +11,7 @@ import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn, TurnStore, TurnEnding } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import { moveLease } from './change-database-time.ts'
+import { waitUntilErased } from './wait-until-erased.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,
@@ -267,6 +268,7 @@ export function testConversations(open: OpenEngine, encryption: RowEncryption): 
       await run(failed, { state: 'failed' })
       expect(await conversations.deleteConversation(STRANGER, id, 9)).toBe('unknown')
       expect(await conversations.deleteConversation(OWNER, id, 9)).toBe('deleted')
+      await waitUntilErased(engine)
       expect(await Promise.all([...turns, failed].map(isStored))).toEqual(Array(5).fill(false))
       expect(await conversations.findConversation(OWNER, id)).toBeNull()
       expect(await conversations.deleteConversation(OWNER, id, 9)).toBe('unknown')
@@ -277,6 +279,7 @@ export function testConversations(open: OpenEngine, encryption: RowEncryption): 
       const outside = nextTurn(turns[2] as NewTurn)
       await run(outside, { hasConversationLock: false })
       await conversations.deleteConversation(OWNER, id, 9)
+      await waitUntilErased(engine)
       expect(await Promise.all(turns.map(isStored))).toEqual([true, true, true, false])
       const chain = await store.loadChain(OWNER, outside.id)
       expect(chain?.map(({ deletedAtMs }) => deletedAtMs)).toEqual([9, 9, 9, null])

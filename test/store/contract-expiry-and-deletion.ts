@@ -15,6 +15,7 @@ import type {
 } from '../../src/store/deletion/expiry-and-deletion-store-interface.ts'
 import type { NewTurn, TurnStore } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
+import { waitUntilErased } from './wait-until-erased.ts'
 import { moveLease } from './change-database-time.ts'
 import type { OpenEngine } from './engines.ts'
 import { assistant, createEnding, newId, newTurn, nextTurn, numberItems, user } from './turns.ts'
@@ -154,6 +155,7 @@ export function testExpiryAndDeletion(open: OpenEngine, encryption: RowEncryptio
       expect(await expire(10, { limit: 2 })).toBe(1)
       expect(await findRemaining(...held, free)).toEqual(held)
       await conversations.deleteConversation({ tenant, user: null }, `conv_${tenant}`, 1)
+      await waitUntilErased(engine)
       expect(await findRemaining(...held)).toEqual([])
     })
 

@@ -15,6 +15,7 @@ import { createTurnStore } from '../../src/store/turns/sql-turn-store.ts'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
 import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import { recordRoundTrips } from './record-round-trips.ts'
+import { waitUntilErased } from './wait-until-erased.ts'
 import type { OpenEngine } from './engines.ts'
 import {
   assistant,
@@ -363,6 +364,7 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
       expect(await mediaCount()).toBe(5)
       const owner = { tenant, user: 'ann' }
       expect(await conversations.deleteConversation(owner, id, LONG_AGO)).toBe('deleted')
+      await waitUntilErased(engine)
       expect((await media.findMedia(ann(), wanted([url, fork]))).has(url)).toBe(false)
       expect((await media.findMedia(ann(), wanted([fork]))).size).toBe(1)
       expect(await mediaCount()).toBe(3)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { startChild, type ChildGateway } from '../support/child-gateway.ts'
 import { checkChatsAreUnique } from './support/check-ledger.ts'
 import type { Faults } from './support/fault-list.ts'
+import { killDuringDeletion } from './support/kill-during-deletion.ts'
 import type { Ledger } from './support/ledger.ts'
 import type { Load } from './support/mixed-load.ts'
 import type { TortureContext, TorturePart } from './support/part-interface.ts'
@@ -17,7 +18,7 @@ const LEASE_SECONDS = 1
 export const kills: TorturePart = {
   name: 'kills',
   description:
-    '`kill -9` of the process under mixed load, on SQLite and on Postgres with two replicas',
+    '`kill -9` of the process under mixed load and while it deletes a long thread, on SQLite and on Postgres with two replicas',
   rounds: 25,
   async run(context) {
     const { faults, sum } = await runOnEngines(
@@ -25,7 +26,7 @@ export const kills: TorturePart = {
       (ledger, list) => killOnPostgres(context, ledger, list),
     )
     return {
-      tried: `${(context.rounds * 2).toLocaleString('en')} kills, ${sum(({ acknowledged }) => acknowledged)} acknowledged writes, ${sum(countDeleted)} of them deletions`,
+      tried: `${((context.rounds + countDeletions(context)) * 2).toLocaleString('en')} kills, ${sum(({ acknowledged }) => acknowledged)} acknowledged writes, ${sum(countDeleted)} of them deletions`,
       faults,
     }
   },
@@ -41,13 +42,20 @@ async function killOnSqlite(
   faults: Faults,
 ): Promise<void> {
   const own = environment(`sqlite:${join(context.folder, 'kills.db')}`)
-  const last = await runRounds(await startChild(own), {
+  let last = await runRounds(await startChild(own), {
     ...describeKills(context, ledger, faults),
     async disturb(victim, load, round) {
       await killUnderLoad(victim, load, ledger, context)
       return { next: await startChild(own), done: `kill ${round + 1} on SQLite` }
     },
   })
+  const { random } = context
+  const databaseUrl = own['DATABASE_URL'] ?? ''
+  for (let round = 1; round <= countDeletions(context); round += 1) {
+    const getSurvivor = () => startChild(own)
+    last = await killDuringDeletion({ victim: last, getSurvivor, databaseUrl, random, faults })
+    context.printProgress(`kill ${round} during a deletion on SQLite`)
+  }
   await checkChatsAreUnique(last.url, ledger, faults)
   await last.kill('SIGKILL')
 }
@@ -60,7 +68,7 @@ async function killOnPostgres(
   const database = await context.createDatabase()
   const own = environment(database.url)
   let witness = startChild(own)
-  const last = await runRounds(await startChild(own), {
+  let last = await runRounds(await startChild(own), {
     ...describeKills(context, ledger, faults),
     async disturb(victim, load, round) {
       await killUnderLoad(victim, load, ledger, context)
@@ -70,6 +78,16 @@ async function killOnPostgres(
       return { next, done: `kill ${round + 1} on Postgres` }
     },
   })
+  const { random } = context
+  const databaseUrl = database.url
+  for (let round = 1; round <= countDeletions(context); round += 1) {
+    const survivor = await witness
+    const getSurvivor = async () => survivor
+    await killDuringDeletion({ victim: last, getSurvivor, databaseUrl, random, faults })
+    last = survivor
+    witness = startChild(own)
+    context.printProgress(`kill ${round} during a deletion on Postgres`)
+  }
   await checkChatsAreUnique(last.url, ledger, faults)
   await Promise.all([last.kill('SIGKILL'), (await witness).kill('SIGKILL')])
   await database.drop()
@@ -77,6 +95,11 @@ async function killOnPostgres(
 
 function describeKills(context: TortureContext, ledger: Ledger, faults: Faults) {
   return { context, ledger, faults, load: { clients: 8 }, check: { patienceMs: PATIENCE_MS } }
+}
+
+/** One of five kills interrupts the deletion of a long thread. */
+function countDeletions({ rounds }: TortureContext): number {
+  return Math.ceil(rounds / 5)
 }
 
 function environment(databaseUrl: string): Readonly<Record<string, string>> {

@@ -1,7 +1,8 @@
 /**
  * Deletes turns that were not used for `RETENTION_DAYS`, and turns of temporary chats after two days. A turn stays as
- * long as a later turn, a conversation or an unfinished run needs it. Each query considers at most 500 turns, and
- * there is a pause between queries, so that the database can serve requests.
+ * long as a later turn, a conversation or an unfinished run needs it. Each batch considers at most 500 turns, and
+ * there is a pause between batches, so that the database can serve requests. A search goes through all turns that are
+ * due, however many there are and must stay; if the number of batches is limited, the next search continues.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import { DAY_MS } from '../history/touch-loaded-turns.ts'
@@ -14,11 +15,10 @@ import type { Ports } from '../dependencies-interface.ts'
 export type ExpiryDependencies = Ports<'deletion' | 'settings' | 'nowMs' | 'log'>
 
 const BATCH_TURNS = 500
-/** The maximum number of queries in one hour. The remaining turns are deleted in the next hour. */
-const MAX_BATCHES = 200
 const PAUSE_MS = 100
 
 export interface ExpiryLimits {
+  /** The maximum number of batches; no limit by default. */
   readonly maxBatches?: number
   readonly pauseMs?: number
   readonly signal?: AbortSignal
@@ -27,7 +27,7 @@ export interface ExpiryLimits {
 /** Deletes expired turns and returns the number of deleted turns. Logs a database error instead of throwing it. */
 export async function expireUnusedTurns(
   { deletion, settings, nowMs, log }: ExpiryDependencies,
-  { maxBatches = MAX_BATCHES, pauseMs = PAUSE_MS, signal }: ExpiryLimits = {},
+  { maxBatches = Number.POSITIVE_INFINITY, pauseMs = PAUSE_MS, signal }: ExpiryLimits = {},
 ): Promise<number> {
   const now = nowMs()
   let remainingBatches = maxBatches
@@ -37,11 +37,14 @@ export async function expireUnusedTurns(
    * deleted once its last descendant is gone.
    */
   const deleteUnused = async (chats: ExpiryPageRequest['chats'], days: number): Promise<void> => {
-    let after: ExpiryCursor | null = null
+    const isLimited = Number.isFinite(maxBatches)
+    const start: ExpiryCursor | null = isLimited ? await deletion.loadExpiryCursor(chats) : null
+    let after = start
     let removedNow = 0
     do {
       if (remainingBatches < maxBatches) await pause(pauseMs)
-      if (remainingBatches === 0 || signal?.aborted === true) return
+      if (signal?.aborted === true) return
+      if (remainingBatches === 0) return deletion.saveExpiryCursor(chats, after)
       remainingBatches -= 1
       const unusedSinceMs = now - days * DAY_MS
       const expired = await deletion.expireTurns({
@@ -55,7 +58,8 @@ export async function expireUnusedTurns(
       removedNow += expired.deletedCount
       after = expired.next
     } while (after !== null)
-    if (removedNow > 0) await deleteUnused(chats, days)
+    if (start !== null) await deletion.saveExpiryCursor(chats, null)
+    if (removedNow > 0 || start !== null) await deleteUnused(chats, days)
   }
   try {
     // Two days, because the time of last use is updated only once a day.

@@ -1,7 +1,8 @@
 /**
  * Routes that immediately delete all stored data of a thread (all turns of a conversation with all
  * of its branches) or of a user, including data that is being written at that moment. A request
- * with a user may delete only that user's data.
+ * with a user may delete only that user's data. Nothing of it can be read from the first moment; if there is so much that
+ * its deletion takes longer than some seconds, the answer says `in_progress`, and the deletion continues.
  *
  * A chat that the client cloned looks like a branch of the original chat, so the clone's turns are
  * deleted, too. The clone can still be continued: its client sends the complete text.
@@ -10,6 +11,7 @@ import { responseId, turnIdOfCompletion, turnIdOfResponse } from '../../core/tur
 import type { JsonObject } from '../../core/json/json.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
 import { createInvalidFieldError } from '../../dialects/checks/check-json-types.ts'
+import { TIMED_OUT, waitWithTimeout } from '../../core/async/wait-with-timeout.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { shortenForError, type StoredObjectRoute } from './route-interface.ts'
@@ -27,10 +29,12 @@ async function deleteThread(
   const id = request.getPathParameter('id')
   const turnId = parseTurnId(id)
   const { tenant, user } = request.caller
-  const deleteStoredTurns = () => deletion.deleteThread({ tenant, user, turnId, nowMs: nowMs() })
-  const turns = await queryStoreOrThrow(deleteStoredTurns, MAY_BE_INCOMPLETE)
-  if (turns === 0) throw createNotFoundError(`Nothing is remembered of '${shortenForError(id)}'.`)
-  return renderDeletion(turns)
+  const result = await waitForDeletion(request, (onProgress) =>
+    deletion.deleteThread({ tenant, user, turnId, nowMs: nowMs() }, onProgress),
+  )
+  if (result.turns === 0 && result.isFinished)
+    throw createNotFoundError(`Nothing is remembered of '${shortenForError(id)}'.`)
+  return renderDeletion(result)
 }
 
 async function deleteUser(
@@ -38,8 +42,10 @@ async function deleteUser(
   { deletion, nowMs }: Ports<'deletion' | 'nowMs'>,
 ) {
   const user = readPermittedUser(request)
-  const deleteStoredData = () => deletion.deleteUser(request.caller.tenant, user, nowMs())
-  return renderDeletion(await queryStoreOrThrow(deleteStoredData, MAY_BE_INCOMPLETE))
+  const result = await waitForDeletion(request, (onProgress) =>
+    deletion.deleteUser(request.caller.tenant, user, nowMs(), onProgress),
+  )
+  return renderDeletion(result)
 }
 
 /**
@@ -63,6 +69,37 @@ function readPermittedUser({ getPathParameter, caller }: AuthenticatedRequest): 
 const MAY_BE_INCOMPLETE =
   'The data may not have been deleted, because the database does not answer. Try again in a moment.'
 
-function renderDeletion(turns: number): JsonObject {
-  return { object: 'memory.deleted', deleted: true, turns }
+interface DeletionProgress {
+  /** The number of turns that are deleted so far. */
+  readonly turns: number
+  readonly isFinished: boolean
+}
+
+/**
+ * Starts a deletion and waits for its end, but not longer than clients do. The deletion then continues; nothing of what
+ * it deletes can be read meanwhile.
+ */
+async function waitForDeletion(
+  { exchange }: Pick<AuthenticatedRequest, 'exchange'>,
+  startDeletion: (onProgress: (turns: number) => void) => Promise<number>,
+): Promise<DeletionProgress> {
+  let turnsSoFar = 0
+  const finished = startDeletion((turns) => (turnsSoFar = turns))
+  const turns = await queryStoreOrThrow(
+    () => waitWithTimeout(finished, MAX_WAIT_MS),
+    MAY_BE_INCOMPLETE,
+  )
+  if (turns !== TIMED_OUT) return { turns, isFinished: true }
+  // If the deletion fails now, another process or a later run continues it.
+  exchange.waitUntil(waitWithTimeout(finished.catch(ignore), MAX_WAIT_MS))
+  return { turns: turnsSoFar, isFinished: false }
+}
+
+const MAX_WAIT_MS = 5_000
+
+function ignore(): void {}
+
+function renderDeletion({ turns, isFinished }: DeletionProgress): JsonObject {
+  const state = isFinished ? {} : { in_progress: true }
+  return { object: 'memory.deleted', deleted: true, turns, ...state }
 }

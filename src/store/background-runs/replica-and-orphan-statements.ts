@@ -10,6 +10,7 @@ import {
   type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
+import { isTurnErased } from '../deletion/erased-conditions.ts'
 import type { ExpectedTime } from '../leases/database-clock.ts'
 import { DATABASE_TIME, isTimeExpected } from '../leases/lease-conditions.ts'
 import { IS_RUN_UNFINISHED, isRunOrphaned } from './orphan-condition.ts'
@@ -72,7 +73,7 @@ function selectOwnedRuns(slot: ParameterSlot<OwnedRunLookup>): SqlFragment {
     slot(({ ids }) => ids[index] ?? ''),
   )
   return sql`select turns.id from turns where turns.id in (${sql.join(ids)})
-    and turns.owner = ${slot('replicaId')} and ${IS_RUN_UNFINISHED}`
+    and turns.owner = ${slot('replicaId')} and ${IS_RUN_UNFINISHED} and not ${isTurnErased()}`
 }
 
 /**
@@ -86,5 +87,6 @@ function selectOrphanedRuns(
   return sql`select turns.id, turns.tenant, turns.user_id, turns.owner
     from turns left join replicas on replicas.id = turns.owner
     where ${isRunOrphaned(slot, language)} and turns.id || '' > ${slot('afterTurnId')}
+    and not ${isTurnErased()}
     order by turns.id || '' limit ${sql.lit(MAX_ORPHANS_PER_QUERY)}`
 }

@@ -10,6 +10,7 @@ import {
   type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
+import { isTurnErased, selectDeletedAt } from '../deletion/erased-conditions.ts'
 import type { ExpectedTime } from '../leases/database-clock.ts'
 import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey } from '../owner.ts'
 import type { TurnRowEnding } from '../turns/encode-turn-rows.ts'
@@ -87,14 +88,15 @@ function fromOwnedTurn(
   language: Engine['language'],
 ): SqlFragment {
   return sql`from turns where turns.id = ${slot('id')} and ${TURN_TENANT} = ${slot('tenant')}
-    and turns.owner = ${slot('replicaId')} and ${IS_RUN_UNFINISHED}
+    and turns.owner = ${slot('replicaId')} and ${IS_RUN_UNFINISHED} and not ${isTurnErased()}
     ${language === 'postgres' ? sql`for no key update` : sql``}`
 }
 
 function updateRun(slot: ParameterSlot<OwnedRunKey>, assignments: SqlFragment): SqlFragment {
   return sql`update turns set ${assignments}
     where turns.id = ${slot('id')} and ${TURN_TENANT} = ${slot('tenant')}
-    and turns.owner is not distinct from ${slot('replicaId')} and ${IS_RUN_UNFINISHED} returning id`
+    and turns.owner is not distinct from ${slot('replicaId')} and ${IS_RUN_UNFINISHED}
+    and not ${isTurnErased()} returning id`
 }
 
 /**
@@ -141,7 +143,7 @@ function selectRunState(
 ): SqlFragment {
   return sql`select turns.dialect, turns.wire, turns.account, turns.model, turns.prefix_hash,
       turns.conversation, turns.state, turns.background, turns.owner, turns.created_at,
-      turns.deleted_at, case when ${isRunOrphaned(slot, language)} then 1 else 0 end as orphaned,
+      ${selectDeletedAt()} as deleted_at, case when ${isRunOrphaned(slot, language)} then 1 else 0 end as orphaned,
       (select min(stream_events.first_number) from stream_events
         where stream_events.turn_id = turns.id) as first_number
     from turns left join replicas on replicas.id = turns.owner
@@ -156,7 +158,8 @@ function selectRunState(
 function selectLogGroups(slot: ParameterSlot<RunLogKey>): SqlFragment {
   return sql`select first_number, last_number, text from stream_events
     where turn_id = ${slot('id')} and tenant = ${slot('tenant')}
-    and exists (select 1 from turns where turns.id = ${slot('id')} and ${TURN_USER} = ${slot('user')})
+    and exists (select 1 from turns where turns.id = ${slot('id')} and ${TURN_USER} = ${slot('user')}
+      and not ${isTurnErased()})
     and first_number >= (
       select max(earlier.first_number) from stream_events as earlier
       where earlier.turn_id = ${slot('id')} and earlier.first_number <= ${slot('fromEvent')})

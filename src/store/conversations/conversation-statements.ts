@@ -11,20 +11,10 @@ import {
 import type { ItemPosition } from '../../core/turn-derived-ids.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import type { ExpectedTime } from '../leases/database-clock.ts'
+import { isTurnErased } from '../deletion/erased-conditions.ts'
 import { DATABASE_TIME, isLeaseOver } from '../leases/lease-conditions.ts'
-import {
-  isRowOfOwner,
-  isTurnOfOwner,
-  TURN_TENANT,
-  TURN_USER,
-  type OwnedRowKey,
-  type OwnerKey,
-} from '../owner.ts'
+import { isRowOfOwner, TURN_USER, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import type { ConversationRow } from '../database/table-row-types.ts'
-
-export interface QueryTime {
-  readonly nowMs: number
-}
 
 export interface ConversationLockHolderKey extends OwnedRowKey {
   readonly turnId: string
@@ -39,8 +29,10 @@ export type ConversationStatements = ReturnType<typeof createConversationStateme
 export function createConversationStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   const time = DATABASE_TIME[language]
+  /** A lock is over, too, if the turn that holds it is being deleted. */
   const isLockOver = (slot: ParameterSlot<ExpectedTime>): SqlFragment =>
-    isLeaseOver('conversations.busy_until', slot, language)
+    sql`(${isLeaseOver('conversations.busy_until', slot, language)} or exists (
+      select 1 from turns where turns.id = conversations.busy_by and ${isTurnErased()}))`
   return {
     insertConversation: compile('insert-conversation', insertConversation),
     findConversation: compile<OwnedRowKey>(
@@ -88,10 +80,6 @@ export function createConversationStatements(language: Engine['language']) {
         where ${isConversationWithId(slot)} and busy_by = ${slot('turnId')}`,
     ),
     moveHead: compile('move-head', moveHead),
-    markTurns: compile('mark-turns', markTurns),
-    /** Deletes the events of deleted turns, because no client can read them any more. */
-    deleteEvents: compile('delete-events-of-conversation', deleteEvents),
-    deleteTurns: compile('remove-turns-of-conversation', deleteTurns),
     hideItem: compile('hide-item', hideItem),
   }
 }
@@ -123,46 +111,6 @@ function moveHead(slot: ParameterSlot<Omit<OwnedRowKey, 'user'>>): SqlFragment {
     and not exists (
       select 1 from turns where turns.id = ${turn} and turns.state in ('queued', 'open'))
     returning id`
-}
-
-/**
- * True if the conversation does not exist any more: `deleteConversation`, which runs before, does
- * not delete a conversation that a turn has locked.
- */
-function isDeleted(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  return sql`not exists (select 1 from conversations where conversations.id = ${slot('id')})`
-}
-
-/**
- * Marks the finished turns of a conversation as deleted, unless the conversation still exists
- * because a turn has locked it.
- */
-function markTurns(slot: ParameterSlot<OwnedRowKey & QueryTime>): SqlFragment {
-  return sql`update turns set deleted_at = ${slot('nowMs')}
-    where conversation = ${slot('id')} and ${isTurnOfOwner(slot)}
-    and deleted_at is null and state not in ('queued', 'open') and ${isDeleted(slot)}`
-}
-
-function deleteEvents(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  return sql`delete from stream_events where turn_id in (
-    select turns.id from turns where turns.conversation = ${slot('id')}
-    and ${isTurnOfOwner(slot)} and turns.deleted_at is not null)`
-}
-
-/** Deletes the turns of a deleted conversation, except those with descendants outside of it. */
-function deleteTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  const isInConversation = sql`turns.conversation = ${slot('id')} and ${isTurnOfOwner(slot)}`
-  return sql`with recursive kept(id, parent) as (
-      select turns.id, turns.parent from turns where ${isInConversation}
-      and (turns.deleted_at is null or exists (
-        select 1 from turns child where child.parent = turns.id
-        and child.conversation is distinct from turns.conversation))
-    union
-      select turns.id, turns.parent from kept join turns on turns.id = kept.parent
-      where ${TURN_TENANT} = ${slot('tenant')}
-    )
-    delete from turns where ${isInConversation} and turns.deleted_at is not null
-    and turns.id not in (select kept.id from kept) and ${isDeleted(slot)}`
 }
 
 function hideItem(slot: ParameterSlot<OwnerKey & ItemPosition>): SqlFragment {

@@ -24,14 +24,11 @@ import { TRUSTED_CLOCK, type DatabaseClock } from '../leases/database-clock.ts'
 import { createFactStatements } from '../facts/fact-statements.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { createDeletionLogStatements } from '../deletion/deletion-log-statements.ts'
+import { createErasureStatements } from '../deletion/erasure-statements.ts'
+import { createErasureRunner } from '../deletion/run-erasure.ts'
 import { buildItemInserts } from '../turns/sql-turn-store.ts'
 import { createMemoryLayerStatements } from '../memory-layers/memory-layer-statements.ts'
 import { encodeOwnedRowKey, encodeOwner, type OwnedRowKey } from '../owner.ts'
-import {
-  createMediaReleaseStatements,
-  buildReleaseQueries,
-  buildSweepQueries,
-} from '../media/media-release-statements.ts'
 import { encodeTurnEnding, encodeInputItems, encodeTurn } from '../turns/encode-turn-rows.ts'
 import { locateText, type StorageCipher } from '../encryption/cipher.ts'
 import { createTurnStatements, type TurnStatements } from '../turns/turn-statements.ts'
@@ -56,7 +53,8 @@ export function createConversationStore(
   const summaries = createSummaryStatements(engine.language)
   const facts = createFactStatements(engine.language)
   const layers = createMemoryLayerStatements(engine.language)
-  const mediaRelease = createMediaReleaseStatements(engine.language)
+  const erasureSql = createErasureStatements(engine.language)
+  const erasures = createErasureRunner(engine)
   const deletionLog = createDeletionLogStatements(engine.language)
   return {
     async createConversation(conversation, turn) {
@@ -86,19 +84,22 @@ export function createConversationStore(
     },
     async deleteConversation(owner, id, nowMs) {
       const key = encodeOwnedRowKey(owner, id)
-      const [deleted = [], remaining = []] = await writeAfterLock(engine, 'deletion', key.tenant, [
-        sql.deleteConversation({ ...key, ...clock.getExpectedTime() }),
-        sql.findConversation(key),
-        deletionLog.logConversation({ ...key, nowMs }),
-        facts.removeOfConversation(key),
-        sql.markTurns({ ...key, nowMs }),
-        sql.deleteEvents(key),
-        ...buildReleaseQueries(mediaRelease.ofConversation, key),
-        sql.deleteTurns(key),
-        summaries.removeOfConversation(key),
-        layers.removeOfConversation(key),
-        ...buildSweepQueries(mediaRelease),
-      ])
+      const run = erasures.createRun()
+      const [deleted = [], remaining = [], rest = []] = await writeAfterLock(
+        engine,
+        'deletion',
+        key.tenant,
+        [
+          sql.deleteConversation({ ...key, ...clock.getExpectedTime() }),
+          sql.findConversation(key),
+          erasureSql.insertOfConversation({ ...key, ...run, nowMs }),
+          deletionLog.logConversation({ ...key, nowMs }),
+          facts.removeOfConversation(key),
+          summaries.removeOfConversation(key),
+          layers.removeOfConversation(key),
+        ],
+      )
+      await erasures.finishInTime(rest, run)
       if (deleted.length > 0) return 'deleted'
       return remaining.length > 0 ? 'busy' : 'unknown'
     },

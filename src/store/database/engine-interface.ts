@@ -46,6 +46,8 @@ export interface SqlQuery {
   readonly name: string | null
   readonly sql: string
   readonly parameters: readonly SqlValue[]
+  /** True for a migration, which may take hours. Other queries fail after a time limit. */
+  readonly mayTakeLong?: true
 }
 
 /** The types that every database binds and returns in the same way. */

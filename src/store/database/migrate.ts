@@ -59,7 +59,8 @@ async function applyMissingMigrations(
   rejectNewerSchema([...applied], migrations.at(-1)?.name ?? '')
   for (const { name, sql: text } of migrations) {
     if (applied.has(name)) continue
-    await engine.write([record({ name }), ...splitStatements(text).map(once)])
+    const queries = [record({ name }), ...splitStatements(text).map(once)]
+    await engine.write(queries.map((query) => ({ ...query, mayTakeLong: true })))
   }
 }
 

@@ -52,6 +52,7 @@ function commitGroup(first: WriterRequest): void {
     const survivesPowerCut = group.some(({ survives }) => survives === 'power-cut')
     const batches = group.map(({ queries }) => queries)
     const results = database.commit(batches, survivesPowerCut ? 'power-cut' : 'kill')
+    erasure.noteCommit()
     port.postMessage(
       group.map(({ id }, index) => ({
         id,
@@ -66,17 +67,27 @@ function commitGroup(first: WriterRequest): void {
   }
 }
 
+/** Leases are renewed every ten seconds by default, so a gateway without requests is quiet for longer. */
+const QUIET_MS = 2_000
+
 function receiveRequest(): WriterRequest | undefined {
   return receiveMessageOnPort(port)?.message as WriterRequest | undefined
 }
 
 /**
  * Erases deleted texts one second after a deletion, so that several deletions share one erasure. Erasures take at most 5%
- * of the time, because no batch is committed meanwhile. If the thread ends before a scheduled one, it erases at its end.
+ * of the time, because no batch is committed meanwhile, and one of a larger file waits until nothing has been committed
+ * for `QUIET_MS`. If the thread ends before a scheduled one, it erases at its end.
  */
-function createErasureSchedule({ needsErasure, erase }: SqliteConnection) {
+function createErasureSchedule({ needsErasure, isErasureShort, erase }: SqliteConnection) {
   let timer: NodeJS.Timeout | null = null
   let earliestAtMs = 0
+  let committedAtMs = Number.NEGATIVE_INFINITY
+  const eraseWhenQuiet = (): void => {
+    const remainingMs = committedAtMs + QUIET_MS - performance.now()
+    if (remainingMs > 0 && !isErasureShort()) timer = setTimeout(eraseWhenQuiet, remainingMs)
+    else eraseNow()
+  }
   const eraseNow = (): void => {
     timer = null
     const startedAtMs = performance.now()
@@ -91,7 +102,10 @@ function createErasureSchedule({ needsErasure, erase }: SqliteConnection) {
   return {
     schedule(): void {
       if (!needsErasure()) return
-      timer ??= setTimeout(eraseNow, Math.max(1000, earliestAtMs - performance.now()))
+      timer ??= setTimeout(eraseWhenQuiet, Math.max(1000, earliestAtMs - performance.now()))
+    },
+    noteCommit(): void {
+      committedAtMs = performance.now()
     },
     finish(): void {
       if (timer === null) return

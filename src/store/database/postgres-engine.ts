@@ -5,13 +5,13 @@
 import { DatabaseError, Pool, TypeOverrides, types, type PoolClient } from 'pg'
 import type { Engine, SqlQuery, SqlRows } from './engine-interface.ts'
 
-export function openPostgres(url: string): Engine {
+export function openPostgres(url: string, queryTimeoutMs = QUERY_TIMEOUT_MS): Engine {
   const pool = new Pool({
     connectionString: url,
     pipeline: true,
     keepAlive: true,
     connectionTimeoutMillis: 5_000,
-    query_timeout: 30_000,
+    query_timeout: queryTimeoutMs,
     types: parseInt8AsNumber(),
   })
   // Ignores errors of idle connections: the pool removes a broken connection by itself.
@@ -27,12 +27,17 @@ export function openPostgres(url: string): Engine {
       }
       // Needs no `begin` and `commit`: a single statement is a transaction already.
       if (queries.length === 1) return runOnOneClient(pool, queries)
-      const rows = await runOnOneClient(pool, [BEGIN, ...queries, COMMIT])
+      const rows = await runOnOneClient(pool, [BEGIN, ...queries, limitCommit(queries)])
       return rows.slice(1, -1)
     },
     close: () => pool.end(),
   }
 }
+
+/** A deletion takes much less, because it is cut into short transactions. */
+const QUERY_TIMEOUT_MS = 30_000
+/** The longest time of a timer, 24 days. */
+const LONG_QUERY_TIMEOUT_MS = 2 ** 31 - 1
 
 /**
  * Makes the query planner use indexes. All reads here look up keys. But with missing or wrong
@@ -72,8 +77,17 @@ async function runOnOneClient(
   return results.map((result) => (result as PromiseFulfilledResult<SqlRows>).value)
 }
 
-async function run(client: PoolClient, { name, sql, parameters }: SqlQuery): Promise<SqlRows> {
-  const text = { text: sql, values: [...parameters] }
+/** The driver measures the time of a commit from the moment at which the queries before it are sent. */
+function limitCommit(queries: readonly SqlQuery[]): SqlQuery {
+  return queries.some(({ mayTakeLong }) => mayTakeLong) ? { ...COMMIT, mayTakeLong: true } : COMMIT
+}
+
+async function run(
+  client: PoolClient,
+  { name, sql, parameters, mayTakeLong }: SqlQuery,
+): Promise<SqlRows> {
+  const limit = mayTakeLong === true ? { query_timeout: LONG_QUERY_TIMEOUT_MS } : {}
+  const text = { text: sql, values: [...parameters], ...limit }
   const { rows } = await client.query<object>(name === null ? text : { ...text, name })
   return rows
 }

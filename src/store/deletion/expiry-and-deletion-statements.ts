@@ -11,6 +11,7 @@ import {
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { DATABASE_TIME } from '../leases/lease-conditions.ts'
+import { isInJsonList, selectJsonList } from '../database/json-list-parameter.ts'
 import { releaseMedia } from '../media/media-statements.ts'
 import { isTurnOfOwner, TURN_TENANT, type OwnerKey } from '../owner.ts'
 
@@ -28,13 +29,11 @@ export interface ExpiryPage {
   readonly limit: number
 }
 
-/** The statements of one deletion, in the order in which they run in one transaction. */
-export interface DeletionSteps<Key> {
-  /** Removes a conversation's head if it is deleted, and its lock if a deleted turn holds it. */
-  readonly detachConversations: CompiledStatement<Key>
-  readonly deleteEvents: CompiledStatement<Key>
-  /** Deletes the turns and returns a row for each. */
-  readonly removeTurns: CompiledStatement<Key>
+/** Turns that one transaction deletes if they are still unused. */
+export interface ExpirySlice {
+  readonly unusedSinceMs: number
+  /** A JSON list of ids. */
+  readonly turnIds: string
 }
 
 /**
@@ -54,74 +53,96 @@ export interface UserKey {
 
 export function createExpiryAndDeletionStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
-  const compileByChats = (
+  const compileByChats = <Key extends { readonly unusedSinceMs: number }>(
     name: string,
-    build: (slot: ParameterSlot<ExpiryPage>, chats: ExpiringChats) => SqlFragment,
+    build: (slot: ParameterSlot<Key>, chats: ExpiringChats) => SqlFragment,
   ) => {
     const statement = (chats: ExpiringChats) =>
-      compile<ExpiryPage>(`${name}-${chats}`, (slot) => build(slot, chats))
+      compile<Key>(`${name}-${chats}`, (slot) => build(slot, chats))
     const statements = { all: statement('all'), temporary: statement('temporary') }
     return (chats: ExpiringChats) => statements[chats]
   }
-  const compileDeletion = <Key extends { readonly tenant: string }>(
-    name: string,
-    isIncluded: (slot: ParameterSlot<Key>) => SqlFragment,
-  ): DeletionSteps<Key> => ({
-    detachConversations: compile(`leave-conversations-${name}`, (slot) =>
-      detachConversations(isIncluded(slot), slot('tenant')),
-    ),
-    deleteEvents: compile(
-      `delete-events-${name}`,
-      (slot) => sql`delete from stream_events where turn_id in (
-        select turns.id from turns where ${isIncluded(slot)})`,
-    ),
-    removeTurns: compile(
-      `remove-turns-${name}`,
-      (slot) => sql`delete from turns where ${isIncluded(slot)} returning id`,
-    ),
-  })
+  const withListed = (slot: ParameterSlot<ExpirySlice>, chats: ExpiringChats) =>
+    withDeletableTurns(slot, chats, {
+      language,
+      page: sql`select wanted.value from ${selectJsonList(language, slot('turnIds'))}`,
+      isInReach: isInJsonList(language, sql`turns.id`, slot('turnIds')),
+    })
   return {
     /** Returns a page of turns that were not used for a long time, the latest first. */
-    unusedTurns: compileByChats(
+    unusedTurns: compileByChats<ExpiryPage>(
       'unused-turns',
       (slot, chats) => sql`select turns.used_at, turns.id ${fromPageOfUnused(slot, chats)}`,
     ),
-    deleteEventsOfUnused: compileByChats(
+    /**
+     * Returns the turns that can be deleted, children before their parents: those of the page that nothing needs,
+     * and ancestors that nothing needs after that.
+     */
+    deletableTurns: compileByChats<ExpiryPage>(
+      'deletable-turns',
+      (slot, chats) =>
+        sql`${withDeletableTurns(slot, chats, {
+          language,
+          page: sql`select turns.id ${fromPageOfUnused(slot, chats)}`,
+          isInReach: sql`1 = 1`,
+        })} select deletable.id, deletable.bytes from deletable limit ${slot('limit')}`,
+    ),
+    // This and the next statements check again which turns can be deleted, because a turn may have been used since
+    // the page was read.
+    deleteEventsOfUnused: compileByChats<ExpirySlice>(
       'delete-events-of-unused',
-      (slot, chats) => sql`${withDeletableTurns(slot, chats, language)}
-        delete from stream_events where turn_id in (${selectDeletable(slot)})`,
+      (slot, chats) => sql`${withListed(slot, chats)}
+        delete from stream_events where turn_id in (${DELETABLE_IDS})`,
     ),
-    releaseMediaOfUnused: compileByChats(
+    releaseMediaOfUnused: compileByChats<ExpirySlice>(
       'release-media-of-unused',
-      (slot, chats) => sql`${withDeletableTurns(slot, chats, language)}
+      (slot, chats) => sql`${withListed(slot, chats)}
         ${releaseMedia(sql`select media_uses.media_id from media_uses
-          where media_uses.turn_id in (${selectDeletable(slot)})`)}`,
+          where media_uses.turn_id in (${DELETABLE_IDS})`)}`,
     ),
-    // Checks the time of last use again, because a turn may have been used since the page was
-    // selected.
-    removeUnused: compileByChats(
+    removeUnused: compileByChats<ExpirySlice>(
       'remove-unused',
-      (slot, chats) => sql`${withDeletableTurns(slot, chats, language)}
-        delete from turns where id in (${selectDeletable(slot)}) and ${isExpiredOrDeleted(slot, chats)} returning id`,
+      (slot, chats) => sql`${withListed(slot, chats)}
+        delete from turns where id in (${DELETABLE_IDS}) and ${isExpiredOrDeleted(slot, chats)} returning id`,
     ),
-    ofThread: compileDeletion('of-thread', isTurnOfThread),
-    ofUser: compileDeletion('of-user', isTurnOfUser),
-    removeConversations: compile<UserKey>(
-      'remove-conversations-of-user',
-      (slot) => sql`delete from conversations where ${isRowOfUser('conversations', slot)}`,
+    /** Marks turns as deleted that are too large for one transaction. */
+    markUnused: compileByChats<ExpirySlice & { readonly nowMs: number }>(
+      'mark-unused',
+      (slot, chats) => sql`${withListed(slot, chats)}
+        update turns set deleted_at = coalesce(deleted_at, cast(${slot('nowMs')} as bigint))
+        where id in (${DELETABLE_IDS}) and ${isExpiredOrDeleted(slot, chats)} returning id`,
     ),
   }
 }
 
-function isUnused(slot: ParameterSlot<ExpiryPage>, chats: ExpiringChats): SqlFragment {
-  const unused = sql`turns.used_at < ${slot('unusedSinceMs')}`
+const DELETABLE_IDS = sql`select deletable.id from deletable`
+
+type UnusedSince = { readonly unusedSinceMs: number }
+
+function isUnused<Key extends UnusedSince>(
+  slot: ParameterSlot<Key>,
+  chats: ExpiringChats,
+): SqlFragment {
+  const unused = sql`turns.used_at < ${slot(({ unusedSinceMs }: Key) => unusedSinceMs)}`
   return chats === 'all' ? unused : sql`turns.short_lived = 1 and ${unused}`
 }
 
+/**
+ * The start of the page is never later than `unusedSinceMs`. A second condition on the time would make SQLite read the
+ * index from its end on each page.
+ */
 function fromPageOfUnused(slot: ParameterSlot<ExpiryPage>, chats: ExpiringChats): SqlFragment {
-  return sql`from turns where ${isUnused(slot, chats)}
-    and (turns.used_at, turns.id) < (${slot('afterMs')}, ${slot('afterId')})
+  return sql`from turns where ${chats === 'all' ? sql`` : sql`turns.short_lived = 1 and`}
+    (turns.used_at, turns.id) < (${slot('afterMs')}, ${slot('afterId')})
     order by turns.used_at desc, turns.id desc limit ${slot('limit')}`
+}
+
+interface DeletableParts {
+  readonly language: Engine['language']
+  /** Selects the ids of the turns to begin with. */
+  readonly page: SqlFragment
+  /** True for ancestors that may be selected, too. */
+  readonly isInReach: SqlFragment
 }
 
 /**
@@ -129,33 +150,29 @@ function fromPageOfUnused(slot: ParameterSlot<ExpiryPage>, chats: ExpiringChats)
  * no other children. An ancestor that is marked as deleted is selected even if it was used
  * recently.
  */
-function withDeletableTurns(
-  slot: ParameterSlot<ExpiryPage>,
+function withDeletableTurns<Key extends UnusedSince>(
+  slot: ParameterSlot<Key>,
   chats: ExpiringChats,
-  language: Engine['language'],
+  { language, page, isInReach }: DeletableParts,
 ): SqlFragment {
-  return sql`with recursive page(id) as (select turns.id ${fromPageOfUnused(slot, chats)}),
-    deletable(id, parent) as (
-      select turns.id, turns.parent from page join turns on turns.id = page.id
-      where ${isUnreferenced(language)}
+  return sql`with recursive page(id) as (${page}),
+    deletable(id, parent, bytes) as (
+      select turns.id, turns.parent, coalesce(turns.bytes, 0) from page join turns on turns.id = page.id
+      where ${isExpiredOrDeleted(slot, chats)} and ${isUnreferenced(language)}
       and not exists (select 1 from turns child where child.parent = turns.id)
     union
-      select turns.id, turns.parent from deletable join turns on turns.id = deletable.parent
-      where ${isExpiredOrDeleted(slot, chats)} and ${isUnreferenced(language)}
+      select turns.id, turns.parent, coalesce(turns.bytes, 0)
+      from deletable join turns on turns.id = deletable.parent
+      where ${isInReach} and ${isExpiredOrDeleted(slot, chats)} and ${isUnreferenced(language)}
       and not exists (
         select 1 from turns child where child.parent = turns.id and child.id <> deletable.id)
     )`
 }
 
-/**
- * Selects at most `limit` turns. `deletable` lists children before their parents, so a limited page
- * never contains a parent without its children.
- */
-function selectDeletable(slot: ParameterSlot<ExpiryPage>): SqlFragment {
-  return sql`select deletable.id from deletable limit ${slot('limit')}`
-}
-
-function isExpiredOrDeleted(slot: ParameterSlot<ExpiryPage>, chats: ExpiringChats): SqlFragment {
+function isExpiredOrDeleted<Key extends UnusedSince>(
+  slot: ParameterSlot<Key>,
+  chats: ExpiringChats,
+): SqlFragment {
   return sql`((${isUnused(slot, chats)}) or turns.deleted_at is not null)`
 }
 
@@ -166,26 +183,6 @@ function isUnreferenced(language: Engine['language']): SqlFragment {
     and not (turns.state in ('queued', 'open') and exists (
       select 1 from replicas where replicas.id = turns.owner
       and replicas.alive_until > ${DATABASE_TIME[language]}))`
-}
-
-/**
- * Removes a conversation's head if it is deleted, and its lock if a deleted turn holds it. A
- * conversation without a head continues with an empty history.
- */
-function detachConversations(isIncluded: SqlFragment, tenant: string): SqlFragment {
-  const deletedTurns = sql`select turns.id from turns where ${isIncluded}`
-  return sql`update conversations set
-    head = case when head in (${deletedTurns}) then null else head end,
-    busy_until = case when busy_by in (${deletedTurns}) then null else busy_until end,
-    busy_by = case when busy_by in (${deletedTurns}) then null else busy_by end
-    where conversations.tenant || '' = ${tenant} and conversations.id in (
-      select turns.conversation from turns where ${isIncluded} and turns.conversation is not null)`
-}
-
-export function isTurnOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
-  const tenant = slot('tenant')
-  return sql`turns.tenant = ${tenant} and turns.thread = (${selectFromDeletableTurn(slot, sql`turns.thread`)})
-    and ${belongsToRequester(slot, sql`turns.user_id`)}`
 }
 
 /**
@@ -238,19 +235,6 @@ export function belongsToRequester(
   return sql`(cast(${user} as text) is null or ${column} || '' = ${user})`
 }
 
-export function isTurnOfUser(slot: ParameterSlot<UserKey>): SqlFragment {
-  return isRowOfUser('turns', slot)
-}
-
-/** True for rows of the user in the parameter `user`. */
-export function isRowOfUser(
-  table: 'turns' | 'conversations' | 'summaries' | 'layer_versions' | 'media_addresses',
-  slot: ParameterSlot<UserKey>,
-): SqlFragment {
-  return sql`${sql.ref(`${table}.tenant`)} = ${slot('tenant')}
-    and ${sql.ref(`${table}.user_id`)} = ${slot('user')}`
-}
-
 /**
  * Compiles a statement that deletes up to `limit` rows that were not used since `unusedSinceMs`,
  * those unused for longest first.
@@ -268,7 +252,7 @@ export function compileDeleteUnused(
       // Checks `used_at` of each row again, because a row may have been used since it was selected.
       return sql`delete from ${rows} where used_at < ${since} and id in (
         select id from ${rows} where used_at < ${since} ${isShort}
-        order by used_at limit ${slot('limit')})`
+        order by used_at limit ${slot('limit')}) returning id`
     })
   const statements = {
     all: compileFor('', sql``),

@@ -11,14 +11,35 @@ export interface ExpiryAndDeletionStore {
    * unused facts and fetched media.
    */
   readonly expireTurns: (expiry: ExpiryPageRequest) => Promise<ExpiryResult>
+  /** Returns where the last search for expired turns has stopped before its end; null for the beginning. */
+  readonly loadExpiryCursor: (chats: ExpiryPageRequest['chats']) => Promise<ExpiryCursor | null>
+  readonly saveExpiryCursor: (
+    chats: ExpiryPageRequest['chats'],
+    cursor: ExpiryCursor | null,
+  ) => Promise<void>
   /**
    * Deletes all turns of a thread, including unfinished turns, and the data derived from them. A
    * conversation whose head is deleted is empty afterwards. Resolves to the number of deleted
+   * turns. After the first, short transaction nothing of it can be read any more; the deletion itself then takes
+   * many short transactions, between which others can write. If the process dies, `resumeDeletions` of any process
+   * continues. `onProgress` is called with the number of turns that are deleted so far.
+   */
+  readonly deleteThread: (
+    thread: ThreadDeletion,
+    onProgress?: (turns: number) => void,
+  ) => Promise<number>
+  /**
+   * Deletes all data of a user that exists at the time of the call, in the same way. Resolves to the number of deleted
    * turns.
    */
-  readonly deleteThread: (thread: ThreadDeletion) => Promise<number>
-  /** Deletes all data of a user. Resolves to the number of deleted turns. */
-  readonly deleteUser: (tenant: string, user: string, nowMs: number) => Promise<number>
+  readonly deleteUser: (
+    tenant: string,
+    user: string,
+    nowMs: number,
+    onProgress?: (turns: number) => void,
+  ) => Promise<number>
+  /** Continues deletions whose process has died. Resolves to the number of deleted turns. */
+  readonly resumeDeletions: () => Promise<number>
 }
 
 export interface ExpiryPageRequest {

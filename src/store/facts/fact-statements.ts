@@ -16,9 +16,9 @@ import {
   belongsToRequester,
   selectFromDeletableTurn,
   type ThreadKey,
-  type UserKey,
   type UnusedRowLimit,
 } from '../deletion/expiry-and-deletion-statements.ts'
+import { isRowErased } from '../deletion/erased-conditions.ts'
 import { isRowOfOwner, isRowOfOwnerUnindexed, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import type { FactPage } from './fact-store-interface.ts'
 
@@ -66,6 +66,14 @@ export function createFactStatements(language: Engine['language']) {
      * same terms.
      */
     insertFact: compile('insert-fact', insertFact),
+    /** Deletes a fact with the same terms that is being deleted anyway, so that `insertFact` finds none. */
+    removeErased: compile<FactRow>(
+      'remove-erased-fact',
+      (slot) => sql`delete from facts where facts.tenant = ${slot('tenant')}
+        and coalesce(facts.user_id, '') = ${slot(({ user_id: user }) => user ?? '')}
+        and facts.scope = ${slot('scope')} and facts.words = ${slot('words')}
+        and ${isRowErased('facts')}`,
+    ),
     updateFact: compile('update-fact', updateFact),
     /** Inserts the search terms of a fact, if the fact exists and has exactly these terms. */
     insertWords: compile<FactTerms>('insert-fact-words', (slot) => insertWords(language, slot)),
@@ -110,20 +118,14 @@ export function createFactStatements(language: Engine['language']) {
       'delete-facts',
       (slot) => sql`delete from facts where ${isRowOfOwner('facts', slot)} returning id`,
     ),
-    /**
-     * Deletes the facts of a user. This and the next two statements are parts of larger deletions.
-     */
-    removeOfUser: compile<UserKey>(
-      'remove-facts-of-user',
-      (slot) => sql`delete from facts where ${isRowOfOwner('facts', slot)} and user_id is not null`,
-    ),
+    /** Deletes the facts of a thread. This and the next statement are parts of larger deletions. */
     removeOfThread: compile('remove-facts-of-thread', removeOfThread),
     removeOfConversation: compile('remove-facts-of-conversation', removeOfConversation),
     removeUnused: compile<UnusedRowLimit>('remove-unused-facts', (slot) => {
       const since = slot('unusedSinceMs')
       return sql`delete from facts where used_at < ${since} and core = 0 and id in (
         select id from facts where core = 0 and used_at < ${since}
-        order by used_at limit ${slot('limit')})`
+        order by used_at limit ${slot('limit')}) returning id`
     }),
     removeExpired: compile<{ readonly nowMs: number; readonly limit: number }>(
       'remove-expired-facts',
@@ -131,7 +133,7 @@ export function createFactStatements(language: Engine['language']) {
         const now = slot('nowMs')
         return sql`delete from facts where valid_until <= ${now} and id in (
         select id from facts where valid_until is not null and valid_until <= ${now}
-        order by valid_until limit ${slot('limit')})`
+        order by valid_until limit ${slot('limit')}) returning id`
       },
     ),
   }
@@ -243,7 +245,7 @@ function searchFacts(
     ), best as (
       select hits.fact_id, sum(weights.weight) as weight
       from hits join weights on weights.word = hits.word join facts on facts.id = hits.fact_id
-      where ${isValid(slot)} group by hits.fact_id
+      where ${isValid(slot)} and not ${isRowErased('facts')} group by hits.fact_id
       order by weight desc, hits.fact_id desc limit ${slot('limit')}
     )
     select ${COLUMNS} from best join facts on facts.id = best.fact_id

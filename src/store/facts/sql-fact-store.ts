@@ -58,12 +58,12 @@ export function createFactStore(
   return {
     async saveFact(fact, derivedFrom) {
       const [row, words] = encodeFact(fact, encryption, currentHasher)
-      const inserts = [sql.insertFact(row), sql.insertWords(words)]
+      const inserts = [sql.removeErased(row), sql.insertFact(row), sql.insertWords(words)]
       if (derivedFrom === undefined) {
-        const [saved = []] = await engine.write(inserts)
+        const [, saved = []] = await engine.write(inserts)
         return saved.length > 0
       }
-      const [saved = [], , deleted = []] = await writeAfterLock(
+      const [, saved = [], , deleted = []] = await writeAfterLock(
         engine,
         'derivedDataWrite',
         row.tenant,

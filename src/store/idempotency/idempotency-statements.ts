@@ -7,7 +7,7 @@ import {
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { IDEMPOTENCY_KEY_COLUMNS, type IdempotencyKeyRow } from '../database/table-row-types.ts'
-import type { UserKey } from '../deletion/expiry-and-deletion-statements.ts'
+import { isRowErased } from '../deletion/erased-conditions.ts'
 import type { ExpectedTime } from '../leases/database-clock.ts'
 import { isLeaseOver } from '../leases/lease-conditions.ts'
 import { KEY_LIFETIME_MS } from './idempotency-store-interface.ts'
@@ -41,15 +41,13 @@ export function createIdempotencyStatements(language: Engine['language']) {
       'idempotency-key-of-turn',
       (slot) => sql`select 1 from idempotency_keys where turn_id = ${slot('turn_id')} limit 1`,
     ),
-    removeExpired: compile<{ readonly nowMs: number }>(
+    removeExpired: compile<{ readonly nowMs: number; readonly limit: number }>(
       'remove-expired-idempotency-keys',
-      (slot) => sql`delete from idempotency_keys
-        where created_at <= ${slot(({ nowMs }) => nowMs - KEY_LIFETIME_MS)}`,
-    ),
-    removeOfUser: compile<UserKey>(
-      'remove-idempotency-keys-of-user',
-      (slot) => sql`delete from idempotency_keys
-        where tenant = ${slot('tenant')} and user_id = ${slot('user')}`,
+      (
+        slot,
+      ) => sql`delete from idempotency_keys where id in (select expired.id from idempotency_keys expired
+        where expired.created_at <= ${slot(({ nowMs }) => nowMs - KEY_LIFETIME_MS)}
+        order by expired.created_at limit ${slot('limit')}) returning id`,
     ),
   }
 }
@@ -61,6 +59,6 @@ function insertClaim(slot: ParameterSlot<IdempotencyKeyRow>): SqlFragment {
     on conflict (id) do update set fingerprint = excluded.fingerprint,
       turn_id = excluded.turn_id, owner = excluded.owner, created_at = excluded.created_at
     where idempotency_keys.created_at <= ${slot(({ created_at }) => created_at - KEY_LIFETIME_MS)}
-      or idempotency_keys.turn_id = excluded.turn_id
+      or idempotency_keys.turn_id = excluded.turn_id or ${isRowErased('idempotency_keys')}
     returning id`
 }

@@ -16,12 +16,11 @@ import {
   hasNoTurnsLeft,
   belongsToRequester,
   isInDeletedThread,
-  isRowOfUser,
-  isTurnOfThread,
-  isTurnOfUser,
   selectFromDeletableTurn,
   type ThreadKey,
+  type UnusedRowLimit,
 } from '../deletion/expiry-and-deletion-statements.ts'
+import { withDeletableChain } from '../deletion/deletable-chain.ts'
 import { isMediaUnused, releaseMedia, RELEASED_USED_AT } from './media-statements.ts'
 import { isTurnOfOwner, type OwnedRowKey } from '../owner.ts'
 
@@ -30,7 +29,7 @@ import { isTurnOfOwner, type OwnedRowKey } from '../owner.ts'
  * deletes the turns.
  */
 export interface MediaReleaseSteps<Key> {
-  readonly releaseUsed: CompiledStatement<Key>
+  readonly releaseUsed?: CompiledStatement<Key>
   readonly releaseFetched: CompiledStatement<Key>
   readonly removeAddresses: CompiledStatement<Key>
 }
@@ -39,11 +38,9 @@ export function buildReleaseQueries<Key>(
   statements: MediaReleaseSteps<Key>,
   key: Key,
 ): readonly SqlQuery[] {
-  return [
-    statements.releaseUsed(key),
-    statements.releaseFetched(key),
-    statements.removeAddresses(key),
-  ]
+  const { releaseUsed, releaseFetched, removeAddresses } = statements
+  const used = releaseUsed === undefined ? [] : [releaseUsed(key)]
+  return [...used, releaseFetched(key), removeAddresses(key)]
 }
 
 /**
@@ -51,11 +48,16 @@ export function buildReleaseQueries<Key>(
  * are deleted.
  */
 export function buildSweepQueries({
+  lockReleased,
+  removePieces,
   removeReleased,
   unmarkOthers,
 }: MediaReleaseStatements): readonly SqlQuery[] {
-  return [removeReleased(null), unmarkOthers(null)]
+  return [lockReleased(null), removePieces(null), removeReleased(null), unmarkOthers(null)]
 }
+
+/** Maximum number and size of the pieces of media that one transaction deletes; the next one deletes further ones. */
+const [MAX_SWEPT_PIECES, MAX_SWEPT_BYTES] = [200, 4_000_000]
 
 export type MediaReleaseStatements = ReturnType<typeof createMediaReleaseStatements>
 
@@ -72,70 +74,85 @@ export function createMediaReleaseStatements(language: Engine['language']) {
     ),
     removeAddresses: compile<Key>(
       `remove-media-addresses-${name}`,
-      (slot) => sql`delete from media_addresses where ${isAddress(slot)}`,
+      (slot) => sql`delete from media_addresses where ${isAddress(slot)} returning id`,
     ),
   })
   const compileSteps = <Key>(
     name: string,
-    isTurn: (slot: ParameterSlot<Key>) => SqlFragment,
+    releaseUsed: (slot: ParameterSlot<Key>) => SqlFragment,
     isAddress: (slot: ParameterSlot<Key>) => SqlFragment,
-  ): MediaReleaseSteps<Key> => ({
-    releaseUsed: compile(`release-shown-media-${name}`, (slot) =>
-      releaseMedia(sql`select media_uses.media_id
-          from turns join media_uses on media_uses.turn_id = turns.id where ${isTurn(slot)}`),
-    ),
+  ) => ({
+    releaseUsed: compile(`release-shown-media-${name}`, releaseUsed),
     ...compileFetchedSteps(name, isAddress),
   })
   return {
-    ofThread: compileSteps('of-thread', isTurnOfThread, isAddressOfThread),
-    ofUser: compileSteps('of-user', isTurnOfUser, (slot) => isRowOfUser('media_addresses', slot)),
-    /**
-     * Releases media of turns that are marked as deleted. Must run before the rows of the turns are
-     * deleted.
-     */
-    ofDeleted: compileSteps('of-deleted', isDeletedInThread, (slot) =>
-      isInDeletedThread('media_addresses', slot),
+    /** Must run before the turns of the thread are deleted. Their own media are released with them. */
+    ofThread: compileFetchedSteps('of-thread', isAddressOfThread),
+    /** Releases media of a deleted turn and its ancestors. Must run before the rows of the turns are deleted. */
+    ofDeleted: compileSteps<OwnedRowKey>(
+      'of-deleted',
+      (slot) => sql`${withDeletableChain(slot, isTurnOfOwner(slot))}
+        ${releaseMedia(sql`select media_uses.media_id from deletable
+          join media_uses on media_uses.turn_id = deletable.id where deletable.is_next = 0`)}`,
+      (slot) => isInDeletedThread('media_addresses', slot),
     ),
-    ofConversation: compileSteps(
-      'of-conversation',
-      isDeletedInConversation,
-      isAddressOfConversation,
-    ),
-    unused: compileFetchedSteps<{ readonly unusedSinceMs: number }>(
+    /** Runs when the turns of the conversation are marked as deleted and before they are deleted. */
+    ofConversation: compileFetchedSteps('of-conversation', isAddressOfConversation),
+    unused: compileFetchedSteps<UnusedRowLimit>(
       'unused',
-      (slot) => sql`media_addresses.used_at < ${slot('unusedSinceMs')}`,
+      (slot) => sql`media_addresses.used_at < ${slot('unusedSinceMs')}
+        and media_addresses.id in (select oldest.id from media_addresses oldest
+          where oldest.used_at < ${slot('unusedSinceMs')}
+          order by oldest.used_at, oldest.id limit ${slot('limit')})`,
+    ),
+    /** Makes a turn that is written at the same time, with a released medium, wait for the end of the transaction. */
+    lockReleased: compile<null>(
+      'lock-released-media',
+      () => sql`update media set used_at = ${sql.lit(RELEASED_USED_AT - 1)}
+        where used_at <= ${sql.lit(RELEASED_USED_AT)}`,
     ),
     /**
-     * Deletes released media that nothing uses. This and `unmarkOthers`, which removes the mark
-     * from the other media, run after turns are deleted.
+     * Deletes pieces of released media that nothing uses, and returns a row for each. This and the next two
+     * statements run after turns are deleted. A medium goes with its last piece, and one that is used again loses
+     * the mark.
      */
+    removePieces: compile<null>('remove-released-pieces', removePiecesOfReleased),
     removeReleased: compile<null>(
       'remove-released-media',
       () =>
-        sql`delete from media where used_at <= ${sql.lit(RELEASED_USED_AT)} and ${isMediaUnused()}`,
+        sql`delete from media where used_at <= ${sql.lit(RELEASED_USED_AT)} and ${isMediaUnused()}
+          and not exists (select 1 from media_pieces where media_pieces.media_id = media.id)`,
     ),
     unmarkOthers: compile<null>(
       'keep-released-media',
-      () => sql`update media set used_at = 0 where used_at <= ${sql.lit(RELEASED_USED_AT)}`,
+      () => sql`update media set used_at = 0 where used_at <= ${sql.lit(RELEASED_USED_AT)}
+        and (${hasRow('media_uses')} or ${hasRow('media_addresses')})`,
     ),
   }
+}
+
+/** Written as a look-up of one row: for `exists` with `or`, Postgres would read the whole table. */
+function hasRow(table: 'media_uses' | 'media_addresses'): SqlFragment {
+  return sql`(select 1 from ${sql.table(table)}
+    where ${sql.ref(`${table}.media_id`)} = media.id limit 1) is not null`
+}
+
+function removePiecesOfReleased(): SqlFragment {
+  const key = sql`media_id, position`
+  return sql`delete from media_pieces where (${key}) in (
+    select ${key} from (
+      select ${key}, sum(bytes) over (order by ${key}) - bytes as bytes_before from (
+        select media_pieces.media_id, media_pieces.position, octet_length(media_pieces.body) as bytes
+        from media cross join media_pieces
+        where media_pieces.media_id = media.id and media.used_at <= ${sql.lit(RELEASED_USED_AT)} and ${isMediaUnused()}
+        limit ${sql.lit(MAX_SWEPT_PIECES)}) limited) sized
+    where bytes_before < ${sql.lit(MAX_SWEPT_BYTES)}) returning media_id`
 }
 
 function isAddressOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
   return sql`media_addresses.tenant || '' = ${slot('tenant')}
     and media_addresses.thread = (${selectFromDeletableTurn(slot, sql`turns.thread`)})
     and ${belongsToRequester(slot, sql`media_addresses.user_id`)}`
-}
-
-/**
- * True for turns that are marked as deleted and in the same thread as the turn `id`: the deletion
- * of that turn may also remove ancestors that were marked earlier.
- */
-function isDeletedInThread(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  const tenant = slot('tenant')
-  return sql`turns.tenant = ${tenant} and turns.deleted_at is not null
-    and turns.thread = (select named.thread from turns named
-      where named.id = ${slot('id')} and named.tenant || '' = ${tenant})`
 }
 
 function isDeletedInConversation(slot: ParameterSlot<OwnedRowKey>): SqlFragment {

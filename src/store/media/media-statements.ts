@@ -7,6 +7,7 @@ import {
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
 import { isInJsonList } from '../database/json-list-parameter.ts'
+import { isRowErased } from '../deletion/erased-conditions.ts'
 
 export interface MediaRow {
   readonly id: string
@@ -122,7 +123,8 @@ export function createMediaStatements(language: Engine['language']) {
           media_addresses.media_id, media_addresses.used_at
         from media_addresses join media on media.id = media_addresses.media_id
         where ${isInJsonList(language, sql.ref('media_addresses.id'), slot('ids'))}
-        and media_addresses.tenant || '' = ${slot('tenant')}`
+        and media_addresses.tenant || '' = ${slot('tenant')}
+        and not ${isRowErased('media_addresses')}`
     }),
     touchAddresses: compile<MediaIdLookup & { readonly nowMs: number; readonly dayAgoMs: number }>(
       'touch-medium-addresses',

@@ -9,11 +9,10 @@ import type { Engine } from '../database/engine-interface.ts'
 import {
   belongsToRequester,
   compileDeleteUnused,
-  isRowOfUser,
   selectFromDeletableTurn,
   type ThreadKey,
-  type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
+import { isRowErased } from '../deletion/erased-conditions.ts'
 import { isDeletedSince, selectUserDeletionName } from '../deletion/deleted-since-condition.ts'
 import { isRowOfOwner, isRowOfOwnerUnindexed, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import { LAYER_COLUMNS, type LayerRow } from '../database/table-row-types.ts'
@@ -45,6 +44,14 @@ export function createMemoryLayerStatements(language: Engine['language']) {
         values (${sql.join(LAYER_COLUMNS.map((name) => slot(name)))})
         on conflict do nothing returning id`,
     ),
+    /** Deletes a version with the same number that is being deleted anyway, so that `insertVersion` finds none. */
+    removeErased: compile<NewLayerVersionRow>(
+      'remove-erased-layer-version',
+      (slot) => sql`delete from layer_versions where layer_versions.tenant = ${slot('tenant')}
+        and coalesce(layer_versions.user_id, '') = ${slot(({ user_id: user }) => user ?? '')}
+        and layer = ${slot('layer')} and coalesce(thread, '') = ${slot(({ thread }) => thread ?? '')}
+        and number = ${slot('number')} and ${isRowErased('layer_versions')}`,
+    ),
     /**
      * Deletes a version that was just written, and returns a row, if its parent turn, thread,
      * conversation or user was deleted meanwhile.
@@ -73,10 +80,6 @@ export function createMemoryLayerStatements(language: Engine['language']) {
      * larger deletions.
      */
     removeOfThread: compile('remove-layers-of-thread', removeOfThread),
-    removeOfUser: compile<UserKey>(
-      'remove-layers-of-user',
-      (slot) => sql`delete from layer_versions where ${isRowOfUser('layer_versions', slot)}`,
-    ),
     removeOfConversation: compile('remove-layers-of-conversation', removeOfConversation),
     removeUnused: compileDeleteUnused(language, 'layer_versions', 'remove-unused-layers'),
   }

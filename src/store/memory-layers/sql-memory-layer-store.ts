@@ -46,11 +46,12 @@ export function createMemoryLayerStore(
     async saveVersion(version) {
       const row = encodeVersion(version, encryption.cipher)
       const upTo = version.number - MAX_STORED_VERSIONS
-      const [saved = [], deleted = []] = await writeAfterLock(
+      const [, saved = [], deleted = []] = await writeAfterLock(
         engine,
         'derivedDataWrite',
         row.tenant,
         [
+          sql.removeErased(row),
           sql.insertVersion(row),
           sql.removeIfSourceDeleted(row),
           ...(upTo > 0 ? [sql.removeOld({ ...encodeLayerKey(version.key), upTo })] : []),

@@ -11,6 +11,7 @@ import {
   type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
+import { isTurnErased, selectDeletedAt } from '../deletion/erased-conditions.ts'
 import { isInJsonList, selectJsonList } from '../database/json-list-parameter.ts'
 import { isTurnOfOwner, TURN_TENANT, type OwnerKey } from '../owner.ts'
 import { MAX_BYTES_AT_ONCE } from '../turns/read-items-in-slices.ts'
@@ -132,7 +133,8 @@ function selectByFingerprint(slot: ParameterSlot<RecallSearch>): SqlFragment {
   return sql`select same.id from turns same where same.fingerprint = wanted.value
     and same.tenant = ${slot('tenant')}
     and coalesce(same.user_id, '') = ${slot('user')}
-    and same.deleted_at is null and same.state <> 'queued'
+    and ${selectDeletedAt('same')} is null and same.state <> 'queued'
+    and not ${isTurnErased('same')}
     order by same.id desc limit ${sql.lit(MAX_TURNS_PER_KEY)}`
 }
 
@@ -165,7 +167,7 @@ const MAX_CALLS_PER_ID = 100
 function isFindable(id: SqlFragment, slot: ParameterSlot<RecallSearch>): SqlFragment {
   return sql`1 = (select 1 from turns where turns.id = ${id}
     and ${isTurnOfOwner(slot)}
-    and turns.deleted_at is null and turns.state <> 'queued')`
+    and ${selectDeletedAt()} is null and turns.state <> 'queued')`
 }
 
 /** Sets the time of last use, but never lowers it, because the clock of a replica may be slow. */

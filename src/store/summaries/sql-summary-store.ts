@@ -43,11 +43,12 @@ export function createSummaryStore(
     },
     async saveSummary(summary, replaces = false) {
       const row = encodeSummary(summary, encryption.cipher)
-      const [saved = [], deleted = []] = await writeAfterLock(
+      const [, saved = [], deleted = []] = await writeAfterLock(
         engine,
         'derivedDataWrite',
         row.tenant,
         [
+          sql.removeErased(row),
           replaces ? sql.replaceSummary(row) : sql.insertSummary(row),
           sql.removeIfSourceDeleted(row),
         ],

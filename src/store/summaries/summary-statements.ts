@@ -12,11 +12,10 @@ import {
   belongsToRequester,
   compileDeleteUnused,
   isInDeletedThread,
-  isRowOfUser,
   selectFromDeletableTurn,
   type ThreadKey,
-  type UserKey,
 } from '../deletion/expiry-and-deletion-statements.ts'
+import { isRowErased } from '../deletion/erased-conditions.ts'
 import { isDeletedSince, selectUserDeletionName } from '../deletion/deleted-since-condition.ts'
 import { isInJsonList } from '../database/json-list-parameter.ts'
 import { isRowOfOwner, isRowOfOwnerUnindexed, type OwnedRowKey, type OwnerKey } from '../owner.ts'
@@ -43,10 +42,17 @@ export function createSummaryStatements(language: Engine['language']) {
     findSummaries: compile<SummarySearch>('find-summaries', (slot) =>
       findSummaries(language, slot),
     ),
-    /** This and the next statement return a row if a summary was written. */
+    /** This statement and `replaceSummary` return a row if a summary was written. */
     insertSummary: compile<NewSummaryRow>(
       'insert-summary',
       (slot) => sql`${buildInsert(slot)} on conflict do nothing returning id`,
+    ),
+    /** Deletes a summary of the same beginning that is being deleted anyway, so that `insertSummary` finds none. */
+    removeErased: compile<NewSummaryRow>(
+      'remove-erased-summary',
+      (slot) => sql`delete from summaries where summaries.tenant = ${slot('tenant')}
+        and coalesce(summaries.user_id, '') = ${slot(({ user_id: user }) => user ?? '')}
+        and summaries.prefix_hash = ${slot('prefix_hash')} and ${isRowErased('summaries')}`,
     ),
     replaceSummary: compile<NewSummaryRow>(
       'replace-summary',
@@ -78,10 +84,6 @@ export function createSummaryStatements(language: Engine['language']) {
     removeOfDeleted: compile<OwnedRowKey>(
       'remove-summaries-of-deleted',
       (slot) => sql`delete from summaries where ${isInDeletedThread('summaries', slot)}`,
-    ),
-    removeOfUser: compile<UserKey>(
-      'remove-summaries-of-user',
-      (slot) => sql`delete from summaries where ${isRowOfUser('summaries', slot)}`,
     ),
     removeOfConversation: compile('remove-summaries-of-conversation', removeOfConversation),
     removeUnused: compileDeleteUnused(language, 'summaries', 'remove-unused-summaries'),

@@ -7,6 +7,7 @@ import {
 } from '../database/compile-statement.ts'
 import type { ItemPosition } from '../../core/turn-derived-ids.ts'
 import type { Engine } from '../database/engine-interface.ts'
+import { isTurnErased, selectDeletedAt } from '../deletion/erased-conditions.ts'
 import { isTurnOfOwner, TURN_USER, type OwnerKey } from '../owner.ts'
 
 /** Each position takes three parameters, and D1 allows 100 parameters in a statement. */
@@ -44,7 +45,7 @@ function selectFoundColumns(slot: ParameterSlot<BodyLimit>): SqlFragment {
   return sql`items.item_id, items.turn_id, items.side, items.position,
     octet_length(items.body) as bytes,
     case when octet_length(items.body) <= ${slot('maxBodyBytes')} then items.body end as body,
-    items.hidden, turns.deleted_at, turns.wire, turns.account, turns.model, turns.prefix_hash`
+    items.hidden, ${selectDeletedAt()} as deleted_at, turns.wire, turns.account, turns.model, turns.prefix_hash`
 }
 
 /**
@@ -66,8 +67,8 @@ function selectItemsById(
     and items.turn_id = (
       select candidate.turn_id from items candidate left join turns on turns.id = candidate.turn_id
       where candidate.tenant = ${tenant} and candidate.item_id = wanted.id
-      and candidate.hidden = 0 and turns.deleted_at is null
-      and ${TURN_USER} = ${slot('user')}
+      and candidate.hidden = 0 and ${selectDeletedAt()} is null
+      and ${TURN_USER} = ${slot('user')} and not ${isTurnErased()}
       order by candidate.turn_id desc limit 1)
     left join turns on turns.id = items.turn_id`
 }

@@ -19,6 +19,8 @@ import { resolvePageStart } from '../database/resolve-page-start.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { createDeletionLogStatements } from '../deletion/deletion-log-statements.ts'
+import { createErasureStatements } from '../deletion/erasure-statements.ts'
+import { createErasureRunner } from '../deletion/run-erasure.ts'
 import { createItemFinder } from './find-items.ts'
 import { decryptRowsWithMedia } from '../media/encode-and-restore-media-rows.ts'
 import { encodeOwnedRowKey, encodeOwner } from '../owner.ts'
@@ -54,6 +56,8 @@ export function createTurnManagementStore(
   const summaries = createSummaryStatements(engine.language)
   const mediaRelease = createMediaReleaseStatements(engine.language)
   const deletionLog = createDeletionLogStatements(engine.language)
+  const erasureSql = createErasureStatements(engine.language)
+  const erasures = createErasureRunner(engine)
   const countItems = async (list: TurnIdList): Promise<number> => {
     const [[row] = []] = await engine.read([turnSql.countItemsOfTurns(list)])
     return (row as { readonly items: number }).items
@@ -95,16 +99,19 @@ export function createTurnManagementStore(
     },
     async deleteTurn({ turnId, dialect, nowMs, ...owner }) {
       const key = encodeOwnedRowKey(owner, turnId)
-      const [before = []] = await writeAfterLock(engine, 'deletion', key.tenant, [
+      const run = erasures.createRun()
+      const [before = [], , , , rest = []] = await writeAfterLock(engine, 'deletion', key.tenant, [
         sql.turnState(key),
         sql.markDeleted({ ...key, dialect, nowMs }),
         deletionLog.logThreadOfDeletedTurn({ ...key, nowMs }),
         sql.deleteEvents(key),
+        erasureSql.insertOfTurn({ ...key, ...run, nowMs }),
         summaries.removeOfDeleted(key),
         ...buildReleaseQueries(mediaRelease.ofDeleted, key),
         sql.deleteTurns(key),
         ...buildSweepQueries(mediaRelease),
       ])
+      await erasures.finishInTime(rest, run)
       return chooseDeletionResult(before, dialect)
     },
     async replaceMetadata({ turnId, dialect, metadata, ...owner }) {

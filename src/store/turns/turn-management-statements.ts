@@ -8,10 +8,11 @@ import {
   type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey, type OwnerKey } from '../owner.ts'
-import { TURN_COLUMNS } from '../database/table-row-types.ts'
+import { withDeletableChain } from '../deletion/deletable-chain.ts'
+import { isTurnErased, selectDeletedAt } from '../deletion/erased-conditions.ts'
+import { isTurnOfOwner, TURN_USER, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import { MAX_BYTES_AT_ONCE } from './read-items-in-slices.ts'
-import { STORED_SIZE_BYTES } from './turn-statements.ts'
+import { selectTurnColumns, STORED_SIZE_BYTES } from './turn-statements.ts'
 
 interface TurnOfDialectKey extends OwnedRowKey {
   readonly dialect: string
@@ -75,8 +76,7 @@ export function createTurnManagementStatements(language: Engine['language']) {
       compileListing(
         'listed-turns',
         shape,
-        (page) => sql`select ${sql.join(TURN_COLUMNS.map((name) => sql.ref(`turns.${name}`)))}
-          from turns ${page}`,
+        (page) => sql`select ${selectTurnColumns()} from turns ${page}`,
       ),
     listItems: (shape: TurnPageShape) =>
       compileListing(
@@ -89,7 +89,7 @@ export function createTurnManagementStatements(language: Engine['language']) {
 }
 
 function selectTurnState(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  return sql`select state, dialect, deleted_at from turns
+  return sql`select state, dialect, ${selectDeletedAt()} as deleted_at from turns
     where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}`
 }
 
@@ -98,7 +98,7 @@ function selectTurnState(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
  */
 function isTurnOfDialect(slot: ParameterSlot<TurnOfDialectKey>): SqlFragment {
   return sql`turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
-    and turns.dialect = ${slot('dialect')} and turns.deleted_at is null`
+    and turns.dialect = ${slot('dialect')} and ${selectDeletedAt()} is null`
 }
 
 /** Deletes the events of a deleted turn, because no client can read them any more. */
@@ -110,24 +110,12 @@ function deleteEvents(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
 
 /**
  * Deletes a turn that is marked as deleted, then its parent if the parent is marked too, and so on,
- * up to a turn that another turn or a conversation needs. Items are deleted with their turns.
+ * up to a turn that another turn or a conversation needs, or to the limit of one transaction. Items are deleted with
+ * their turns.
  */
 function deleteTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  return sql`with recursive deletable(id, parent) as (
-      select turns.id, turns.parent from turns
-      where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
-      and turns.deleted_at is not null
-      and not exists (select 1 from turns child where child.parent = turns.id)
-      and not exists (select 1 from conversations where conversations.head = turns.id)
-    union
-      select turns.id, turns.parent from deletable join turns on turns.id = deletable.parent
-      where ${TURN_TENANT} = ${slot('tenant')}
-      and turns.deleted_at is not null
-      and not exists (
-        select 1 from turns child where child.parent = turns.id and child.id <> deletable.id)
-      and not exists (select 1 from conversations where conversations.head = turns.id)
-    )
-    delete from turns where id in (select deletable.id from deletable)`
+  return sql`${withDeletableChain(slot, isTurnOfOwner(slot))}
+    delete from turns where id in (select deletable.id from deletable where deletable.is_next = 0)`
 }
 
 /**
@@ -142,7 +130,7 @@ function selectTurnsByContent(
   )
   return sql`select id, thread, depth, digests, content_hash from turns
     where content_hash in (${sql.join(hashes)}) and ${isTurnOfOwner(slot)}
-    and deleted_at is null order by id desc limit ${sql.lit(2 * MAX_CONTENT_HASHES)}`
+    and ${selectDeletedAt()} is null order by id desc limit ${sql.lit(2 * MAX_CONTENT_HASHES)}`
 }
 
 /**
@@ -164,7 +152,8 @@ function fromPageOfTurns(
   })
   return sql`where turns.tenant = ${slot('tenant')} and ${TURN_USER} = ${slot('user')}
     and turns.dialect = 'chat'
-    and turns.state in ('complete', 'incomplete') and turns.deleted_at is null
+    and turns.state in ('complete', 'incomplete') and ${selectDeletedAt()} is null
+    and not ${isTurnErased()}
     and turns.content_hash is not null
     and turns.id ${sql.raw(order === 'asc' ? '>' : '<')} ${after}
     and (${model} in ('', turns.model, turns.served_model))${sql.join(hasLabels, sql``)}

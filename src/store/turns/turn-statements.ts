@@ -22,6 +22,7 @@ import {
   selectUserDeletionName,
   THREAD_DELETION_PREFIX,
 } from '../deletion/deleted-since-condition.ts'
+import { isTurnErased, selectDeletedAt } from '../deletion/erased-conditions.ts'
 import { createMediaStatements } from '../media/media-statements.ts'
 import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey } from '../owner.ts'
 import { ITEM_OVERHEAD_BYTES } from '../recall/recall-store-interface.ts'
@@ -158,13 +159,21 @@ export function assignTurnEnding(slot: ParameterSlot<TurnRowEnding>): SqlFragmen
 
 function endTurn(slot: ParameterSlot<TurnRowEnding>): SqlFragment {
   return sql`update turns set ${assignTurnEnding(slot)} where turns.id = ${slot('id')}
-    and ${TURN_TENANT} = ${slot('tenant')} and state in ('queued', 'open') returning id`
+    and ${TURN_TENANT} = ${slot('tenant')} and state in ('queued', 'open')
+    and not ${isTurnErased()} returning id`
+}
+
+/** Selects the columns `TURN_COLUMNS` of the table `turns`. */
+export function selectTurnColumns(): SqlFragment {
+  const columns = TURN_COLUMNS.map((name) =>
+    name === 'deleted_at' ? sql`${selectDeletedAt()} as deleted_at` : sql.ref(`turns.${name}`),
+  )
+  return sql.join(columns)
 }
 
 /** Selects the turns of a chain unsorted; the caller orders them by their parents. */
 function selectChainTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  const columns = TURN_COLUMNS.map((name) => sql.ref(`turns.${name}`))
-  return sql`${withChain(slot)} select ${sql.join(columns)}, chain.bytes
+  return sql`${withChain(slot)} select ${selectTurnColumns()}, chain.bytes
     from chain join turns on turns.id = chain.id limit ${sql.lit(MAX_CHAIN_TURNS + 1)}`
 }
 

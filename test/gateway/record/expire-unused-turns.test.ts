@@ -9,7 +9,10 @@ import { createTurnStore } from '../../../src/store/turns/sql-turn-store.ts'
 import { openD1, type D1Binding } from '../../../src/store/database/d1-engine.ts'
 import { readSettings } from '../../../src/settings/read-settings.ts'
 import { openEngine } from '../../../src/store/database/open-engine.ts'
-import type { ExpiryAndDeletionStore } from '../../../src/store/deletion/expiry-and-deletion-store-interface.ts'
+import type {
+  ExpiryAndDeletionStore,
+  ExpiryCursor,
+} from '../../../src/store/deletion/expiry-and-deletion-store-interface.ts'
 import { createStores, type Stores } from '../../../src/store/create-stores.ts'
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
 import { newTurn, nextTurn } from '../../store/turns.ts'
@@ -82,13 +85,47 @@ describe('the deletion of unused turns', () => {
 describe('the batches in which unused turns are deleted', () => {
   const always = { usedAtMs: 1, turnId: 'X' }
   const createPortsWith = (expireTurns: ExpiryAndDeletionStore['expireTurns']) =>
-    createPorts({ expireTurns } as ExpiryAndDeletionStore, '30')
+    createPorts({ expireTurns, ...cursors } as ExpiryAndDeletionStore, '30')
+  /** Where limited searches have stopped, by kind of chats. */
+  const saved = new Map<string, ExpiryCursor | null>()
+  const cursors: Pick<ExpiryAndDeletionStore, 'loadExpiryCursor' | 'saveExpiryCursor'> = {
+    loadExpiryCursor: async (chats) => saved.get(chats) ?? null,
+    saveExpiryCursor: async (chats, cursor) => void saved.set(chats, cursor),
+  }
+  beforeEach(() => saved.clear())
 
   test('the deletion of unused turns stops after the maximum number of batches', async () => {
     const expireTurns = vi.fn(async () => ({ deletedCount: 500, next: always }))
     const limits = { maxBatches: 7, pauseMs: 0 }
     expect(await expireUnusedTurns(createPortsWith(expireTurns), limits)).toBe(3_500)
     expect(expireTurns).toHaveBeenCalledTimes(7)
+  })
+
+  test('a limited search for unused turns continues where the last one stopped, and then begins again', async () => {
+    const starts: (number | null)[] = []
+    const expireTurns: ExpiryAndDeletionStore['expireTurns'] = async ({ chats, after }) => {
+      if (chats === 'temporary') return { deletedCount: 0, next: null }
+      const usedAtMs = (after?.usedAtMs ?? 6) - 1
+      starts.push(after?.usedAtMs ?? null)
+      return { deletedCount: 0, next: usedAtMs > 0 ? { usedAtMs, turnId: 'X' } : null }
+    }
+    const limits = { maxBatches: 4, pauseMs: 0 }
+    await expireUnusedTurns(createPortsWith(expireTurns), limits)
+    expect(starts).toEqual([null, 5, 4])
+    await expireUnusedTurns(createPortsWith(expireTurns), limits)
+    expect(starts.slice(3)).toEqual([3, 2, 1])
+    await expireUnusedTurns(createPortsWith(expireTurns), limits)
+    expect(starts.slice(6, 8)).toEqual([null, 5])
+  })
+
+  test('an unlimited search for unused turns goes through all of them', async () => {
+    let batches = 0
+    const expireTurns: ExpiryAndDeletionStore['expireTurns'] = async () => {
+      batches += 1
+      return { deletedCount: 0, next: batches < 1_000 ? always : null }
+    }
+    await expireUnusedTurns(createPortsWith(expireTurns), { pauseMs: 0 })
+    expect(batches).toBe(1_001)
   })
 
   test('the deletion of unused turns pauses between two batches', async () => {

@@ -1,5 +1,5 @@
 /** The routes that delete the stored data of a conversation or of a user. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { completionId, responseId } from '../../../src/core/turn-derived-ids.ts'
 import { THREAD_AND_USER_DELETION_ROUTES } from '../../../src/server/stored-object-routes/thread-and-user-deletion.ts'
 import type { AuthenticatedRequest } from '../../../src/server/authenticate-request.ts'
@@ -138,7 +138,8 @@ describe('deletion requests of a caller with a user', () => {
   ) => {
     const caller = { tenant: 'ours', user: 'ann' }
     const getPathParameter = (name: string) => parameters[name] ?? ''
-    const request = { caller, getPathParameter } as AuthenticatedRequest
+    const exchange = { waitUntil: () => undefined }
+    const request = { caller, exchange, getPathParameter } as unknown as AuthenticatedRequest
     const route = THREAD_AND_USER_DELETION_ROUTES.find((route) => route.path === path)
     return route?.handle(request, world ?? gateway.dependencies)
   }
@@ -165,6 +166,26 @@ describe('deletion requests of a caller with a user', () => {
     }
     expect(await deleteAsAnn('/memory/turns/:id', { id: own.id })).toMatchObject({ turns: 1 })
     expect(await isStored(other)).toBe(true)
+  })
+
+  test('the answer to a deletion that takes long says that it is in progress', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const deletion = {
+      deleteUser: (_: string, __: string, ___: number, onProgress: (turns: number) => void) => {
+        onProgress(300)
+        return new Promise(() => undefined)
+      },
+    }
+    const withSlowStore = { ...gateway.dependencies, deletion } as unknown as GatewayDependencies
+    const answer = deleteAsAnn('/memory/users/:user', { user: 'ann' }, withSlowStore)
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(await answer).toEqual({
+      object: 'memory.deleted',
+      deleted: true,
+      turns: 300,
+      in_progress: true,
+    })
   })
 
   test('a request to delete stored data gets status 503 if the database fails', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { extractSearchTerms } from '../../../src/core/text/search-terms.ts'
 import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
+import type { FactRow } from '../../../src/store/database/table-row-types.ts'
 import { createFactStatements } from '../../../src/store/facts/fact-statements.ts'
 import { createFactStore } from '../../../src/store/facts/sql-fact-store.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
@@ -109,7 +110,12 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     touchFacts: sql.touchFacts({ ...owner, ids: '["f7"]', nowMs: 1, usedBeforeMs: 1 }),
     deleteFact: sql.deleteFact(key),
     deleteFacts: sql.deleteFacts(owner),
-    removeOfUser: sql.removeOfUser(owner),
+    removeErased: sql.removeErased({
+      tenant: 't',
+      user_id: 'u7',
+      scope: 'user',
+      words: 'n7',
+    } as FactRow),
     removeOfThread: sql.removeOfThread({ ...owner, turnId: '7' }),
     removeOfConversation: sql.removeOfConversation({ ...owner, id: 'conv_7' }),
     removeUnused: sql.removeUnused({ unusedSinceMs: 5, limit: 10 }),

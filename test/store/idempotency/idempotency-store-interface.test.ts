@@ -131,8 +131,7 @@ expectIndexes({
       useUp: sql.useUp(key),
       release: sql.release(key),
       selectByTurn: sql.selectByTurn(key),
-      removeExpired: sql.removeExpired({ nowMs: NOW }),
-      removeOfUser: sql.removeOfUser({ tenant: 't', user: 'u' }),
+      removeExpired: sql.removeExpired({ nowMs: NOW, limit: 10 }),
     }
   },
 })

@@ -34,27 +34,22 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
       mime: 'image/png',
       nowMs: 1,
     }),
-    releaseShownOfThread: release.ofThread.releaseUsed(thread),
     releaseLoadedOfThread: release.ofThread.releaseFetched(thread),
     removeAddressesOfThread: release.ofThread.removeAddresses(thread),
-    releaseShownOfUser: release.ofUser.releaseUsed({ tenant: 't', user: 'u7' }),
-    releaseLoadedOfUser: release.ofUser.releaseFetched({ tenant: 't', user: 'u7' }),
-    removeAddressesOfUser: release.ofUser.removeAddresses({ tenant: 't', user: 'u7' }),
     releaseShownOfDeleted: release.ofDeleted.releaseUsed(deleted),
     releaseLoadedOfDeleted: release.ofDeleted.releaseFetched(deleted),
     removeAddressesOfDeleted: release.ofDeleted.removeAddresses(deleted),
-    releaseShownOfConversation: release.ofConversation.releaseUsed(deleted),
     releaseLoadedOfConversation: release.ofConversation.releaseFetched(deleted),
     removeAddressesOfConversation: release.ofConversation.removeAddresses(deleted),
-    releaseLoadedUnused: release.unused.releaseFetched({ unusedSinceMs: 50 }),
-    removeAddressesUnused: release.unused.removeAddresses({ unusedSinceMs: 50 }),
+    releaseLoadedUnused: release.unused.releaseFetched({ unusedSinceMs: 50, limit: 3 }),
+    removeAddressesUnused: release.unused.removeAddresses({ unusedSinceMs: 50, limit: 3 }),
     releaseMediaOfUnused: createExpiryAndDeletionStatements(language).releaseMediaOfUnused('all')({
       unusedSinceMs: 50,
-      afterMs: 50,
-      afterId: '',
-      limit: 3,
+      turnIds: '["7","8"]',
     }),
     releaseIfUnused: media.releaseIfUnused({ id: '7' }),
+    lockReleased: release.lockReleased(null),
+    removePieces: release.removePieces(null),
     removeReleased: release.removeReleased(null),
     unmarkOthers: release.unmarkOthers(null),
   }
@@ -77,4 +72,4 @@ async function fill(engine: Engine): Promise<void> {
   await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
 }
 
-expectIndexes({ queriesFor, own: 'deletable|page|wanted', fill })
+expectIndexes({ queriesFor, own: 'deletable|page|wanted|limited|sized|\\(subquery', fill })

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { openNodeSqlite } from '../../../src/store/database/node-sqlite-engine.ts'
 import { createMemoryLayerStore } from '../../../src/store/memory-layers/sql-memory-layer-store.ts'
-import { createMemoryLayerStatements } from '../../../src/store/memory-layers/memory-layer-statements.ts'
+import {
+  createMemoryLayerStatements,
+  type NewLayerVersionRow,
+} from '../../../src/store/memory-layers/memory-layer-statements.ts'
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
@@ -48,7 +51,11 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     deleteVersions: sql.deleteVersions(key),
     touchVersions: sql.touchVersions({ ...key, nowMs: 1 }),
     removeOfThread: sql.removeOfThread({ ...owner, turnId: '7' }),
-    removeOfUser: sql.removeOfUser(owner),
+    removeErased: sql.removeErased({
+      ...key,
+      user_id: 'u7',
+      number: 3,
+    } as Partial<NewLayerVersionRow> as NewLayerVersionRow),
     removeOfConversation: sql.removeOfConversation({ ...owner, id: 't7' }),
     removeUnused: sql.removeUnused('all')({ unusedSinceMs: 5, limit: 10 }),
   }

@@ -1,4 +1,4 @@
-/** Checks that no query of recall or deletion scans a whole table. */
+/** Checks that no query of recall or expiry scans a whole table. */
 import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { createExpiryAndDeletionStatements } from '../../../src/store/deletion/expiry-and-deletion-statements.ts'
 import { createRecallStatements } from '../../../src/store/recall/recall-statements.ts'
@@ -13,29 +13,22 @@ const search = {
   cachedTurnIds: '["8"]',
 }
 const page = { unusedSinceMs: 50, nowMs: 100, afterMs: 50, afterId: '', limit: 500 }
-const thread = { tenant: 't', turnId: '7', user: 'u7' }
-const user = { tenant: 't', user: 'u7' }
+const slice = { unusedSinceMs: 50, turnIds: '["7","8"]', nowMs: 100 }
 
 function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQuery>> {
   const recall = createRecallStatements(language)
   const deletion = createExpiryAndDeletionStatements(language)
-  const { ofThread, ofUser } = deletion
   return {
     recalled: recall.searchTurns(search),
     itemsOf: recall.selectItems({ turnIds: '["7","8"]' }),
     touchTurns: recall.touchTurns({ tenant: 't', turnIds: '["7"]', nowMs: 1 }),
     unusedTurns: deletion.unusedTurns('all')(page),
     unusedTemporaryTurns: deletion.unusedTurns('temporary')(page),
-    deleteEventsOfUnused: deletion.deleteEventsOfUnused('all')(page),
-    removeUnused: deletion.removeUnused('all')(page),
-    removeUnusedTemporary: deletion.removeUnused('temporary')(page),
-    leaveConversationsOfThread: ofThread.detachConversations(thread),
-    deleteEventsOfThread: ofThread.deleteEvents(thread),
-    removeThread: ofThread.removeTurns(thread),
-    leaveConversationsOfUser: ofUser.detachConversations(user),
-    deleteEventsOfUser: ofUser.deleteEvents(user),
-    removeTurnsOfUser: ofUser.removeTurns(user),
-    removeConversations: deletion.removeConversations(user),
+    deletableTurns: deletion.deletableTurns('all')(page),
+    deleteEventsOfUnused: deletion.deleteEventsOfUnused('all')(slice),
+    removeUnused: deletion.removeUnused('all')(slice),
+    removeUnusedTemporary: deletion.removeUnused('temporary')(slice),
+    markUnused: deletion.markUnused('all')(slice),
   }
 }
 

@@ -6,7 +6,10 @@ import { createSummaryStore } from '../../../src/store/summaries/sql-summary-sto
 import { migrate } from '../../../src/store/database/migrate.ts'
 import { reEncryptRows } from '../../../src/store/encryption/re-encrypt-rows.ts'
 import { createStorageCipher } from '../../../src/store/encryption/cipher.ts'
-import { createSummaryStatements } from '../../../src/store/summaries/summary-statements.ts'
+import {
+  createSummaryStatements,
+  type NewSummaryRow,
+} from '../../../src/store/summaries/summary-statements.ts'
 import { toStoredSummary, newSummary, testSummaries } from '../contract-summaries.ts'
 import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 import { expectIndexes } from '../expect-indexes.ts'
@@ -48,7 +51,11 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     touchSummary: sql.touchSummary({ ...owner, id: 's7', nowMs: 1 }),
     removeOfThread: sql.removeOfThread({ ...owner, turnId: '7' }),
     removeOfDeleted: sql.removeOfDeleted({ ...owner, id: '7' }),
-    removeOfUser: sql.removeOfUser(owner),
+    removeErased: sql.removeErased({
+      ...owner,
+      user_id: 'u7',
+      prefix_hash: 'h7',
+    } as Partial<NewSummaryRow> as NewSummaryRow),
     removeOfConversation: sql.removeOfConversation({ ...owner, id: 'conv_7' }),
     removeUnused: sql.removeUnused('all')({ unusedSinceMs: 5, limit: 10 }),
   }

@@ -34,9 +34,6 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     lockConversation: conversations.lockConversation(holder),
     moveHead: conversations.moveHead(key),
     deleteConversation: conversations.deleteConversation({ ...key, ...time }),
-    markTurns: conversations.markTurns({ ...key, nowMs: 1 }),
-    deleteEventsOfConversation: conversations.deleteEvents(key),
-    removeTurnsOfConversation: conversations.deleteTurns(key),
     hideItem: conversations.hideItem({ ...owner, turnId: 'x', side: 'in', index: 0 }),
   }
 }
