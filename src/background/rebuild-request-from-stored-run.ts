@@ -14,11 +14,14 @@ import type { StoredTurn } from '../store/turns/turn-store-interface.ts'
 export function rebuildRequestFromStoredRun(
   turn: StoredTurn,
   chain: readonly StoredTurn[],
+  isTask = false,
 ): ClientRequest | null {
   const clientRequest = parseStoredRequest(turn)
   if (clientRequest === null) return null
+  const isTemporary = turn.isTemporary === true
   return {
     ...clientRequest,
+    client: { ...clientRequest.client, isTask, isTemporary },
     items: [...clientRequest.items, ...listClientItems(clientRequest, chain), ...turn.input],
   }
 }

@@ -55,6 +55,7 @@ export async function recoverOrphanedRun(
 /** A run that is to be restarted. `faults`: how many times an error prevented this. */
 interface RunToRestart extends RunWithReplica {
   readonly faults: number
+  readonly isTask?: boolean
 }
 
 /**
@@ -97,11 +98,11 @@ async function withSlot<Result extends StartedRun | PostponedRun | null>(
 /** Restarts a run. If `run` is null, or cannot be restarted, ends the run as failed and resolves to null. */
 async function restartOrFail(
   run: RunLogPage | null,
-  { turnId, tenant, user, faults }: RunToRestart,
+  { turnId, tenant, user, ...restart }: RunToRestart,
   slot: ActiveRunSlot,
   ports: GatewayDependencies,
 ): Promise<StartedRun | PostponedRun | null> {
-  const restarted = run === null ? null : await restartRun(run, faults, slot, ports)
+  const restarted = run === null ? null : await restartRun(run, restart, slot, ports)
   if (restarted === null)
     await endRunEarly({ turnId, tenant, user, replicaId: slot.replicaId }, GATEWAY_STOPPED, ports)
   return restarted
@@ -166,7 +167,7 @@ async function readRestartableRun(
  */
 async function restartRun(
   { turnId, tenant, user, state, groups }: RunLogPage,
-  faults: number,
+  { faults, isTask = false }: Pick<RunToRestart, 'faults' | 'isTask'>,
   slot: ActiveRunSlot,
   ports: GatewayDependencies,
 ): Promise<StartedRun | PostponedRun | null> {
@@ -199,7 +200,7 @@ async function restartRun(
     }
     const turn = chain?.at(-1)
     const clientRequest =
-      chain === null || turn === undefined ? null : rebuildRequestFromStoredRun(turn, chain)
+      chain === null || turn === undefined ? null : rebuildRequestFromStoredRun(turn, chain, isTask)
     if (turn === undefined || clientRequest === null) return null
     if (state !== 'queued') ports.log('info', 'run-again', { turn: turnId })
     const identity = { turnId, createdAtMs: turn.createdAtMs }

@@ -40,7 +40,7 @@ export async function startBackgroundResponse(
       : await startAtOnce(request, freePlace ?? NO_PLACE, activeRuns, ports)
   if (clientRequest.stream)
     return streamRunLog({ turnId, caller, firstEvent: 0, liveLog }, exchange, activeRuns, ports)
-  return Response.json(response, { headers: { 'x-request-id': `req_${turnId}` } })
+  return Response.json(response)
 }
 
 /** On Workers, places are not counted. */

@@ -13,6 +13,7 @@ import {
   type AnswerIdentity,
   type AnswerRequest,
 } from '../gateway/answer-request.ts'
+import { logWithRequestId } from '../gateway/request-id.ts'
 import { convertUnexpectedError } from '../core/errors/convert-unexpected-error.ts'
 import type { OwnedRun } from '../store/background-runs/run-store-interface.ts'
 import type { NewTurn } from '../store/turns/turn-store-interface.ts'
@@ -48,8 +49,13 @@ export interface StartedRun {
   readonly whenOver: Promise<void>
 }
 
-export function startRun(run: NewRun, slot: ActiveRunSlot, ports: GatewayDependencies): StartedRun {
+export function startRun(
+  run: NewRun,
+  slot: ActiveRunSlot,
+  dependencies: GatewayDependencies,
+): StartedRun {
   const { dialect, clientRequest, caller, turnId, createdAtMs } = run
+  const ports = logWithRequestId(dependencies, turnId)
   const ownedRun = { turnId, ...caller, replicaId: slot.replicaId }
   const log = createRunLog(ownedRun, run, getRunLeaseMs(ports), ports)
   const storing = Promise.withResolvers<void>()

@@ -23,6 +23,8 @@ export interface OutcomeCollector {
 export interface ItemListener {
   readonly itemStarted: (item: Item) => void
   readonly itemEnded: (item: Item, index: number) => void
+  /** Called with an item that replaces an ended one. */
+  readonly itemAmended: (item: Item, index: number) => void
 }
 
 export function createOutcomeCollector(listener: ItemListener | null = null): OutcomeCollector {
@@ -39,6 +41,9 @@ export function createOutcomeCollector(listener: ItemListener | null = null): Ou
       if (event.type === 'item-ended') {
         items[event.index] = event.item
         listener?.itemEnded(event.item, event.index)
+      } else if (event.type === 'item-amended') {
+        items[event.index] = event.item
+        listener?.itemAmended(event.item, event.index)
       } else if (event.type === 'item-started') {
         listener?.itemStarted(event.item)
       } else if (event.type === 'answer-started') {

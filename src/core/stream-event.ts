@@ -3,7 +3,8 @@
  *
  * Order: `answer-started`, then items, then either `answer-ended` or `answer-failed`. Each item has one
  * `item-started` and one `item-ended` with the same `index` (0, 1, 2, …), and its deltas come between
- * them. Items may overlap. `item-ended` has the complete item, whose text is that of all deltas. Every
+ * them. Items may overlap. `item-ended` has the complete item, whose text is that of all deltas. It may be
+ * followed by `item-amended`, directly before the end of the answer. Every
  * call has a `call_id` that is unique in the answer, generated if the upstream sent none.
  */
 import type { Item } from './item.ts'
@@ -18,6 +19,7 @@ export type StreamEvent =
   | ArgumentsDelta
   | AnnotationAdded
   | ItemEnded
+  | ItemAmended
   | AnswerEnded
   | AnswerFailed
 
@@ -76,6 +78,16 @@ export interface AnnotationAdded {
 
 export interface ItemEnded {
   readonly type: 'item-ended'
+  readonly index: number
+  readonly item: Item
+}
+
+/**
+ * Replaces an item that has ended by one with the same texts: some upstreams send the encrypted content of reasoning
+ * only at the end of the answer.
+ */
+export interface ItemAmended {
+  readonly type: 'item-amended'
   readonly index: number
   readonly item: Item
 }

@@ -44,6 +44,11 @@ export function completionId(turnId: string): string {
   return `chatcmpl-${turnId}`
 }
 
+/** Returns the id of the request whose answer is the turn. */
+export function requestId(turnId: string): string {
+  return `req_${turnId}`
+}
+
 export function conversationId(turnId: string): string {
   return `conv_${turnId}`
 }

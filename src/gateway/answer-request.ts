@@ -17,6 +17,7 @@ import { rejectOrphanOutputs } from './history/reject-orphan-outputs.ts'
 import { lockRequestConversation, type ConversationLock } from './history/lock-conversation.ts'
 import { touchLoadedTurns } from './history/touch-loaded-turns.ts'
 import type { HttpExchange } from './http-exchange-interface.ts'
+import { logWithRequestId } from './request-id.ts'
 import { yieldIfLarge, type RequestMemory } from './request-memory.ts'
 import { countLoadedMemory } from './count-loaded-memory.ts'
 import { loadPromptAdditions } from './prompt/additions/load-prompt-additions.ts'
@@ -90,13 +91,13 @@ export async function answerRequest(
 ): Promise<Response> {
   const { caller, exchange, turnStore = dependencies.store } = request
   const { waitUntil } = exchange
-  const counting = countLoadedMemory({ ...dependencies, store: turnStore }, request.memory)
+  const identity = request.identity ?? createAnswerIdentity(dependencies)
+  const { turnId } = identity
+  const logging = logWithRequestId({ ...dependencies, store: turnStore }, turnId)
   const ports = {
-    ...counting,
+    ...countLoadedMemory(logging, request.memory),
     transport: limitRequestTime(exchange, dependencies, request.isBackground),
   }
-  const identity = request.identity ?? createAnswerIdentity(ports)
-  const { turnId } = identity
   const lock = await lockRequestConversation(request.clientRequest, caller, turnId, ports)
   try {
     const loaded = await loadRequestHistory(request.clientRequest, caller, ports, lock)
@@ -110,7 +111,7 @@ export async function answerRequest(
     )
     const { history, releaseMedia } = additions
     const ready = { ...request, ...loaded, history, targets, lock, identity }
-    const tasks = listTasksAfterAnswer({ ...dependencies, store: turnStore })
+    const tasks = listTasksAfterAnswer(logging)
     const answering =
       request.isAnsweredLater === true
         ? storeRequest(ready, ports)
@@ -207,7 +208,8 @@ async function sendAndRespond(
           clientRequest,
           ...identity,
           isStored,
-          isRepeatable: request.onSettled !== undefined,
+          needsGatewayId:
+            request.onSettled !== undefined || request.recordForConnection !== undefined,
         },
         fold,
         recorder,

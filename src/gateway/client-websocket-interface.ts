@@ -25,8 +25,11 @@ export interface WebSocketListener {
   readonly onShutdown: () => void
 }
 
-/** Accepts a request to upgrade to a WebSocket. Returns the HTTP response. */
-export type AcceptUpgrade = (listen: (socket: ClientWebSocket) => WebSocketListener) => Response
+/** Accepts a request to upgrade to a WebSocket. Returns the HTTP response, which has the headers. */
+export type AcceptUpgrade = (
+  listen: (socket: ClientWebSocket) => WebSocketListener,
+  headers?: Readonly<Record<string, string>>,
+) => Response
 
 /**
  * By how much a message may exceed the limit for request bodies before the runtime closes the connection. Up to

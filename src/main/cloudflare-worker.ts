@@ -52,9 +52,11 @@ const MAX_EXPIRY_BATCHES = 30
 
 export default {
   async fetch(request: Request, bindings: Bindings, context: ExecutionContext): Promise<Response> {
-    const { app, checkDatabase } = getGateway(bindings)
+    const { app, checkDatabase, ports } = getGateway(bindings)
     const error = await checkDatabase()
-    return error === null ? app.fetch(request, bindings, context) : renderError(error)
+    return error === null
+      ? app.fetch(request, bindings, context)
+      : renderError(error, ports.newTurnId())
   },
   /**
    * Deletes turns that were not used for `RETENTION_DAYS`, and continues unfinished deletions. Runs on the cron schedule of

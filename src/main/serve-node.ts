@@ -29,6 +29,7 @@ import { waitWithTimeout, TIMED_OUT } from '../core/async/wait-with-timeout.ts'
 import { createNodeDependencies } from './create-node-dependencies.ts'
 import { openBackgroundRunsOfProcess } from '../background/background-runs.ts'
 import type { Settings } from '../settings/read-settings.ts'
+import { addRequestId } from '../gateway/request-id.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
 
 export interface RunningServer {
@@ -48,7 +49,7 @@ export async function serveNode(
 ): Promise<RunningServer> {
   const nodeDependencies = await createNodeDependencies(environment, configFile, log)
   const { dependencies, replicaId, closeUpstreamConnections } = nodeDependencies
-  const { settings } = dependencies
+  const { settings, newTurnId } = dependencies
   const runs = await openBackgroundRunsOfProcess(replicaId, dependencies).catch(
     async (error: unknown) => {
       // The open database would keep a process alive that does not serve.
@@ -64,7 +65,10 @@ export async function serveNode(
       : createNodeHttpExchange(bindings, pendingWork)
   })
   const listener = getRequestListener(app.fetch, {
-    errorHandler: (error) => renderError(convertListenerError(error, log)),
+    errorHandler(error) {
+      const turnId = newTurnId()
+      return renderError(convertListenerError(error, addRequestId(log, turnId)), turnId)
+    },
   })
   const minBytesPerSecond = settings.BODY_MIN_KB_PER_SECOND * 1024
   const uploads = createUploadWatch({
@@ -87,13 +91,14 @@ export async function serveNode(
     },
   )
   limitConnections(server, settings.MAX_CONNECTIONS, log)
-  answerClientErrors(server)
+  answerClientErrors(server, newTurnId)
   const upgrades = acceptUpgrades(server, {
     handle: (request, bindings) => app.fetch(request, bindings),
     maxMessageBytes: settings.MAX_BODY_MB * 1024 * 1024,
     pingMs: settings.HEARTBEAT_SECONDS * 1000,
     uploads,
     log,
+    newTurnId,
   })
   await listen(server, settings).catch(async (error: unknown) => {
     await runs.shutDown(0)

@@ -26,6 +26,8 @@ import { requireModel, listModels } from './endpoints/list-models.ts'
 import { forwardRequest } from './endpoints/forward-request.ts'
 import { rejectUnknownPath } from './endpoints/resolve-forwarded-path.ts'
 import { summarizeContext, summarizeConversation } from './endpoints/summarize.ts'
+import { requestId } from '../core/turn-derived-ids.ts'
+import { addRequestId, logWithRequestId, REQUEST_ID_HEADER } from '../gateway/request-id.ts'
 import { normalizePath } from './normalize-path.ts'
 import { renderError } from './render-error.ts'
 import { createBackgroundRunRoutes } from './stored-object-routes/background-runs.ts'
@@ -35,7 +37,11 @@ import { createWebSocketRoute } from './websocket/open-websocket.ts'
 export type HttpExchangeFactory = (context: Context) => HttpExchange
 
 interface AppTypes {
-  readonly Variables: { readonly corsHeaders: CorsHeaders | null }
+  readonly Variables: {
+    /** The id of the request, and of the answer if a model generates one. */
+    readonly turnId: string
+    readonly corsHeaders: CorsHeaders | null
+  }
 }
 
 /**
@@ -59,6 +65,7 @@ export function createApp(
       {
         request: context.req.raw,
         exchange: createExchange(context),
+        turnId: context.get('turnId'),
         corsHeaders: context.get('corsHeaders'),
         getPathParameter: (name) => context.req.param(name) ?? '',
       },
@@ -89,11 +96,15 @@ export function createApp(
 
   // `createAnswer` counts the memory and limits the time of its request itself, because a background run
   // outlives the request.
-  const createRequestPorts = ({ exchange, memory }: AuthenticatedRequest): GatewayDependencies => ({
-    ...countLoadedMemory(ports, memory),
-    transport: limitRequestTime(exchange, ports),
-  })
+  const createRequestPorts = (request: AuthenticatedRequest): GatewayDependencies => {
+    const { exchange, memory, turnId } = request
+    return {
+      ...countLoadedMemory(logWithRequestId(ports, turnId), memory),
+      transport: limitRequestTime(exchange, ports),
+    }
+  }
 
+  app.use(createRequestIdMiddleware(ports))
   app.use(createCorsMiddleware(ports))
   app.get('/healthz', () => Response.json({ status: 'ok' }))
 
@@ -162,7 +173,10 @@ export function createApp(
       forwardRequest(request, createRequestPorts(request)),
     )
   })
-  app.onError((error) => renderError(convertUnexpectedError(error, ports.log)))
+  app.onError((error, context) => {
+    const turnId = context.get('turnId')
+    return renderError(convertUnexpectedError(error, addRequestId(ports.log, turnId)), turnId)
+  })
   return app
 }
 
@@ -175,6 +189,18 @@ async function handleAndRelease<Result>(
     return await handle(request)
   } finally {
     request.onHandled()
+  }
+}
+
+/** Gives every request an id, and adds it to the answer. */
+function createRequestIdMiddleware({ newTurnId }: Ports<'newTurnId'>): MiddlewareHandler<AppTypes> {
+  return async (context, next) => {
+    const turnId = newTurnId()
+    context.set('turnId', turnId)
+    await next()
+    const { headers } = context.res
+    // On Node, the exchange sends the headers of a streamed answer itself, and this response only says so.
+    if (!headers.has('x-hono-already-sent')) headers.set(REQUEST_ID_HEADER, requestId(turnId))
   }
 }
 

@@ -12,9 +12,13 @@ import type { RequestMemory } from '../gateway/request-memory.ts'
 import { createTenantAuthenticator, rejectForeignPages } from './authenticate-tenant.ts'
 import { parseJsonObject, parseJsonValue, parseOptionalJsonObject } from './parse-json-body.ts'
 import { releaseMemoryAtEnd } from './release-memory-at-end.ts'
+import { REQUEST_ID_HEADER } from '../gateway/request-id.ts'
+import { requestId } from '../core/turn-derived-ids.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
 export interface AuthenticatedRequest {
+  /** The id of the request. If a model generates its answer, the stored turn has the same id. */
+  readonly turnId: string
   readonly caller: Caller
   readonly exchange: HttpExchange
   /** Counts the memory of the request. It is released after the answer. */
@@ -37,7 +41,7 @@ export interface AuthenticatedRequest {
 
 export interface UnauthenticatedRequest extends Pick<
   AuthenticatedRequest,
-  'exchange' | 'getPathParameter'
+  'exchange' | 'getPathParameter' | 'turnId'
 > {
   readonly request: Request
   readonly corsHeaders: CorsHeaders | null
@@ -64,12 +68,12 @@ export function createRequestAuthenticator({
   const authenticate = createTenantAuthenticator(settings.BACKSTORY_KEYS)
   const maxBytes = settings.MAX_BODY_MB * 1024 * 1024
   return (
-    { request, exchange, corsHeaders, getPathParameter }: UnauthenticatedRequest,
+    { request, exchange, turnId, corsHeaders, getPathParameter }: UnauthenticatedRequest,
     { usesStoredData = true, forwardsBody = false }: RouteOptions = {},
   ): AuthenticatedRequest => {
     const { method, url, headers } = request
     rejectForeignPages(headers, settings.BACKSTORY_KEYS)
-    const caller = authenticate(headers.get('authorization'), exchange.isLocal)
+    const caller = authenticate(headers, exchange.isLocal)
     const user = identifyUser(headers, settings, { usesStoredData, nowMs: nowMs() })
     const memory = requestMemory.trackRequest(caller.tenant)
     const limits = { memory, settings }
@@ -82,9 +86,12 @@ export function createRequestAuthenticator({
       return bytes
     }
     return {
+      turnId,
       caller: user === null ? caller : { ...caller, user },
-      exchange:
-        corsHeaders === null ? tracked.exchange : addStreamHeaders(tracked.exchange, corsHeaders),
+      exchange: addStreamHeaders(tracked.exchange, {
+        ...corsHeaders,
+        [REQUEST_ID_HEADER]: requestId(turnId),
+      }),
       memory,
       onHandled: tracked.onHandled,
       method,
@@ -103,14 +110,21 @@ export function createRequestAuthenticator({
 }
 
 /**
- * Adds CORS headers to streamed answers. On Node the headers of a stream are sent before a
- * middleware could add them.
+ * Adds headers to streamed answers and to the answer of an upgrade. On Node these are sent before a
+ * middleware could add headers.
  */
-function addStreamHeaders(exchange: HttpExchange, added: CorsHeaders): HttpExchange {
+function addStreamHeaders(
+  exchange: HttpExchange,
+  added: Readonly<Record<string, string>>,
+): HttpExchange {
+  const { upgradeToWebSocket } = exchange
   return {
     ...exchange,
     startStream: (status, headers, run) =>
       exchange.startStream(status, { ...headers, ...added }, run),
+    ...(upgradeToWebSocket === undefined
+      ? {}
+      : { upgradeToWebSocket: (listen) => upgradeToWebSocket(listen, added) }),
   }
 }
 

@@ -9,27 +9,34 @@ import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { NamedApiKey } from '../settings/key-alias-and-policy-readers.ts'
 import { LOCAL_TENANT } from '../settings/list-tenants.ts'
 
-export type Authenticator = (authorization: string | null, isLocal: () => boolean) => Caller
+export type Authenticator = (headers: Headers, isLocal: () => boolean) => Caller
 
 export function createTenantAuthenticator(keys: readonly NamedApiKey[]): Authenticator {
   const tenants = new Map(keys.map(({ name, key }) => [hashKey(key), name]))
-  return (authorization, isLocal) => {
+  return (headers, isLocal) => {
     if (tenants.size === 0) {
       if (isLocal()) return { tenant: LOCAL_TENANT, user: null }
       const message =
         'This gateway has no keys and therefore serves its own machine only. Set BACKSTORY_KEYS=name:key to let others in.'
       throw new GatewayError('keys_required', message)
     }
-    const key = authorization?.replace(/^Bearer\s+/i, '') ?? ''
+    const key = readApiKey(headers)
     const tenant = tenants.get(hashKey(key))
     if (tenant !== undefined) return { tenant, user: null }
     throw new GatewayError(
       'invalid_api_key',
       key === ''
-        ? 'No API key was sent. Send one of the keys in BACKSTORY_KEYS as `Authorization: Bearer KEY`.'
+        ? 'No API key was sent. Send one of the keys in BACKSTORY_KEYS as `Authorization: Bearer KEY` or `x-api-key: KEY`.'
         : 'Incorrect API key provided. It is not one of the keys in BACKSTORY_KEYS.',
     )
   }
+}
+
+/** Reads the key of a request; `''` without one. Clients of Anthropic send it as `x-api-key`. */
+function readApiKey(headers: Headers): string {
+  const authorization = headers.get('authorization') ?? ''
+  if (authorization !== '') return authorization.replace(/^Bearer\s+/i, '')
+  return headers.get('x-api-key') ?? ''
 }
 
 function hashKey(key: string): string {

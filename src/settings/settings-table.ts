@@ -170,7 +170,7 @@ export const SETTINGS_TABLE = {
     default: 'off' as const,
     read: readSpeakerLabels,
     description:
-      "Ends an answer before a line in which the model starts to write for another speaker, e.g. `User: …`: `off`, `on`, or the labels of the model itself, which do not end the answer, e.g. `Ada,Ada (bot)`. An upstream's `quirks.speakerGuard` takes precedence.",
+      "Ends an answer before a line in which the model starts to write for another speaker, e.g. `User: …`: `off`, `on`, or the labels of the model itself, which do not end the answer, e.g. `Ada,Ada (bot)`. The first line of a text always stays. An upstream's `quirks.speakerGuard` takes precedence.",
   },
   EXPLAIN_KEEP: defineChoice(
     ['on', 'off'],

@@ -192,7 +192,7 @@ describe.each(HOSTS)('stop strings and the speaker guard on %s', (home, start) =
   })
 })
 
-test('labels in SPEAKER_GUARD do not end the answer, and other labels do', async () => {
+test('neither labels in SPEAKER_GUARD nor a label at the start of an answer end the answer', async () => {
   const { openai, close } = await startGateway({ SPEAKER_GUARD: 'Ada, User' })
   const { choices } = await openai.chat.completions.create({
     model: 'demo',
@@ -201,9 +201,10 @@ test('labels in SPEAKER_GUARD do not end the answer, and other labels do', async
   expect(choices[0]?.message.content).toBe('User: a')
   const other = await openai.chat.completions.create({
     model: 'demo',
-    messages: [{ role: 'user', content: '/say Bob: a' }],
+    messages: [{ role: 'user', content: '/say Answer: 42' }],
   })
-  expect(other.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '' } })
+  expect(other.choices[0]?.finish_reason).toBe('stop')
+  expect(other.choices[0]?.message.content).toBe('Answer: 42')
   await close()
 })
 

@@ -10,8 +10,10 @@ const isRemote = () => false
 
 test('without API keys, the gateway serves only requests of its own machine', () => {
   const authenticate = createTenantAuthenticator([])
-  expect(authenticate(null, isLocal)).toEqual({ tenant: 'local', user: null })
-  expect(() => authenticate('Bearer x', isRemote)).toThrow(/Set BACKSTORY_KEYS/)
+  expect(authenticate(new Headers(), isLocal)).toEqual({ tenant: 'local', user: null })
+  expect(() => authenticate(new Headers({ authorization: 'Bearer x' }), isRemote)).toThrow(
+    /Set BACKSTORY_KEYS/,
+  )
 })
 
 test('with API keys, the key of a request determines the tenant, whatever the address of the client', () => {
@@ -19,10 +21,24 @@ test('with API keys, the key of a request determines the tenant, whatever the ad
     { name: 'a', key: 'one' },
     { name: 'b', key: 'two' },
   ])
-  expect(authenticate('Bearer two', isRemote).tenant).toBe('b')
-  expect(authenticate('bearer one', isRemote).tenant).toBe('a')
-  expect(() => authenticate('Bearer three', isLocal)).toThrow(/not one of the keys/)
-  expect(() => authenticate(null, isLocal)).toThrow(/No API key was sent/)
+  expect(authenticate(new Headers({ authorization: 'Bearer two' }), isRemote).tenant).toBe('b')
+  expect(authenticate(new Headers({ authorization: 'bearer one' }), isRemote).tenant).toBe('a')
+  expect(() => authenticate(new Headers({ authorization: 'Bearer three' }), isLocal)).toThrow(
+    /not one of the keys/,
+  )
+  expect(() => authenticate(new Headers(), isLocal)).toThrow(/No API key was sent/)
+})
+
+test('an API key may also be sent as `x-api-key`, as clients of Anthropic do', () => {
+  const authenticate = createTenantAuthenticator([{ name: 'a', key: 'one' }])
+  const send = (headers: Record<string, string>) => () =>
+    authenticate(new Headers(headers), isRemote).tenant
+  expect(send({ 'x-api-key': 'one' })()).toBe('a')
+  expect(send({ 'x-api-key': 'one', authorization: '' })()).toBe('a')
+  expect(send({ 'x-api-key': 'two' })).toThrow(/not one of the keys/)
+  // The standard header takes precedence, so that a second one changes nothing.
+  expect(send({ 'x-api-key': 'one', authorization: 'Bearer two' })).toThrow(/not one of the keys/)
+  expect(send({})).toThrow(/x-api-key/)
 })
 
 test.each([

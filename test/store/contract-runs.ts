@@ -137,11 +137,14 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
       expect(
         await runs.recordRun(holdOf(turn), eventGroup(3, 3), numberItems([assistant('b')], 1)),
       ).toBe(true)
-      const last = createEnding(turn, { items: numberItems([assistant('c'), assistant('d')], 1) })
+      const last = createEnding(turn, {
+        items: numberItems([assistant('c'), assistant('d')], 1),
+        amendedItems: numberItems([assistant('amended')]),
+      })
       expect(await runs.endRun(holdOf(turn), last, eventGroup(4, 5))).toBe(true)
       expect(await load(turn)).toMatchObject({ state: 'complete', endedAtMs: last.endedAtMs })
       expect(serializeItems((await load(turn))?.output ?? [])).toEqual(
-        serializeItems([assistant('a'), assistant('b'), assistant('d')]),
+        serializeItems([assistant('amended'), assistant('b'), assistant('d')]),
       )
       expect(await runs.findStoredPositions(turn.tenant, turn.id)).toEqual(new Set([0, 1, 2]))
       expect(await runs.findStoredPositions('other', turn.id)).toEqual(new Set())

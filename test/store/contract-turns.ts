@@ -60,6 +60,26 @@ export function testTurns(open: OpenEngine, encryption: RowEncryption): void {
       })
     })
 
+    test('an amended item replaces a journaled one when its turn is closed, and none of a turn that has ended', async () => {
+      const turn = newTurn()
+      const reasoning = {
+        type: 'reasoning',
+        summary: [{ type: 'summary_text', text: 'Hm.' }],
+      } as const
+      const amended = { ...reasoning, encrypted_content: 'gAAAA' }
+      await store.openTurn(turn)
+      await store.journalItems(turn, numberItems([reasoning]))
+      const items = numberItems([assistant('So.')], 1)
+      const amendedItems = numberItems([amended])
+      expect(await store.closeTurn(createEnding(turn, { items, amendedItems }))).toBe(true)
+      expect(serializeItems((await load(turn))?.output ?? [])).toEqual(
+        serializeItems([amended, assistant('So.')]),
+      )
+      const again = numberItems([{ ...amended, encrypted_content: 'later' }])
+      expect(await store.closeTurn(createEnding(turn, { amendedItems: again }))).toBe(false)
+      expect((await load(turn))?.output[0]).toMatchObject({ encrypted_content: 'gAAAA' })
+    })
+
     test('the turn store returns how a turn ended', async () => {
       const usage = {
         inputTokens: 12,

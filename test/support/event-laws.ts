@@ -48,6 +48,7 @@ interface Open {
 function itemFaults(events: readonly StreamEvent[]): readonly string[] {
   const faults: string[] = []
   const open = new Map<number, Open>()
+  const ended = new Map<number, Item>()
   let next = 0
   for (const event of events) {
     if (!('index' in event)) continue
@@ -58,12 +59,22 @@ function itemFaults(events: readonly StreamEvent[]): readonly string[] {
       open.set(index, { item: event.item, said: new Map(), annotated: new Map() })
       continue
     }
+    if (type === 'item-amended') {
+      const before = ended.get(index)
+      if (
+        before === undefined ||
+        JSON.stringify([...textsOf(before)]) !== JSON.stringify([...textsOf(event.item)])
+      )
+        faults.push(`Item ${index} is amended before its end or in its texts.`)
+      continue
+    }
     const item = open.get(index)
     if (item === undefined) {
       faults.push(`${type} of item ${index}, which is not open.`)
     } else if (type === 'item-ended') {
       faults.push(...endFaults(item, event.item, index))
       open.delete(index)
+      ended.set(index, event.item)
     } else faults.push(...deltaFaults(item, event))
   }
   for (const index of open.keys()) faults.push(`Item ${index} never ended.`)

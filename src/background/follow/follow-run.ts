@@ -54,7 +54,7 @@ export function streamRunLog(
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Response {
-  const headers = { ...SSE_HEADERS, 'x-request-id': `req_${follower.turnId}`, ...moreHeaders }
+  const headers = { ...SSE_HEADERS, ...moreHeaders }
   const recover = createRunRecovery(exchange, activeRuns, ports)
   const { turnId, caller } = follower
   const whenStarted = activeRuns.queue?.whenStarted({ turnId, ...caller }) ?? null

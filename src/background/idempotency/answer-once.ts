@@ -13,6 +13,7 @@ import {
   type AnswerIdentity,
 } from '../../gateway/answer-request.ts'
 import type { GatewayDependencies, Ports } from '../../gateway/dependencies-interface.ts'
+import { logWithRequestId } from '../../gateway/request-id.ts'
 import { isStorageRequested } from '../../gateway/history/memory-thread-and-storage-permission.ts'
 import { trackSentRequests } from '../../gateway/send/track-sent-requests.ts'
 import type { ActiveRunSlot } from '../active-runs-and-lease.ts'
@@ -28,8 +29,12 @@ export async function answerOnce(
   request: BackgroundAnswerRequest,
   key: HashedKey,
   running: RunningRequests,
-  ports: GatewayDependencies,
+  dependencies: GatewayDependencies,
 ): Promise<Response> {
+  const ports =
+    request.identity === undefined
+      ? dependencies
+      : logWithRequestId(dependencies, request.identity.turnId)
   const findStored = () => findStoredAnswer(request, key, running, ports)
   // Repeats if the request for which this one waited has released the key.
   for (;;) {
@@ -57,12 +62,12 @@ interface OwnClaim {
 
 /** Claims the key. Resolves to null if another request has it. */
 async function claimKey(
-  { caller, exchange }: BackgroundAnswerRequest,
+  { caller, exchange, identity: own }: BackgroundAnswerRequest,
   key: HashedKey,
   { activeRuns, firstRequests }: RunningRequests,
   ports: GatewayDependencies,
 ): Promise<OwnClaim | null> {
-  const identity = createAnswerIdentity(ports)
+  const identity = own ?? createAnswerIdentity(ports)
   const { turnId, createdAtMs: nowMs } = identity
   // Registered before the claim is stored, so that no request of this process finds the claim without its request.
   const first = firstRequests.register(key)

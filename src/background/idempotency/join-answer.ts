@@ -38,15 +38,14 @@ export async function joinAnswer(
       void writeWhenFound(request, whenFound, client, activeRuns, ports)
     })
   const { turnId } = answer
-  const headers = { 'x-request-id': `req_${turnId}` }
   if ('isLogged' in answer) {
     const liveLog = activeRuns.findLog(turnId)
     return streamRunLog({ turnId, caller, firstEvent: 0, liveLog }, exchange, activeRuns, ports)
   }
-  if ('response' in answer) return Response.json(answer.response, { headers })
-  if (!clientRequest.stream) return Response.json(renderBodyAgain(request, answer), { headers })
+  if ('response' in answer) return Response.json(answer.response)
+  if (!clientRequest.stream) return Response.json(renderBodyAgain(request, answer))
   const text = renderStreamAgain(request, answer)
-  return exchange.startStream(200, { ...SSE_HEADERS, ...headers }, ({ end }) => end(text))
+  return exchange.startStream(200, SSE_HEADERS, ({ end }) => end(text))
 }
 
 /** Writes heartbeats until the answer is found, and then the answer. */
@@ -77,6 +76,7 @@ async function writeWhenFound(
     const { failure } = convertUnexpectedError(error, ports.log)
     const outcome = { items: [], finish: null, failure, usage: null, upstreamId: null, model: null }
     const endedAtMs = ports.nowMs()
-    client.end(renderStream(request, { ...createAnswerIdentity(ports), outcome, endedAtMs }))
+    const identity = request.identity ?? createAnswerIdentity(ports)
+    client.end(renderStream(request, { ...identity, outcome, endedAtMs }))
   }
 }

@@ -49,7 +49,7 @@ export async function queueBackgroundResponse(
     },
     ports,
   )
-  const run = { turnId: identity.turnId, ...caller }
+  const run = { turnId: identity.turnId, ...caller, isTask: clientRequest.client.isTask }
   queue.add(run, storing)
   try {
     await storing

@@ -10,6 +10,8 @@ import { createRunPlaces, type RunLimits, type RunPlaces } from './run-places.ts
 
 export interface QueuedRun extends Caller {
   readonly turnId: string
+  /** True for a task request of Open WebUI. Only the process that queued the run knows it: it is not stored. */
+  readonly isTask?: boolean
 }
 
 export interface RunQueue {

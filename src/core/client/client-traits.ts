@@ -8,7 +8,7 @@ export interface ClientTraits {
   readonly isTask: boolean
   /** True if the client drops an answer with a line above 128 KiB. */
   readonly dropsLongLines: boolean
-  /** True if the user marked the chat as temporary. */
+  /** True if the user marked the chat as temporary, and the request has no `store: true`. */
   readonly isTemporary: boolean
 }
 

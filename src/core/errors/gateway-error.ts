@@ -66,12 +66,18 @@ export class GatewayError extends Error {
   ) {
     super(message, { cause: more.cause })
     this.name = 'GatewayError'
-    this.headers = more.headers ?? {}
     this.failure = truncateFailureForStream(
       typeof error === 'string' ? createFailure(error, message, more) : error,
     )
+    this.headers = more.headers ?? HEADERS_BY_CODE.get(this.failure.code) ?? {}
   }
 }
+
+/** The headers of errors by their code: `retry-after` makes clients try again. */
+const HEADERS_BY_CODE: ReadonlyMap<string | null, Readonly<Record<string, string>>> = new Map<
+  ErrorCode,
+  Readonly<Record<string, string>>
+>([['store_unavailable', { 'retry-after': '1' }]])
 
 export function createFailure(
   code: ErrorCode,
@@ -94,9 +100,9 @@ export function createNotFoundError(message: string, param: string | null = null
   return new GatewayError({ ...createFailure('not_found', message, { param }), code: null })
 }
 
-/** Creates the error for a request that fails because of the database; `retry-after` makes clients try again. */
+/** Creates the error for a request that fails because of the database. */
 export function createStoreUnavailableError(message: string, cause?: unknown): GatewayError {
-  return new GatewayError('store_unavailable', message, { cause, headers: { 'retry-after': '1' } })
+  return new GatewayError('store_unavailable', message, { cause })
 }
 
 /** Returns the message of a thrown value, which may be no Error. */

@@ -19,10 +19,10 @@ export interface AnswerContext {
   /** True if the answer is stored; a response reports this as `store`. */
   readonly isStored: boolean
   /**
-   * True if other requests with the same `Idempotency-Key` receive the answer too. It then has the gateway's id, even
-   * if it is not stored.
+   * True if an answer that is not stored has the gateway's id nevertheless, because the gateway can find it: the next
+   * request of a WebSocket may continue it, or other requests with the same `Idempotency-Key` receive it too.
    */
-  readonly isRepeatable?: boolean
+  readonly needsGatewayId?: boolean
 }
 
 export interface Dialect {

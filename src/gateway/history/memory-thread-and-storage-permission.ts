@@ -66,9 +66,9 @@ export function mayStoreMemory(
   return settings.PERSIST_TOOL_RESULTS === 'on' && mayStoreRequest(clientRequest, history)
 }
 
-/** True for a temporary chat of Open WebUI, unless the request has `store: true`. */
-export function isTemporaryChat({ storage, client }: ClientRequest): boolean {
-  return client.isTemporary && storage.store !== true
+/** True for a temporary chat of Open WebUI, unless the client asked to store it. */
+export function isTemporaryChat({ client }: Pick<ClientRequest, 'client'>): boolean {
+  return client.isTemporary
 }
 
 /** True if `store` or its default is true. For task requests (titles, tags) only an explicit `store: true` counts. */

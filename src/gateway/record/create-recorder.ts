@@ -55,6 +55,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
         requireWriter().addItem(isRenumbered ? withClientId(item, turnId, index) : item, index)
       }
     },
+    itemAmended(item, index) {
+      if (!rule.isStoringAllowed(item)) return
+      const waiting = pending.findIndex(([, position]) => position === index)
+      if (writer === null && waiting >= 0) pending[waiting] = [item, index]
+      else writer?.amendItem(item, index)
+    },
     canBeNamedByMarker: () => writer !== null && writer.canBeNamedByMarker(),
     whenNameableByMarker: () => writer?.whenNameableByMarker() ?? null,
     isStoringUnrequestedTurn: () => !clientAsksToStore && writer !== null,
@@ -88,7 +94,7 @@ async function waitForOpening(
 }
 
 /** The maximum wait for a requested turn to open. Clients have longer time limits than that. */
-const OPEN_WAIT_MS = 5000
+export const OPEN_WAIT_MS = 5000
 
 /** The maximum delay of an answer's last event while an unrequested turn is closed. */
 const CLOSE_WAIT_MS = 1000

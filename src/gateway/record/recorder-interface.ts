@@ -15,16 +15,18 @@ export interface Recorder {
   readonly whenOpened: Promise<boolean>
   readonly itemStarted: (item: Item) => void
   readonly itemEnded: (item: Item, index: number) => void
+  readonly itemAmended: (item: Item, index: number) => void
   /**
    * True if a marker in the answer may name the turn: the turn has items worth storing, and all of these are
    * written to the database.
    */
   readonly canBeNamedByMarker: () => boolean
   /**
-   * Resolves when all items so far are written, or their write has failed; never if the database hangs. Returns null
-   * if there is nothing to wait for: no item is worth storing, or all of these are written.
+   * Resolves to true when all items so far are written, so that a marker after them may name the turn; to false if
+   * their write has failed; never if the database hangs. Returns null if there is nothing to wait for: no item is worth
+   * storing, or all of these are written.
    */
-  readonly whenNameableByMarker: () => Promise<unknown> | null
+  readonly whenNameableByMarker: () => Promise<boolean> | null
   /** True if an unrequested turn has been opened for this answer. */
   readonly isStoringUnrequestedTurn: () => boolean
   /**
@@ -63,6 +65,7 @@ export const NOT_RECORDED: Recorder = {
   whenOpened: Promise.resolve(false),
   itemStarted: () => undefined,
   itemEnded: () => undefined,
+  itemAmended: () => undefined,
   canBeNamedByMarker: () => false,
   whenNameableByMarker: () => null,
   isStoringUnrequestedTurn: () => false,

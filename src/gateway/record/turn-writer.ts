@@ -43,6 +43,8 @@ export interface TurnWriter extends Pick<
   'whenOpened' | 'canBeNamedByMarker' | 'whenNameableByMarker'
 > {
   readonly addItem: (item: Item, index: number) => void
+  /** Replaces an added item when the turn is closed. */
+  readonly amendItem: (item: Item, index: number) => void
   readonly loadStoredParent: NonNullable<Recorder['loadStoredParent']>
   /** Ends the turn. Resolves to the outcome for the client: a failure if the opened turn could not be closed. */
   readonly close: Recorder['settle']
@@ -63,6 +65,7 @@ export function openTurnWriter(
   let isOpen = false
   let holdsWorthyItem = false
   let isClosed = false
+  const amendedItems: PlacedItem[] = []
   const whenOpened = openTurn(turnWithParent, turn.id, ports).then(
     (isDurable) => (isOpen = isDurable),
   )
@@ -74,12 +77,15 @@ export function openTurnWriter(
     whenOpened,
     canBeNamedByMarker,
     whenNameableByMarker: () =>
-      !holdsWorthyItem || canBeNamedByMarker() ? null : journal.written(),
+      !holdsWorthyItem || canBeNamedByMarker()
+        ? null
+        : journal.written().then((isWritten) => isWritten && (isOpen || isClosed)),
     loadStoredParent: async () => ((await whenOpened) ? (await turnWithParent).turn : null),
     addItem(item, index) {
       holdsWorthyItem ||= isWorthStoring(item)
       journal.add({ position: index, item })
     },
+    amendItem: (item, index) => void amendedItems.push({ position: index, item }),
     async close(outcome, ending, metadata) {
       if (!(await whenOpened)) {
         await lock?.release()
@@ -104,6 +110,7 @@ export function openTurnWriter(
           contentHash: hashConversation(turn, outcome, (await turnWithParent).contentHash),
           hasConversationLock: lock !== null,
           items: unwritten,
+          amendedItems,
           endedAtMs: ports.nowMs(),
         })
         // Not closed: another replica has ended the turn, or it was deleted. So the answer must become a failure.
@@ -160,14 +167,16 @@ function createJournal(
   let waiting: PlacedItem[] = []
   let timer: ReturnType<typeof setTimeout> | null = null
   let writing: Promise<void> = Promise.resolve()
-  let unwritten = 0
+  /** Numbers of items worth storing. They are written in the order in which they were added. */
+  let added = 0
+  let writtenCount = 0
   let isWarned = false
 
   const write = async (items: readonly PlacedItem[]): Promise<void> => {
     if (!(await whenOpened)) return
     try {
       await store.journalItems(turn, items)
-      unwritten -= countWorthy(items)
+      writtenCount += countWorthy(items)
     } catch (error) {
       // The next write includes these items again, at the latest the one that closes the turn.
       waiting.unshift(...items)
@@ -183,20 +192,25 @@ function createJournal(
   }
   return {
     add(item: PlacedItem): void {
-      unwritten += countWorthy([item])
+      added += countWorthy([item])
       if (store.collectsItems === true) return void store.journalItems(turn, [item])
       waiting.push(item)
       timer ??= setTimeout(flush, delayMs)
     },
     /** True if all items worth storing are written. Other items do not count, because the client sends them back. */
-    isWritten: () => unwritten === 0,
-    /** Writes the waiting items at once. Resolves when all items so far are written, or their write has failed. */
-    async written(): Promise<void> {
+    isWritten: () => writtenCount === added,
+    /**
+     * Writes the waiting items at once. Resolves to true when all items worth storing that were added before are
+     * written, even if others were added meanwhile; to false if a write has failed.
+     */
+    async written(): Promise<boolean> {
+      const expected = added
       if (timer !== null) {
         clearTimeout(timer)
         flush()
       }
       await writing
+      return writtenCount >= expected
     },
     /** Stops writing. Returns the items that are not written yet. */
     async stop(): Promise<readonly PlacedItem[]> {

@@ -83,12 +83,16 @@ function createTranslator<Chunk>(
 ): ResponseWriter<Chunk> {
   const { dialect, eventFilters, answerContext, fold, recorder } = parts
   const { receivesMarkers } = answerContext.clientRequest.client
+  const firstTextDelay = receivesMarkers ? delayFirstText(recorder.whenNameableByMarker) : null
+  const isMarkerReady = (): boolean =>
+    firstTextDelay !== null &&
+    (firstTextDelay.areEarlierItemsStored() || recorder.canBeNamedByMarker())
   return createTranslatingWriter({
     decoder: applyEventFilters(decoder, eventFilters),
     fold,
-    renderer: wrapRenderer(dialect.createRenderer(answerContext), parts),
+    renderer: wrapRenderer(dialect.createRenderer(answerContext), parts, isMarkerReady),
     nowMs: ports.nowMs,
-    firstTextDelay: receivesMarkers ? delayFirstText(recorder.whenNameableByMarker) : null,
+    firstTextDelay,
   })
 }
 
@@ -118,22 +122,26 @@ export function renderResponseBody(
 }
 
 /** Wraps a renderer so that it hides the calls of gateway tools and adds the status line and the marker. */
-function wrapRenderer(plain: AnswerRenderer, parts: ResponseParts): AnswerRenderer {
-  const renderer = addStatusAndMarker(plain, parts)
+function wrapRenderer(
+  plain: AnswerRenderer,
+  parts: ResponseParts,
+  isMarkerReady: () => boolean,
+): AnswerRenderer {
+  const renderer = addStatusAndMarker(plain, parts, isMarkerReady)
   return parts.prepared.gatewayTools.length === 0 ? renderer : hideGatewayTools(renderer)
 }
 
 function addStatusAndMarker(
   plain: AnswerRenderer,
-  { answerContext, recorder, prepared }: ResponseParts,
+  { answerContext, prepared }: ResponseParts,
+  isMarkerReady: () => boolean,
 ): AnswerRenderer {
   const { clientRequest, turnId } = answerContext
   const { client } = clientRequest
   const renderer = prependMessage(plain, chooseOpenWebUiStatus(client, prepared.notes))
   const options = resolveMarkerOptions(clientRequest)
   if (!client.receivesMarkers && options.beginsWithBreak !== true) return renderer
-  const isReady = client.receivesMarkers ? recorder.canBeNamedByMarker : () => false
-  return wrapRendererWithMarker(renderer, { turnId, isReady }, options)
+  return wrapRendererWithMarker(renderer, { turnId, isReady: isMarkerReady }, options)
 }
 
 /**
@@ -178,10 +186,9 @@ function passesThrough(parts: ResponseParts): boolean {
 
 /** Builds the response headers. Omits headers without a value. */
 export function buildResponseHeaders(parts: ResponseParts): Readonly<Record<string, string>> {
-  const { answerContext, prepared, contextHeader } = parts
+  const { prepared, contextHeader } = parts
   const rejected = prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM)
   const headers = {
-    'x-request-id': `req_${answerContext.turnId}`,
     'x-backstory-context': contextHeader,
     'x-backstory-dropped': rejected.map(({ field }) => field).join(', '),
     'x-backstory-trimmed': formatTrimmedHeader(prepared),

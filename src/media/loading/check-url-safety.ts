@@ -55,14 +55,21 @@ function parseWebUrl(text: string): URL | null {
 const MAX_URL_CHARS = 8192
 
 /** True if the operator allows the host (`MEDIA_FETCH_ALLOW`), even with private IP addresses. */
-export function isAllowedHost({ hostname, port }: URL, allowed: readonly AllowedHost[]): boolean {
+export function isAllowedHost(
+  { hostname, port, protocol }: URL,
+  allowed: readonly AllowedHost[],
+): boolean {
+  // The parser removes the port from `http://files.intranet:80/`.
+  const usedPort = port === '' ? DEFAULT_PORTS[protocol] : Number(port)
   return allowed.some(
     (allowedHost) =>
       allowedHost.host === hostname &&
       (allowedHost.port === 'any' ||
-        (allowedHost.port === 'default' ? port === '' : String(allowedHost.port) === port)),
+        (allowedHost.port === 'default' ? port === '' : allowedHost.port === usedPort)),
   )
 }
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
 function isPublicHost(hostname: string): boolean {
   const literal = classifyIpLiteral(hostname)

@@ -23,6 +23,8 @@ export const NOTES = {
     'sampling-with-thinking': 'Sampling cannot be set while the model thinks.',
     'server-tool-without-result': "A call of Anthropic's own tool without a result is left out.",
     'thinking-changed': 'The text of this thinking was edited, so its signature is invalid.',
+    'thinking-incomplete':
+      'Other thinking of the same answer cannot be sent back, so none of it is sent.',
     'thinking-off': 'While thinking is off, the API rejects thinking after the last user message.',
     'thinking-unsigned': 'Thinking without a signature cannot be sent back.',
     'thinking-unsupported': 'The model cannot read thinking.',

@@ -19,7 +19,8 @@ const REDACTED_PREFIX = 'anthropic:redacted_thinking:'
 export function packThinkingBlock(block: JsonObject): string | null {
   const { type, thinking, signature, data } = block
   if (type === 'redacted_thinking') return typeof data === 'string' ? REDACTED_PREFIX + data : null
-  if (typeof thinking !== 'string' || typeof signature !== 'string' || signature === '') return null
+  if (typeof thinking !== 'string' || typeof signature !== 'string') return null
+  if (signature.trim() === '') return null
   return `${THINKING_PREFIX}${hashToHex(thinking)}:${signature}`
 }
 
@@ -34,7 +35,7 @@ export function unpackThinkingBlock(packed: string, thinking: string): JsonObjec
   if (!packed.startsWith(THINKING_PREFIX)) return null
   const end = packed.indexOf(':', THINKING_PREFIX.length)
   const signature = packed.slice(end + 1)
-  if (end === -1 || signature === '') return null
+  if (end === -1 || signature.trim() === '') return null
   if (packed.slice(THINKING_PREFIX.length, end) !== hashToHex(thinking)) return null
   return { type: 'thinking', thinking, signature }
 }

@@ -43,6 +43,6 @@ export function respondToPreflight(
 
 /**
  * Matches request headers that a web page may send: the gateway's own, `idempotency-key`, and those
- * of OpenAI's SDK in a browser, e.g. `x-stainless-os`.
+ * of OpenAI's SDK in a browser, e.g. `x-stainless-os`. A key may also be sent as `x-api-key`.
  */
-const ALLOWED_HEADERS = /^(?:(?:x-backstory|x-stainless|openai)-[a-z-]+|idempotency-key)$/
+const ALLOWED_HEADERS = /^(?:(?:x-backstory|x-stainless|openai)-[a-z-]+|idempotency-key|x-api-key)$/

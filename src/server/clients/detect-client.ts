@@ -29,8 +29,9 @@ export function detectClient(
     // With `REMEMBER=off` nothing is stored, so a marker would refer to no turn.
     receivesMarkers: acceptsMarkers && remembers === 'on' && !isTask && requestsOneText(body),
     isTemporary:
-      isTemporaryChatId(headers, 'x-backstory-chat') ||
-      isTemporaryChatId(headers, 'x-openwebui-chat-id'),
+      body['store'] !== true &&
+      (isTemporaryChatId(headers, 'x-backstory-chat') ||
+        isTemporaryChatId(headers, 'x-openwebui-chat-id')),
   }
 }
 

@@ -60,6 +60,8 @@ const ERROR_MESSAGES: Readonly<Record<TokenFault | 'missing', string>> = {
     'OPEN_WEBUI_JWT_SECRET is set, but the request has no signed user token. Give Open WebUI the same secret as FORWARD_USER_INFO_HEADER_JWT_SECRET, and set ENABLE_FORWARD_USER_INFO_HEADERS=true there.',
   forged:
     'The signed user token (X-OpenWebUI-User-Jwt) is not valid. FORWARD_USER_INFO_HEADER_JWT_SECRET of Open WebUI must be the same text as OPEN_WEBUI_JWT_SECRET of this gateway.',
+  early:
+    'The signed user token (X-OpenWebUI-User-Jwt) is not valid yet. Compare the clocks of Open WebUI and of this gateway.',
   expired:
     'The signed user token (X-OpenWebUI-User-Jwt) has expired. Compare the clocks of Open WebUI and of this gateway.',
 }

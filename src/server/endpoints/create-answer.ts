@@ -24,7 +24,7 @@ import { parseClientRequest } from '../parse-client-request.ts'
 
 export async function createAnswer(
   dialect: Dialect,
-  { headers, caller, exchange, memory, readBytes }: AuthenticatedRequest,
+  { turnId, headers, caller, exchange, memory, readBytes }: AuthenticatedRequest,
   runs: BackgroundRuns,
   ports: GatewayDependencies,
 ): Promise<Response> {
@@ -37,12 +37,15 @@ export async function createAnswer(
   // Only responses have event logs, from which a stream can be resumed.
   const isResumable = dialect.name === 'responses' && headers.get(RESUMABLE_HEADER) === 'true'
   // An answer that outlives its client is not adapted to this client, because any client may read
-  // it later. But a task request is still one: it recalls no turn and stores none by default.
+  // it later. But what is stored still depends on whether it is a task, and on whether its chat is temporary.
+  const { isTask, isTemporary } = parsed.client
   const outlivesClient = isResumable || parsed.storage.background || idempotencyKey !== null
   const clientRequest = outlivesClient
-    ? { ...parsed, client: { ...DEFAULT_CLIENT_TRAITS, isTask: parsed.client.isTask } }
+    ? { ...parsed, client: { ...DEFAULT_CLIENT_TRAITS, isTask, isTemporary } }
     : parsed
-  const request = { dialect, clientRequest, caller, exchange, memory, options, isResumable }
+  const identity = { turnId, createdAtMs: ports.nowMs() }
+  const answering = { dialect, clientRequest, caller, exchange, memory, options, identity }
+  const request = { ...answering, isResumable }
   if (idempotencyKey !== null)
     return runs.answerOnce(request, hashIdempotencyKey(idempotencyKey, request))
   return runs.answer(request) ?? answerRequest(request, ports)

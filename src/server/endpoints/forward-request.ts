@@ -6,14 +6,22 @@
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import { isObject, tryParseJson } from '../../core/json/json.ts'
 import { MAX_JSON_DEPTH } from '../../core/json/measure-json.ts'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { createNotFoundError, GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Account } from '../../providers/provider-interface.ts'
 import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
-import { readErrorReply } from '../../upstream/transport/read-complete-reply.ts'
+import {
+  readErrorReply,
+  readUpstreamRequestId,
+} from '../../upstream/transport/read-complete-reply.ts'
 import { relayRawBody } from '../../gateway/respond/pass-through/relay-raw-body.ts'
 import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { countValues } from '../parse-json-body.ts'
-import { rejectAccountPath, resolveForwardedPath } from './resolve-forwarded-path.ts'
+import {
+  isTextGenerationPath,
+  rejectAccountPath,
+  resolveForwardedPath,
+  createOtherApiError,
+} from './resolve-forwarded-path.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export async function forwardRequest(
@@ -34,7 +42,10 @@ export async function forwardRequest(
   exchange.onDisconnect(call.cancel)
   const reply = await call.reply
   if (reply.status >= 400) throw (await readErrorReply(call, reply, account)).error
-  const headers = filterHeaders(Object.entries(reply.headers))
+  const headers = {
+    ...filterHeaders(Object.entries(reply.headers)),
+    ...readUpstreamRequestId(reply.headers),
+  }
   return exchange.startStream(reply.status, headers, (client) => relayRawBody(call, reply, client))
 }
 
@@ -49,12 +60,35 @@ async function chooseAccount(
 ): Promise<Account> {
   const accounts = ports.accounts.filter(({ wire }) => wire === 'chat' || wire === 'responses')
   const [first] = accounts
+  if (first === undefined && isTextGenerationPath(new URL(url).pathname))
+    throw createOtherApiError({ method, url })
   if (first === undefined) {
     const message = `No upstream serves ${method} ${new URL(url).pathname}. Add one with the wire "chat" or "responses" to UPSTREAMS.`
     throw new GatewayError('not_found', message)
   }
   const model = await findModelName(headers.get('content-type') ?? '', body)
-  return model === null ? first : routeModel({ ...ports, accounts }, model, 'chat')[0].account
+  if (model === null) return first
+  try {
+    return routeModel({ ...ports, accounts }, model, 'chat')[0].account
+  } catch {
+    // Throws another error if no upstream at all serves the model.
+    const [{ account }] = routeModel(ports, model, 'chat')
+    throw createNotOfferedError({ method, url }, model, account)
+  }
+}
+
+/** Creates the error for a model that is served, but over an API to which the path is not translated. */
+function createNotOfferedError(
+  { method, url }: Pick<Request, 'method' | 'url'>,
+  model: string,
+  { name, wire }: Account,
+): GatewayError {
+  const { pathname } = new URL(url)
+  const remedy = isTextGenerationPath(pathname)
+    ? 'Use POST /v1/chat/completions or POST /v1/responses for this model.'
+    : 'Name a model of an upstream with the wire chat or responses.'
+  const message = `${method} ${pathname} is not offered for the model '${model.slice(0, 100)}': its upstream ${name} has the wire ${wire}, to which such requests are not translated. ${remedy}`
+  return createNotFoundError(message, 'model')
 }
 
 /** A request for embeddings may have many values: each token of its texts. */

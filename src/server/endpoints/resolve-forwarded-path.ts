@@ -27,6 +27,9 @@ const INFERENCE_PATHS: ReadonlySet<string> = new Set([
   '/images/variations',
 ])
 
+/** Paths of Anthropic's API. Like those of an account, they are forwarded only for the keys that may use it. */
+const ANTHROPIC_PATHS: ReadonlySet<string> = new Set(['/messages', '/messages/count_tokens'])
+
 /** First segments of OpenAI's other paths, which are forwarded without `/v1`, too. */
 const ACCOUNT_SEGMENTS: ReadonlySet<string> = new Set(
   `assistants audio batches chatkit containers evals files fine_tuning images realtime skills threads uploads
@@ -92,9 +95,24 @@ export function rejectAccountPath(
   settings: AccountPathSettings,
 ): void {
   if (INFERENCE_PATHS.has(path) || mayUseAccount(readFirstSegment(path), caller, settings)) return
+  if (ANTHROPIC_PATHS.has(path))
+    throw createOtherApiError({ method: 'POST', url: `http://gateway/v1${path}` })
   throw new GatewayError(
     'insufficient_permissions',
     `/v1${path} belongs to the account of the upstream, which all clients of this gateway share. Its operator can open it by naming the API key in ACCOUNT_PATHS.`,
+  )
+}
+
+/** True for a path of another API that generates text, like the chats and responses that the gateway serves. */
+export function isTextGenerationPath(pathname: string): boolean {
+  const path = normalizePath(pathname).replace(VERSION_PREFIX, '')
+  return path === '/completions' || ANTHROPIC_PATHS.has(path)
+}
+
+export function createOtherApiError({ method, url }: RequestLine): GatewayError {
+  return new GatewayError(
+    'not_found',
+    `${method} ${new URL(url).pathname} is not an endpoint of this gateway. Use POST /v1/chat/completions or POST /v1/responses, which serve the models of all upstreams.`,
   )
 }
 

@@ -5,12 +5,14 @@
 import { STATUS_CODES, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { createErrorBody, GatewayError } from '../../core/errors/gateway-error.ts'
+import { requestId } from '../../core/turn-derived-ids.ts'
+import { REQUEST_ID_HEADER } from '../../gateway/request-id.ts'
 
-export function answerClientErrors(server: Server): void {
+export function answerClientErrors(server: Server, newTurnId: () => string): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // Bytes after the beginning of an answer would look like a part of it.
     if (!socket.writable || hasStartedAnswer(socket)) return void socket.destroy()
-    socket.end(renderRawError(createError(error.code)), () => socket.destroy())
+    socket.end(renderRawError(createError(error.code), newTurnId()), () => socket.destroy())
   })
 }
 
@@ -40,12 +42,13 @@ function createError(code: string | undefined): GatewayError {
   }
 }
 
-function renderRawError({ failure }: GatewayError): string {
+function renderRawError({ failure }: GatewayError, turnId: string): string {
   const body = JSON.stringify(createErrorBody(failure))
   return [
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ''}`,
     'content-type: application/json',
     `content-length: ${Buffer.byteLength(body)}`,
+    `${REQUEST_ID_HEADER}: ${requestId(turnId)}`,
     'connection: close',
     '',
     body,

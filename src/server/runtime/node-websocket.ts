@@ -7,10 +7,11 @@ import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
-import { errorMessage } from '../../core/errors/gateway-error.ts'
+import { errorMessage, GatewayError } from '../../core/errors/gateway-error.ts'
 import { convertUnexpectedError } from '../../core/errors/convert-unexpected-error.ts'
 import type { Log } from '../../core/ports/log-interface.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import { addRequestId } from '../../gateway/request-id.ts'
 import { normalizePath } from '../normalize-path.ts'
 import { renderError } from '../render-error.ts'
 import { isLocalRequest } from './node-http-exchange.ts'
@@ -43,6 +44,7 @@ export interface UpgradeOptions {
   /** Ends messages that arrive too slowly. */
   readonly uploads: UploadWatch
   readonly log: Log
+  readonly newTurnId: () => string
 }
 
 /**
@@ -60,12 +62,25 @@ const WEBSOCKET_PATHS: ReadonlySet<string> = new Set(['/responses', '/v1/respons
 
 export function acceptUpgrades(
   server: Server,
-  { handle, maxMessageBytes, pingMs, uploads, log }: UpgradeOptions,
+  { handle, maxMessageBytes, pingMs, uploads, log, newTurnId }: UpgradeOptions,
 ): WebSocketConnections {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: maxMessageBytes + MAX_EXCESS_FRAME_BYTES,
     perMessageDeflate: false,
+  })
+  /** The headers that the answer to an upgrade has in addition. */
+  const addedHeaders = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>()
+  sockets.on('headers', (lines, incoming) => {
+    const added = Object.entries(addedHeaders.get(incoming) ?? {})
+    lines.push(...added.map(([name, value]) => `${name}: ${value}`))
+  })
+  sockets.on('wsClientError', ({ message }, duplex) => {
+    const error = new GatewayError(
+      'invalid_value',
+      `The upgrade to a WebSocket failed: ${message}.`,
+    )
+    void writeResponse(duplex, renderError(error, newTurnId()))
   })
   const connections = new Map<WebSocket, Connection>()
   const pingTimer = startPinging(connections, pingMs)
@@ -73,7 +88,8 @@ export function acceptUpgrades(
   server.on('upgrade', (incoming, stream, head) => {
     const duplex = stream as Socket
     duplex.on('error', () => duplex.destroy())
-    const upgrade: AcceptUpgrade = (listen) => {
+    const upgrade: AcceptUpgrade = (listen, headers = {}) => {
+      addedHeaders.set(incoming, headers)
       sockets.handleUpgrade(incoming, duplex, head, (socket) => {
         const listener = attachListener(socket, duplex, listen)
         const onPart = (bytesSoFar: number): void => {
@@ -98,9 +114,11 @@ export function acceptUpgrades(
       if (response !== ACCEPTED) await writeResponse(duplex, response)
     }
     // An error in this handler of a socket must not end the process with all its other connections.
-    respond().catch((error: unknown) =>
-      writeResponse(duplex, renderError(convertUnexpectedError(error, log))),
-    )
+    respond().catch((error: unknown) => {
+      const turnId = newTurnId()
+      const converted = convertUnexpectedError(error, addRequestId(log, turnId))
+      return writeResponse(duplex, renderError(converted, turnId))
+    })
   })
   return {
     closeAfterAnswers() {
@@ -114,10 +132,10 @@ export function acceptUpgrades(
 }
 
 /**
- * The response of an accepted upgrade. It is never written, because the connection is no longer
- * HTTP.
+ * The response of an accepted upgrade. It is never written, because the connection is no longer HTTP: the app adds no
+ * headers to a response with this header.
  */
-const ACCEPTED = new Response(null)
+const ACCEPTED = new Response(null, { headers: { 'x-hono-already-sent': 'true' } })
 
 export function createUpgradeHttpExchange(
   { incoming, upgrade }: UpgradeBindings,

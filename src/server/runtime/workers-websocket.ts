@@ -14,7 +14,7 @@ export function createWorkersUpgrade(request: Request): Pick<HttpExchange, 'upgr
   return isUpgrade ? { upgradeToWebSocket } : {}
 }
 
-const upgradeToWebSocket: AcceptUpgrade = (listen) => {
+const upgradeToWebSocket: AcceptUpgrade = (listen, headers = {}) => {
   const { 0: clientSide, 1: gatewaySide } = new WebSocketPair()
   gatewaySide.accept()
   const socket: ClientWebSocket = {
@@ -35,7 +35,7 @@ const upgradeToWebSocket: AcceptUpgrade = (listen) => {
     if (gatewaySide.readyState !== WebSocket.CLOSED) gatewaySide.close(1000)
   })
   gatewaySide.addEventListener('error', () => listener.onClosed())
-  return new Response(null, { status: 101, webSocket: clientSide } as ResponseInit)
+  return new Response(null, { status: 101, headers, webSocket: clientSide } as ResponseInit)
 }
 
 const utf8 = new TextEncoder()

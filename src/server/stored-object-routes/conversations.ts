@@ -1,6 +1,9 @@
 /** Routes for conversations: create, read, change the metadata of, and delete them. */
 import type { Caller } from '../../core/client/caller.ts'
 import { conversationId } from '../../core/turn-derived-ids.ts'
+import { TIMED_OUT, waitWithTimeout } from '../../core/async/wait-with-timeout.ts'
+import { createStoreUnavailableError } from '../../core/errors/gateway-error.ts'
+import { OPEN_WAIT_MS } from '../../gateway/record/create-recorder.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { readOptional } from '../../dialects/checks/check-json-types.ts'
 import {
@@ -27,10 +30,26 @@ export const CONVERSATION_ROUTES: readonly StoredObjectRoute[] = [
 ]
 
 async function createConversation(
-  { readJsonObject, caller }: AuthenticatedRequest,
+  { readJsonObject, caller, exchange }: AuthenticatedRequest,
   ports: Ports<'archive' | 'conversations' | 'newTurnId' | 'nowMs' | 'settings'>,
 ) {
   const body = await readJsonObject()
+  const creating = storeConversation(body, caller, ports)
+  exchange.waitUntil(creating.catch(() => undefined))
+  // Waits no longer for a slow database than the start of an answer does.
+  const created = await waitWithTimeout(creating, OPEN_WAIT_MS)
+  if (created === TIMED_OUT)
+    throw createStoreUnavailableError(
+      'The conversation was not created in time, because the database does not answer. Try again in a moment.',
+    )
+  return created
+}
+
+async function storeConversation(
+  body: JsonObject,
+  caller: Caller,
+  ports: Ports<'archive' | 'conversations' | 'newTurnId' | 'nowMs' | 'settings'>,
+): Promise<JsonObject> {
   const metadata = readOptional(asMetadata, body['metadata'], 'metadata') ?? {}
   const items = await parseAddedItems(body['items'] ?? [], caller, ports)
   const conversation = {

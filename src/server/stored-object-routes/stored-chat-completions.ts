@@ -1,5 +1,5 @@
 /** Routes for stored chat completions: list, read, change the metadata of, and delete them. */
-import { completionId, turnIdOfCompletion } from '../../core/turn-derived-ids.ts'
+import { completionId, requestId, turnIdOfCompletion } from '../../core/turn-derived-ids.ts'
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { chatDialect } from '../../dialects/chat/chat-dialect.ts'
@@ -98,7 +98,7 @@ function renderCompletion(turn: StoredTurn): JsonObject {
   const answerContext = { clientRequest, turnId, createdAtMs, isStored: true }
   return {
     ...chatDialect.renderBody(buildOutcomeFromTurn(turn), answerContext),
-    request_id: `req_${turnId}`,
+    request_id: requestId(turnId),
     metadata: metadata ?? {},
     temperature: request['temperature'] ?? 1,
     top_p: request['top_p'] ?? 1,

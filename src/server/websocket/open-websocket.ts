@@ -11,7 +11,7 @@ import { serveConnection } from './serve-connection.ts'
 export function createWebSocketRoute(ports: GatewayDependencies) {
   const limit = ports.settings.WEBSOCKETS_PER_KEY
   const openSockets = new Map<string, number>()
-  return ({ exchange, caller, headers }: AuthenticatedRequest): Response => {
+  return ({ exchange, caller }: AuthenticatedRequest): Response => {
     const { upgradeToWebSocket } = exchange
     if (upgradeToWebSocket === undefined) {
       const message = 'GET /v1/responses opens a WebSocket: send `Upgrade: websocket`, or use POST.'
@@ -21,9 +21,8 @@ export function createWebSocketRoute(ports: GatewayDependencies) {
     const count = (change: 1 | -1): void =>
       void openSockets.set(tenant, (openSockets.get(tenant) ?? 0) + change)
     if ((openSockets.get(tenant) ?? 0) >= limit) throw createTooManySocketsError(limit)
-    const isBeta = /responses_websockets/.test(headers.get('openai-beta') ?? '')
     return upgradeToWebSocket((socket: ClientWebSocket) => {
-      const listener = serveConnection(socket, { ...exchange, caller, ports, isBeta })
+      const listener = serveConnection(socket, { ...exchange, caller, ports })
       let isOpen = true
       count(1)
       return {

@@ -1,6 +1,6 @@
 /**
- * Reads a client's message: `response.create` with the fields of a request. Fields that only make
- * sense over HTTP are rejected, e.g. `background`. All functions throw a GatewayError for invalid
+ * Reads a client's message: `response.create` with the fields of a request. Values that only make
+ * sense over HTTP are rejected, e.g. `background: true`. All functions throw a GatewayError for invalid
  * input.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -25,25 +25,21 @@ export function readStreamId(message: JsonObject): string | null {
 }
 
 /**
- * Converts the message to a body of `POST /v1/responses`. Clients of the beta of the WebSocket
- * protocol (`isBeta`) may send `stream: true` and `stream_options`, as Codex does.
+ * Converts the message to a body of `POST /v1/responses`. Clients need not send `stream`, but OpenAI's Agents SDKs
+ * and Codex send `stream: true`. Fields with the value that holds anyway are accepted, and contradictions rejected.
  */
-export function convertToRequestBody(message: JsonObject, isBeta: boolean): JsonObject {
-  const { type, stream_id: _streamId, stream, stream_options: options, ...fields } = message
+export function convertToRequestBody(message: JsonObject): JsonObject {
+  const { type, stream_id: _streamId, stream, stream_options: _options, ...more } = message
+  const { background, ...fields } = more
   asMessageType(type, 'type')
-  if (hasValue(stream) && !(isBeta && stream === true)) throw createHttpOnlyFieldError('stream')
-  if (hasValue(options) && !isBeta) throw createHttpOnlyFieldError('stream_options')
-  if (hasValue(fields['background'])) throw createHttpOnlyFieldError('background')
+  if ((stream ?? true) !== true) throw createHttpOnlyFieldError('stream')
+  if ((background ?? false) !== false) throw createHttpOnlyFieldError('background')
   return { ...fields, stream: true }
 }
 
 const asMessageType = asOneOf(['response.create'])
 
-function hasValue(value: unknown): boolean {
-  return value !== undefined && value !== null
-}
-
 function createHttpOnlyFieldError(field: string): GatewayError {
-  const message = `Unsupported parameter: '${field}' is not supported over a WebSocket, where every answer is streamed and ends with its connection.`
+  const message = `Unsupported parameter: '${field}' is not supported over a WebSocket, where every answer is streamed and ends with its connection. Leave it out, or use POST /v1/responses.`
   return new GatewayError('unsupported_parameter', message, { param: field })
 }

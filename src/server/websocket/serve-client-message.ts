@@ -8,7 +8,9 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-and-backstory-fields.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
-import { answerRequest } from '../../gateway/answer-request.ts'
+import { answerRequest, createAnswerIdentity } from '../../gateway/answer-request.ts'
+import { logWithRequestId, REQUEST_ID_HEADER } from '../../gateway/request-id.ts'
+import { requestId } from '../../core/turn-derived-ids.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import type { ClientWebSocket } from '../../gateway/client-websocket-interface.ts'
@@ -29,8 +31,6 @@ export interface WebSocketConnection extends Pick<
   readonly cache: UnstoredAnswerCache
   readonly caller: Caller
   readonly ports: GatewayDependencies
-  /** True if the client uses the beta of the WebSocket protocol (header `OpenAI-Beta`). */
-  readonly isBeta: boolean
 }
 
 /**
@@ -42,7 +42,9 @@ export async function serveClientMessage(
   connection: WebSocketConnection,
   onStart: (started: WebSocketHttpExchange) => void,
 ): Promise<void> {
-  const { socket, cache, caller, ports, isBeta } = connection
+  const { socket, cache, caller } = connection
+  const identity = createAnswerIdentity(connection.ports)
+  const ports = logWithRequestId(connection.ports, identity.turnId)
   let streamId: string | null = null
   let stream: StreamAnswerCache | null = null
   let previousId: string | null = null
@@ -52,7 +54,7 @@ export async function serveClientMessage(
     const { memory } = message
     const request = await readClientMessage(message.text, { memory, settings: ports.settings })
     streamId = readStreamId(request)
-    const body = convertToRequestBody(request, isBeta)
+    const body = convertToRequestBody(request)
     stream = cache.openStream(streamId)
     previousId = readPreviousId(body)
     const clientRequest = parseRequestAndBackstoryFields(responsesDialect, body)
@@ -64,6 +66,7 @@ export async function serveClientMessage(
       {
         dialect: responsesDialect,
         clientRequest,
+        identity,
         caller,
         exchange: tracked.exchange,
         memory,
@@ -75,7 +78,9 @@ export async function serveClientMessage(
     await started.whenEnded
   } catch (error) {
     stream?.evict(previousId)
-    sendErrorMessage(socket, convertUnexpectedError(error, ports.log), streamId)
+    const converted = convertUnexpectedError(error, ports.log)
+    const headers = { ...converted.headers, [REQUEST_ID_HEADER]: requestId(identity.turnId) }
+    sendErrorMessage(socket, { failure: converted.failure, headers }, streamId)
   } finally {
     if (tracked !== null) tracked.onHandled()
     else if (!(message instanceof GatewayError)) message.memory.close()
@@ -88,7 +93,7 @@ function readPreviousId({ previous_response_id: id }: JsonObject): string | null
 
 export function sendErrorMessage(
   socket: ClientWebSocket,
-  { failure, headers }: GatewayError,
+  { failure, headers }: Pick<GatewayError, 'failure' | 'headers'>,
   streamId: string | null = null,
 ): void {
   const { status, type, code, message, param } = failure

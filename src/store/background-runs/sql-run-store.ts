@@ -10,7 +10,7 @@ import {
 } from '../database/encode-column-text.ts'
 import { createConversationStatements } from '../conversations/conversation-statements.ts'
 import type { Engine, SqlQuery, SqlRows, WriteDurability } from '../database/engine-interface.ts'
-import { buildHeadMoves, writeNewTurn } from '../turns/sql-turn-store.ts'
+import { buildHeadMoves, buildItemAmendments, writeNewTurn } from '../turns/sql-turn-store.ts'
 import { buildMediaInserts } from '../media/encode-and-restore-media-rows.ts'
 import type { MediaStatements } from '../media/media-statements.ts'
 import { encodeOwnedRowKey } from '../owner.ts'
@@ -82,7 +82,11 @@ export function createRunStore(
       ),
     async endRun(run, ending, events) {
       const log = events === null ? [] : [buildEventInsert(sql, run, events, cipher)]
-      const rows = [...buildItemInserts(itemSql, run, ending.items, cipher), ...log]
+      const rows = [
+        ...buildItemInserts(itemSql, run, ending.items, cipher),
+        ...buildItemAmendments(turns, ending, cipher),
+        ...log,
+      ]
       const end = sql.endRun({ ...encodeTurnEnding(ending, cipher), ...encodeOwnedRun(run) })
       const written = await engine.write([...rows, end, ...buildHeadMoves(conversations, ending)])
       return (written[rows.length] ?? []).length > 0

@@ -32,6 +32,7 @@ import { encodeOwnedRowKey, encodeOwner, type OwnedRowKey } from '../owner.ts'
 import { encodeTurnEnding, encodeInputItems, encodeTurn } from '../turns/encode-turn-rows.ts'
 import { locateText, type StorageCipher } from '../encryption/cipher.ts'
 import { createTurnStatements, type TurnStatements } from '../turns/turn-statements.ts'
+import { ignoreDeletedTurn } from '../turns/ignore-deleted-turn.ts'
 import type { NewTurn } from '../turns/turn-store-interface.ts'
 import { createSummaryStatements } from '../summaries/summary-statements.ts'
 import type { ConversationRow } from '../database/table-row-types.ts'
@@ -130,8 +131,14 @@ export function createConversationStore(
     },
     async appendItems(turn) {
       const key = encodeOwnedRowKey(turn, turn.id)
-      const queries = [...buildCompleteTurn(turns, turn, cipher), sql.moveHead(key)]
-      const rows = await writeAfterLock(engine, 'turnCreation', key.tenant, queries)
+      const queries = [
+        ...buildCompleteTurn(turns, turn, cipher, 'insertTurnWithLock'),
+        sql.moveHead(key),
+      ]
+      // Without the lock, no turn is inserted, so that its items violate their foreign key and nothing is written.
+      const rows = await writeAfterLock(engine, 'turnCreation', key.tenant, queries).catch(
+        ignoreDeletedTurn,
+      )
       return (rows.at(-1) ?? []).length > 0
     },
     async hideItem(owner, { turnId, side, index }) {
@@ -189,6 +196,7 @@ function buildCompleteTurn(
   turns: TurnStatements,
   turn: NewTurn,
   cipher: StorageCipher,
+  insert: 'insertTurn' | 'insertTurnWithLock' = 'insertTurn',
 ): readonly SqlQuery[] {
   const { id, tenant, user, createdAtMs, origin } = turn
   const ending = {
@@ -203,7 +211,7 @@ function buildCompleteTurn(
     items: [],
   } as const
   return [
-    turns.insertTurn(encodeTurn(turn, cipher)),
+    turns[insert](encodeTurn(turn, cipher)),
     ...buildItemInserts(turns, encodeInputItems(turn, cipher), cipher),
     turns.endTurn(encodeTurnEnding(ending, cipher)),
   ]

@@ -4,7 +4,7 @@
  * `openTurn` takes two if it inserts no turn. Database
  * errors are passed on, except that of a deleted turn.
  */
-import { isObject, type JsonObject } from '../../core/json/json.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { createStoreUnavailableError, GatewayError } from '../../core/errors/gateway-error.ts'
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import { encodeColumnText } from '../database/encode-column-text.ts'
@@ -35,6 +35,7 @@ import {
   type TurnStatements,
 } from './turn-statements.ts'
 import { claimItemMemory, readInSlices, sumBytes, type SizedTurn } from './read-items-in-slices.ts'
+import { ignoreDeletedTurn } from './ignore-deleted-turn.ts'
 import type { NewTurn, TurnStore, TurnEnding } from './turn-store-interface.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 import { NO_ENCRYPTION, decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
@@ -74,7 +75,10 @@ export function createTurnStore(
     async closeTurn(ending) {
       const { turnId: id, tenant, user } = ending
       const rows = encodeOutputItems({ id, tenant, user }, ending.items, cipher)
-      const items = buildItemInserts(sql, rows, cipher)
+      const items = [
+        ...buildItemInserts(sql, rows, cipher),
+        ...buildItemAmendments(sql, ending, cipher),
+      ]
       const end = sql.endTurn(encodeTurnEnding(ending, cipher))
       const queries = [...items, end, ...buildHeadMoves(conversations, ending)]
       const written = await engine.write(queries, 'power-cut', 'waits').catch(ignoreDeletedTurn)
@@ -178,22 +182,14 @@ export function buildItemInserts(
   return queries
 }
 
-/**
- * Ignores the error that the turn was deleted meanwhile: a violated foreign key. The only foreign
- * key of items is that of their turn, and all other queries of the batch belong to the same turn.
- */
-function ignoreDeletedTurn(error: unknown): readonly SqlRows[] {
-  const { message, cause } = error as Error
-  const code = isObject(cause) ? cause['code'] : undefined
-  if (code === FOREIGN_KEY_VIOLATION || /foreign key/i.test(message)) return []
-  throw error
+/** Builds the queries that replace stored items. They must run before the turn ends. */
+export function buildItemAmendments(
+  sql: Pick<TurnStatements, 'amendItem'>,
+  { turnId: id, tenant, user, amendedItems = [] }: TurnEnding,
+  cipher: StorageCipher,
+): readonly SqlQuery[] {
+  return encodeOutputItems({ id, tenant, user }, amendedItems, cipher).map(sql.amendItem)
 }
-
-/**
- * The error code of Postgres. Compared instead of the message, whose language depends on the
- * server.
- */
-const FOREIGN_KEY_VIOLATION = '23503'
 
 /**
  * Builds the query that makes the turn the head of the conversation that it has locked. Returns an

@@ -67,7 +67,16 @@ export function createTurnStatements(language: Engine['language']) {
      * Inserts a turn. Inserts nothing, and returns no row, if the turn exists already, or if its
      * thread or user was deleted after the turn began.
      */
-    insertTurn: compile('insert-turn', insertTurn),
+    insertTurn: compile<TurnRow>('insert-turn', (slot) => insertTurn(slot)),
+    /** Inserts a turn like `insertTurn`, if the turn has locked its conversation. */
+    insertTurnWithLock: compile<TurnRow>('insert-turn-with-lock', (slot) =>
+      insertTurn(
+        slot,
+        sql`and exists (select 1 from conversations
+          where conversations.id = ${slot('conversation')} and tenant = ${slot('tenant')}
+          and busy_by = ${slot('id')})`,
+      ),
+    ),
     hasTurn: compile<Pick<TurnRow, 'id' | 'tenant'>>(
       'has-turn',
       (slot) => sql`select 1 from turns where turns.id = ${slot('id')}
@@ -76,6 +85,7 @@ export function createTurnStatements(language: Engine['language']) {
     /** Returns the statement that inserts exactly `count` rows, at most `MAX_ITEM_ROWS`. */
     insertItems: (count: number) =>
       (itemInserts[count] ??= compile(`insert-items-${count}`, (slot) => insertItems(slot, count))),
+    amendItem: compile('amend-item', amendItem),
     endTurn: compile('end-turn', endTurn),
     chainTurns: compile('chain-turns', selectChainTurns),
     chainItems: compile('chain-items', selectChainItems),
@@ -91,7 +101,7 @@ export function createTurnStatements(language: Engine['language']) {
   }
 }
 
-function insertTurn(slot: ParameterSlot<TurnRow>): SqlFragment {
+function insertTurn(slot: ParameterSlot<TurnRow>, condition: SqlFragment = sql``): SqlFragment {
   const wasDeleted = isDeletedSince(
     sql`${slot('tenant')}`,
     [selectUserDeletionName(slot), sql`${slot(({ thread }) => THREAD_DELETION_PREFIX + thread)}`],
@@ -99,7 +109,7 @@ function insertTurn(slot: ParameterSlot<TurnRow>): SqlFragment {
   )
   return sql`insert into turns (${sql.join(TURN_COLUMNS.map((name) => sql.ref(name)))})
     select ${sql.join(TURN_COLUMNS.map((name) => slot(name)))}
-    where not ${wasDeleted} on conflict do nothing returning id`
+    where not ${wasDeleted} ${condition} on conflict do nothing returning id`
 }
 
 /** The columns of `insert into items`; the last one is the value of `selectUserOfTurn`. */
@@ -116,6 +126,16 @@ function insertItems(slot: ParameterSlot<readonly ItemRow[]>, count: number): Sq
   })
   return sql`insert into items (${INSERTED_ITEM_COLUMNS}) values ${sql.join(rows)}
     on conflict do nothing`
+}
+
+/** Replaces the body of an output item, unless its turn has ended. */
+function amendItem(
+  slot: ParameterSlot<Pick<ItemRow, 'turn_id' | 'tenant' | 'position' | 'body'>>,
+): SqlFragment {
+  return sql`update items set body = ${slot('body')}
+    where turn_id = ${slot('turn_id')} and side = 'out' and position = ${slot('position')}
+    and exists (select 1 from turns where turns.id = ${slot('turn_id')}
+      and ${TURN_TENANT} = ${slot('tenant')} and turns.state in ('queued', 'open'))`
 }
 
 /**

@@ -125,6 +125,8 @@ export interface TurnEnding {
   readonly origin: Origin
   /** The output items. Items that are already stored are skipped. */
   readonly items: readonly PlacedItem[]
+  /** Output items that replace stored ones at the same position. They have the same type, id and call id. */
+  readonly amendedItems?: readonly PlacedItem[]
 }
 
 export interface StoredTurn extends Omit<NewTurn, 'input' | 'digests' | 'metadata'> {

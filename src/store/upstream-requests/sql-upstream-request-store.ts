@@ -17,6 +17,7 @@ import { createMediaStatements } from '../media/media-statements.ts'
 import { encodeOwnedRowKey, encodeOwner, type OwnerKey } from '../owner.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
+import { ignoreDeletedTurn } from '../turns/ignore-deleted-turn.ts'
 import { claimItemMemory } from '../turns/read-items-in-slices.ts'
 import { createLruCache } from '../../core/caching/lru-cache.ts'
 import { DEFAULT_CACHE_SIZES } from '../cache-sizes.ts'
@@ -152,8 +153,11 @@ export function createUpstreamRequestStore(
           const chunk = encoded.rows.slice(from, from + MAX_REQUEST_ROWS)
           queries.push(sql.insertRequests(chunk.length)(chunk))
         }
-        await engine.write(queries, 'whenever')
-        cache.put(name, encoded.last)
+        let isDeleted = false
+        await engine.write(queries, 'whenever').catch((error: unknown) => {
+          isDeleted = ignoreDeletedTurn(error).length === 0
+        })
+        if (!isDeleted) cache.put(name, encoded.last)
       }
       const name = formatKey(owner, turnId)
       const writing = write().finally(() => pending.delete(name))

@@ -52,6 +52,7 @@ export async function readErrorReply(
   const failure = attributeFailure(reported, account)
   const headers = {
     ...selectRetryHeaders(reply.headers),
+    ...readUpstreamRequestId(reply.headers),
     // Otherwise, SDKs would retry because of the status 502.
     ...(failure.code === 'upstream_access_denied' ? { 'x-should-retry': 'false' } : {}),
   }
@@ -116,6 +117,17 @@ export function readBody(body: PushSource<Uint8Array>, limitBytes: number): Prom
 const utf8 = new TextDecoder()
 
 const RETRY_HEADERS = /^(retry-after(-ms)?|x-should-retry|x-ratelimit-.+)$/
+
+/** The header with the upstream's own id of a request, which its operator can look up. */
+const UPSTREAM_REQUEST_ID_HEADER = 'x-backstory-upstream-request'
+
+/** Returns the header with the upstream's id; `{}` if the upstream sent none. Anthropic's header is `request-id`. */
+export function readUpstreamRequestId(
+  headers: UpstreamReply['headers'],
+): Readonly<Record<string, string>> {
+  const id = headers['x-request-id'] ?? headers['request-id']
+  return id === undefined ? {} : { [UPSTREAM_REQUEST_ID_HEADER]: id }
+}
 
 function selectRetryHeaders(headers: UpstreamReply['headers']): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => RETRY_HEADERS.test(name)))

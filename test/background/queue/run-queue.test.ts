@@ -1,4 +1,5 @@
 /** Background runs beyond the limits wait in the database, and start in order, with turns between keys. */
+import type { ClientTraits } from '../../../src/core/client/client-traits.ts'
 import { describe, expect, test, vi } from 'vitest'
 import { createBackgroundRunsOfRequest } from '../../../src/background/background-runs.ts'
 import { hashIdempotencyKey } from '../../../src/background/idempotency/idempotency-key.ts'
@@ -312,6 +313,32 @@ describe.concurrent('a queued run', () => {
       await cluster.cancel(replica, running)
       await reaches(cluster, queued, 'complete')
       expect(replica.sent().at(-1)).toEqual(replica.sent()[0])
+    }, ONE_AT_A_TIME))
+
+  test('a queued task request is still one when it starts, and a temporary chat still temporary', () =>
+    withReplicas(async (cluster) => {
+      const clients: ClientTraits[] = []
+      const { hooks } = cluster.shared
+      const replica = await cluster.startReplica({
+        hooks: {
+          ...hooks,
+          storeSentRequests({ prepared }) {
+            clients.push(prepared.clientRequest.client)
+            return null
+          },
+        },
+      })
+      const running = await cluster.startRun(replica, '/hang')
+      const request = createAnswerRequest({ background: true, input: '/say a title' })
+      const client = { ...request.clientRequest.client, isTask: true, isTemporary: true }
+      const response = await replica.runs.answer({
+        ...request,
+        clientRequest: { ...request.clientRequest, client },
+      })
+      const { id } = (await response!.json()) as { id: string }
+      await cluster.cancel(replica, running)
+      await reaches(cluster, id, 'complete')
+      expect(clients.at(-1)).toMatchObject({ isTask: true, isTemporary: true })
     }, ONE_AT_A_TIME))
 
   test('two requests with the same Idempotency-Key queue one run, which is started although its key is used up', () =>

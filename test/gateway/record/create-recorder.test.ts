@@ -41,6 +41,7 @@ function fakeWriter(close: (outcome: Outcome) => Outcome = (outcome) => outcome)
     return {
       whenOpened: Promise.resolve(true),
       addItem: (item, index) => lines.push(`${index} ${item.type}`),
+      amendItem: (item, index) => lines.push(`amend ${index} ${item.type}`),
       canBeNamedByMarker: () => true,
       whenNameableByMarker: () => null,
       loadStoredParent: () => Promise.resolve(null),

@@ -23,6 +23,10 @@ export function eventFaults(events: readonly StreamEvent[]): readonly string[] {
       open.add(index)
       continue
     }
+    if (event.type === 'item-amended') {
+      if (open.has(index) || !textsByItem.has(index)) report('is about an item that has not ended')
+      continue
+    }
     if (!open.has(index)) report('is about an item that is not open')
     const texts = textsByItem.get(index) ?? new Map<string, string>()
     if (event.type === 'item-ended') {

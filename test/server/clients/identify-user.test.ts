@@ -35,6 +35,14 @@ function token({
   return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`
 }
 
+/** Signs claims in which `sub` is the JSON text `bytes`. */
+function signBytes(bytes: Buffer): string {
+  const [before = '', after = ''] = JSON.stringify({ ...CLAIMS, sub: 'SUB' }).split('"SUB"')
+  const claims = Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)])
+  const content = `${token().split('.')[0]}.${claims.toString('base64url')}`
+  return `${content}.${createHmac('sha256', SECRET).update(content).digest('base64url')}`
+}
+
 interface Setup {
   readonly secret?: string | null
   readonly trust?: 'on' | 'off'
@@ -74,6 +82,12 @@ describe('identifying users with OPEN_WEBUI_JWT_SECRET', () => {
     expect(getRejection(() => signed(late))).toMatch(/has expired.*Compare the clocks/)
   })
 
+  test('with OPEN_WEBUI_JWT_SECRET, the gateway accepts a token up to one minute before its start', () => {
+    expect(signed(token({ claims: { ...CLAIMS, nbf: IAT + 60 } }))).toBe('user-1')
+    const early = token({ claims: { ...CLAIMS, nbf: IAT + 61 } })
+    expect(getRejection(() => signed(early))).toMatch(/not valid yet.*Compare the clocks/)
+  })
+
   const [head = '', claims = ''] = token().split('.')
   test.each([
     ['signed with another secret', token({ secret: 'other' })],
@@ -91,6 +105,11 @@ describe('identifying users with OPEN_WEBUI_JWT_SECRET', () => {
       `${head}.${Buffer.from('{"sub":"root"}').toString('base64url')}.${token().split('.')[2] ?? ''}`,
     ],
     ['whose claims are not an object', token({ claims: [] })],
+    ['with an extension that must be understood', token({ header: { alg: 'HS256', crit: ['x'] } })],
+    ['with a start that is not a number', token({ claims: { ...CLAIMS, nbf: 'now' } })],
+    ['with other characters in its signature', `${token()}$`],
+    ['with padding', `${token()}=`],
+    ['with a user that is not UTF-8', signBytes(Buffer.from([0x22, 0xff, 0x22]))],
     ['with an additional part', `${token()}.x`],
     ['that is not a token', 'user-1'],
   ])('with OPEN_WEBUI_JWT_SECRET, the gateway rejects a token %s', (_, jwt) => {

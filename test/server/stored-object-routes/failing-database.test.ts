@@ -1,5 +1,5 @@
 /** While the database is away, each route answers 503, so that clients try again, and none answers 500. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createBackgroundRunsOfRequest } from '../../../src/background/background-runs.ts'
 import { createApp } from '../../../src/server/app.ts'
 import { createWebHttpExchange } from '../../../src/server/runtime/web-http-exchange.ts'
@@ -77,3 +77,23 @@ function fillParameter(path: string, name: string): string {
   if (path.startsWith('/chat')) return `chatcmpl-${TURN_ID}`
   return path.startsWith('/conversations') ? `conv_${TURN_ID}` : `resp_${TURN_ID}`
 }
+
+test('POST /conversations waits for a database that hangs no longer than an answer does', async () => {
+  const hanging: Engine = { ...FAILING_ENGINE, write: () => new Promise(() => undefined) }
+  const ports = { ...gateway.dependencies, ...createStores(hanging) }
+  const patient = createApp(ports, createBackgroundRunsOfRequest(ports), ({ req }) =>
+    createWebHttpExchange(req.raw, () => undefined),
+  )
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const created = Promise.resolve(
+      patient.request('http://localhost/v1/conversations', { method: 'POST', body: '{}' }),
+    )
+    // The wait begins only after the body was read.
+    for (let second = 0; second < 6; second += 1) await vi.advanceTimersByTimeAsync(1000)
+    const { status, headers } = await created
+    expect([status, headers.get('retry-after')]).toEqual([503, '1'])
+  } finally {
+    vi.useRealTimers()
+  }
+})

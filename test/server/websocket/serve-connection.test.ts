@@ -46,7 +46,6 @@ function openConnection(): TestConnection {
     {
       caller: { tenant: 'local', user: null },
       ports: dependencies,
-      isBeta: false,
       isLocal: () => true,
       ...trackPendingWork(),
     },

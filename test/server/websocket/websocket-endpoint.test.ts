@@ -5,6 +5,7 @@ import { ResponsesWS } from 'openai/resources/responses/ws'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { HOSTS, type Host } from '../../e2e/hosts.ts'
 import { openaiFor, startGateway, upstreams } from '../../support/gateway.ts'
+import type { JsonObject } from '../../../src/core/json/json.ts'
 import { connect, create } from '../../support/socket-client.ts'
 import { answerSse, startUpstream, type Upstream } from '../../support/upstream.ts'
 import { answerWith } from '../../support/answer-formats.ts'
@@ -96,6 +97,37 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     socket.close()
   })
 
+  test.each(['chat-model', 'responses-model'])(
+    'an unstored answer of the upstream model %s can be continued on its WebSocket connection, with its reasoning and tool call',
+    async (model) => {
+      const { ask, socket } = await connect(host.url)
+      const calls = [{ id: 'call_1', name: 'look', arguments: '{}' }]
+      upstream.behave = answerWith({ reasoning: 'Hm.', text: 'COBALT', calls })
+      // OpenAI's Agents SDKs send `stream: true` in every message, and no beta header.
+      const fields = { model, store: false, stream: true }
+      const first = await ask({ ...create('one'), ...fields })
+      expect(first.id).toMatch(/^resp_[0-9A-Z]{20}$/)
+      expect(
+        first.frames.map(({ response }) => (response as JsonObject)?.['id'] ?? first.id),
+      ).toEqual(first.frames.map(() => first.id))
+      const call = (first.response['output'] as readonly JsonObject[]).find(
+        ({ type }) => type === 'function_call',
+      )
+      upstream.behave = answerWith({ text: 'Done.' })
+      const output = { type: 'function_call_output', call_id: call?.['call_id'] ?? '', output: '4' }
+      const previous = { previous_response_id: first.id }
+      const second = await ask({ ...create([output]), ...fields, ...previous })
+      expect(second).toMatchObject({ refusal: null, text: 'Done.' })
+      expect(upstream.received.at(-1)?.text).toContain('COBALT')
+      expect(upstream.received.at(-1)?.text).toContain('one')
+      // A failed continuation removes the answer from the memory of the connection.
+      expect((await ask({ ...create([output]), ...fields, ...previous })).refusal).toBe(
+        '400 previous_response_not_found',
+      )
+      socket.close()
+    },
+  )
+
   test('generate: false over a WebSocket calls no model, and its turn can be continued', async () => {
     const { ask, socket } = await connect(host.url)
     const warm = await ask(create('one', { store: false, generate: false }))
@@ -127,7 +159,7 @@ describe.each(HOSTS)('the WebSocket endpoint on %s', (name, start) => {
     socket.send(new Uint8Array([1, 2, 3]))
     expect((await answer()).refusal).toBe('400 invalid_json')
     expect((await ask({ type: 'session.update' })).refusal).toBe('400 invalid_value')
-    expect((await ask(create('hi', { stream: true }))).refusal).toBe('400 unsupported_parameter')
+    expect((await ask(create('hi', { stream: false }))).refusal).toBe('400 unsupported_parameter')
     expect((await ask(create('hi', { temperature: 'hot' }))).refusal).toBe('400 invalid_type')
     expect((await ask(create('x'.repeat(1_100_000)))).refusal).toBe('413 request_too_large')
     expect((await ask(create('/say still here', { stream_id: 'a' }))).text).toBe('still here')
@@ -178,15 +210,6 @@ describe.each(HOSTS)('the WebSocket endpoint with keys, on %s', (_, start) => {
     socket.close()
     await host.close()
   })
-})
-
-test("`stream: true` is accepted from WebSocket clients of the protocol's beta", async () => {
-  const gateway = await startGateway()
-  const headers = { 'openai-beta': 'responses_websockets=2026-02-06' }
-  const { ask, socket } = await connect(gateway.url, { headers })
-  expect((await ask(create('/say yes', { stream: true }))).text).toBe('yes')
-  socket.close()
-  await gateway.close()
 })
 
 test('a WebSocket client that reads slowly receives all events, and the upstream is paused', async () => {

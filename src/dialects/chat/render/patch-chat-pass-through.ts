@@ -18,9 +18,9 @@ import { fillStreamToolCallIds, fillAnswerToolCallIds } from './fill-tool-call-i
 import { renderStreamError } from './render-stream-error.ts'
 
 export function createChatPassThroughPatcher(answerContext: AnswerContext): PassThroughPatcher {
-  const { isStored, isRepeatable, turnId } = answerContext
+  const { isStored, needsGatewayId, turnId } = answerContext
   /** The gateway's id; `null` for an answer that cannot be read again, which keeps the upstream's id. */
-  const id = isStored || isRepeatable === true ? completionId(turnId) : null
+  const id = isStored || needsGatewayId === true ? completionId(turnId) : null
   const parse = createCachingMessageParser()
   /** The replacements of the upstream's id; empty until a message has contained that id. */
   let knownReplacements: readonly IdReplacement[] = []

@@ -94,6 +94,9 @@ function writeItemEvent(event: ItemEvent, items: ChatItemWriter): void {
       return items.startItem(event.index, event.item)
     case 'item-ended':
       return items.endItem(event.index, event.item)
+    // Writes nothing: a chat completion has no field for what an amended item has in addition.
+    case 'item-amended':
+      return
     // Writes nothing: clients keep only the last list of annotations that they receive, so the
     // complete list is sent when the item ends.
     case 'annotation-added':

@@ -26,6 +26,10 @@ export interface ItemEventWriter {
    * `finalItem` is `null` if the answer broke off before the item was finished.
    */
   readonly closeParts: (finalItem: Item | null) => void
+  /** Replaces the item by one with the same texts. Must be called after `closeParts`. */
+  readonly amend: (item: Item) => void
+  /** Returns the item's JSON. Must be called after `closeParts`. */
+  readonly renderEnd: (status: ItemEndStatus) => string
   /** Writes the end of the item and returns the item's JSON. Must be called after `closeParts`. */
   readonly writeEnd: (status: ItemEndStatus) => string
 }
@@ -52,6 +56,13 @@ export function createItemEventWriter(
     openPart: null,
   }
   let item = startedItem
+  const renderEnd = (status: ItemEndStatus): string => {
+    const parts = {
+      content: progress.renderers.content.map((render) => render()),
+      summary: progress.renderers.summary.map((render) => render()),
+    }
+    return JSON.stringify(renderItem(item, id, status, visibility, parts))
+  }
   return {
     writeText(channel, partNumber, text, logprobs) {
       if (text !== '') openPart(progress, channel, partNumber)?.events.writeText(text, logprobs)
@@ -67,12 +78,10 @@ export function createItemEventWriter(
       for (const piece of splitItemForStreaming(item)) writeMissingContent(progress, piece)
       closePart(progress)
     },
+    amend: (amended) => void (item = amended),
+    renderEnd,
     writeEnd(status) {
-      const parts = {
-        content: progress.renderers.content.map((render) => render()),
-        summary: progress.renderers.summary.map((render) => render()),
-      }
-      const json = JSON.stringify(renderItem(item, id, status, visibility, parts))
+      const json = renderEnd(status)
       collector.addEvent(
         'response.output_item.done',
         `"output_index":${outputIndex},"item":${json}`,

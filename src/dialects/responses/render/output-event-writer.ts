@@ -30,6 +30,8 @@ export function createOutputEventWriter(
   return {
     writeEventsFor(event) {
       if (isOver) return
+      // Does not end the last item: only the end of the answer shows whether that item is complete.
+      if (event.type === 'item-amended') return items.amend(event.index, event.item)
       const isCutOff = event.type === 'answer-ended' && event.finish !== 'stop'
       items.writeDelayedEnd(isCutOff ? 'incomplete' : 'completed')
       switch (event.type) {
@@ -77,6 +79,8 @@ interface ListedItem {
   readonly outputIndex: number
   readonly events: ItemEventWriter
   isClosed: boolean
+  /** Null until the end of the item is written. */
+  endStatus: ItemEndStatus | null
 }
 
 /**
@@ -96,7 +100,7 @@ function createItemList(answerContext: AnswerContext, collector: SseEventCollect
     const outputIndex = items.size
     const id = assignId(item, { turnId: answerContext.turnId, side: 'out', index: outputIndex })
     const events = createItemEventWriter(item, id, outputIndex, visibility, collector)
-    const listed = { outputIndex, events, isClosed: false }
+    const listed: ListedItem = { outputIndex, events, isClosed: false, endStatus: null }
     items.set(index, listed)
     return listed
   }
@@ -104,8 +108,10 @@ function createItemList(answerContext: AnswerContext, collector: SseEventCollect
    * Writes the end of an item. Only the last item can be incomplete, because no item starts after
    * an item that was cut off.
    */
-  const end = ({ outputIndex, events }: ListedItem, status: ItemEndStatus): void => {
-    output[outputIndex] = events.writeEnd(outputIndex === items.size - 1 ? status : 'completed')
+  const end = (listed: ListedItem, status: ItemEndStatus): void => {
+    const { outputIndex, events } = listed
+    listed.endStatus = outputIndex === items.size - 1 ? status : 'completed'
+    output[outputIndex] = events.writeEnd(listed.endStatus)
   }
   return {
     start,
@@ -123,6 +129,14 @@ function createItemList(answerContext: AnswerContext, collector: SseEventCollect
       listed.events.closeParts(item)
       listed.isClosed = true
       itemToEnd = listed
+    },
+    /** Replaces a closed item in the list `output`; its end event was sent before. */
+    amend(index: number, item: Item): void {
+      const listed = items.get(index)
+      if (listed === undefined) return
+      const { outputIndex, events, endStatus } = listed
+      events.amend(item)
+      if (endStatus !== null) output[outputIndex] = events.renderEnd(endStatus)
     },
     writeDelayedEnd(status: ItemEndStatus): void {
       if (itemToEnd !== null) end(itemToEnd, status)

@@ -105,19 +105,21 @@ interface StreamProgress {
 
 /**
  * Creates a function that patches response objects. The response object of an answer that is not
- * stored keeps the upstream's id, unless other requests receive the answer too, and gets no empty
- * value, such as `metadata: {}`, for a field that the upstream omitted.
+ * stored keeps the upstream's id, unless later requests can refer to the answer, and gets no empty
+ * value, such as `metadata: {}`, for a field that the upstream omitted. Only `store: false` is always
+ * there if the client did not ask for it, because the client could otherwise rely on the id.
  */
 function createResponsePatcher(answerContext: AnswerContext): (response: JsonObject) => JsonObject {
-  const { isStored, isRepeatable, turnId } = answerContext
-  const hasOwnId = isStored || isRepeatable === true
+  const { isStored, needsGatewayId, turnId, clientRequest } = answerContext
+  const hasOwnId = isStored || needsGatewayId === true
   const gatewayFields = Object.entries({
     ...renderGatewayFields(answerContext),
     ...(hasOwnId ? { id: responseId(turnId) } : {}),
   })
   return (response) => {
     const changes = gatewayFields.filter(([name, value]) => {
-      if (!isStored && response[name] === undefined && isEmptyValue(value)) return false
+      const isNews = name === 'store' && clientRequest.storage.store !== false
+      if (!isStored && !isNews && response[name] === undefined && isEmptyValue(value)) return false
       return JSON.stringify(response[name]) !== JSON.stringify(value)
     })
     return patchObject(response, Object.fromEntries(changes))

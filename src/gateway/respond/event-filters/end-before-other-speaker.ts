@@ -4,8 +4,9 @@
  *
  * A line belongs to a speaker if it starts with a label: at most 64 characters with a letter or digit, and
  * a colon. There is no label in a line that starts with `[` or `<`, before the colon of a URL, a time or a
- * path (`https://`, `12:30`, `C:\`), or in a code fence. The start of a line is held back while it may
- * become a label.
+ * path (`https://`, `12:30`, `C:\`), or in a code fence. The first line of a text is never cut, because the
+ * answer would be empty: `Answer: 42` has a label only by its form. The start of a line is held back while it
+ * may become a label.
  */
 import { createTextEndFilter, type TextEndDetector } from './end-answer-inside-text.ts'
 import type { EventFilter } from './apply-event-filters.ts'
@@ -44,14 +45,14 @@ function detectOtherSpeaker(ownLabels: Set<string>): TextEndDetector {
     }
     const kind = classifyLine(start, isCompleteLine)
     if (kind === 'undecided') return false
-    const startsAnswer = isFirstLine
+    const startsText = isFirstLine
     if (start.trim() !== '') isFirstLine = false
     line = null
     if (kind === 'plain') return false
     if ('fence' in kind) fence = kind.fence
     else if (!ownLabels.has(kind.label)) {
-      if (ownLabels.size > 0 || !startsAnswer) return true
-      ownLabels.add(kind.label)
+      if (!startsText) return true
+      if (ownLabels.size === 0) ownLabels.add(kind.label)
     }
     return false
   }

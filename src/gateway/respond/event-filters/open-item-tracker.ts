@@ -67,6 +67,7 @@ function addToPartialItem(event: ItemEvent, partial: PartialItem | undefined): v
       return
     case 'item-started':
     case 'item-ended':
+    case 'item-amended':
   }
 }
 

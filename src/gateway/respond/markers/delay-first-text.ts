@@ -14,11 +14,12 @@ const MAX_DELAY_MS = 50
 
 /**
  * Creates the delay. `whenStored` is called at the first text; null means that there is nothing to wait
- * for.
+ * for. It resolves to true if the items before the text are stored.
  */
-export function delayFirstText(whenStored: () => Promise<unknown> | null) {
+export function delayFirstText(whenStored: () => Promise<boolean> | null) {
   let held: StreamEvent[] = []
   let isOver = false
+  let areEarlierItemsStored = false
   let write: (events: readonly StreamEvent[]) => void = () => undefined
   const release = (): readonly StreamEvent[] => {
     const released = held
@@ -39,13 +40,20 @@ export function delayFirstText(whenStored: () => Promise<unknown> | null) {
       if (stored === null) return [event]
       isOver = true
       held.push(event)
-      void waitWithTimeout(stored, MAX_DELAY_MS).then(() => {
+      void waitWithTimeout(stored, MAX_DELAY_MS).then((isStored) => {
+        areEarlierItemsStored = isStored === true
         if (held.length > 0) write(release())
+        areEarlierItemsStored = false
       })
       return NO_OUTPUT
     },
     /** Removes and returns all delayed events. */
     release,
+    /**
+     * True while the delayed events are written, if the items before them are stored. Items after them, which arrived
+     * during the delay, may not be stored yet.
+     */
+    areEarlierItemsStored: () => areEarlierItemsStored,
     /** Sets the function that is called with the delayed events when they can be written. */
     onReady: (callback: typeof write) => void (write = callback),
   }

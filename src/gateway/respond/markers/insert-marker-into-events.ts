@@ -95,7 +95,7 @@ export function createMarkerInserter(marker: PendingMarker, options: MarkerOptio
     push(event: StreamEvent): readonly StreamEvent[] | null {
       markerOnlyAnswer.readEvent(event)
       if (held.length === 0) return transform(event)
-      if (isTerminalEvent(event)) return hold(event)
+      if (isTerminalEvent(event) || event.type === 'item-amended') return hold(event)
       const released = release()
       return [...released, ...(transform(event) ?? [event])]
     },

@@ -63,7 +63,7 @@ export function createRoundEventMerger(
     assignedIds.set(event.index, ids)
     return replaceIndexAndItem(event, index, applyItemIds(event.item, ids))
   }
-  const endItem = (event: Extract<StreamEvent, { type: 'item-ended' }>): StreamEvent => {
+  const endItem = (event: EndOfItem): StreamEvent => {
     const ids = assignedIds.get(event.index) ?? UNCHANGED_ITEM_IDS
     const item = applyItemIds(event.item, ids)
     endedItems[event.index] = item
@@ -92,6 +92,7 @@ export function createRoundEventMerger(
       case 'item-started':
         return [startItem(event)]
       case 'item-ended':
+      case 'item-amended':
         return [endItem(event)]
       default:
         return [indexOffset === 0 ? event : { ...event, index: indexOffset + event.index }]
@@ -156,8 +157,10 @@ export function createRoundEventMerger(
   }
 }
 
+type EndOfItem = Extract<StreamEvent, { type: 'item-ended' | 'item-amended' }>
+
 function replaceIndexAndItem<
-  Event extends Extract<StreamEvent, { type: 'item-started' | 'item-ended' }>,
+  Event extends Extract<StreamEvent, { type: 'item-started' }> | EndOfItem,
 >(event: Event, index: number, item: Item): Event {
   return index === event.index && item === event.item ? event : { ...event, index, item }
 }

@@ -15,7 +15,7 @@ import { listOrEmpty, textOrEmpty, type JsonObject } from '../../../core/json/js
 import { tryParseLimitedJsonObject } from '../../../core/json/limited-json.ts'
 import { encodePart } from './encode-parts.ts'
 import type { EncodingContext } from './encoding-context.ts'
-import { packThinkingBlock, unpackThinkingBlock } from '../pack-thinking-block.ts'
+import { restoreThinkingBlock } from './thinking-to-send.ts'
 import { unpackCompactionBlock } from '../pack-compaction-block.ts'
 import { encodeToolName } from '../encode-tool-name.ts'
 import { isServerToolCall, type ContentBlock, type BlockEntry } from '../api-types.ts'
@@ -24,6 +24,8 @@ export interface AssistantItemContext extends EncodingContext {
   readonly itemIndex: number
   /** The id that the call has in the request; empty if the item is no tool call. */
   readonly callId: string
+  /** Reasoning that is left out, because other thinking of its answer cannot be sent. */
+  readonly incompleteThinking: ReadonlySet<Item>
 }
 
 export function encodeAssistantItem(
@@ -105,8 +107,8 @@ function parseArguments(
 }
 
 function encodeReasoning(item: Reasoning, context: AssistantItemContext): readonly BlockEntry[] {
-  const { itemIndex, traits, notes } = context
-  const block = restoreThinkingBlock(item)
+  const { itemIndex, traits, notes, incompleteThinking } = context
+  const block = incompleteThinking.has(item) ? 'thinking-incomplete' : restoreThinkingBlock(item)
   if (typeof block === 'string') {
     notes.write(block, { itemIndex })
     return []
@@ -114,19 +116,6 @@ function encodeReasoning(item: Reasoning, context: AssistantItemContext): readon
   if (traits.acceptsThinking) return [createEntry(context, block)]
   notes.write('thinking-unsupported', { itemIndex })
   return []
-}
-
-/**
- * Returns the original thinking block, or the code of the note that explains why it cannot be sent.
- */
-function restoreThinkingBlock({ native, origin, summary, encrypted_content: packed }: Reasoning) {
-  if (origin !== undefined && origin.wire !== 'anthropic') return 'reasoning-of-another-provider'
-  const block = native?.['anthropic']
-  if (block !== undefined) return packThinkingBlock(block) === null ? 'thinking-unsigned' : block
-  if (packed?.startsWith('anthropic:') !== true) {
-    return origin === undefined ? 'reasoning-of-another-provider' : 'thinking-unsigned'
-  }
-  return unpackThinkingBlock(packed, summary.map(({ text }) => text).join('')) ?? 'thinking-changed'
 }
 
 /** The types of blocks of Anthropic's own tools that do not end in `_tool_result`. */

@@ -9,6 +9,7 @@
 import { findContinuingAnswers } from '../../../core/items/find-continuing-answers.ts'
 import { isToolCall, isToolOutput, type Item, type ToolOutput } from '../../../core/item.ts'
 import { encodeAssistantItem } from './encode-assistant-message.ts'
+import { findIncompleteThinking } from './thinking-to-send.ts'
 import { encodeParts, createTextBlock } from './encode-parts.ts'
 import type { AnthropicNotes } from '../encoding-notes.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -31,6 +32,7 @@ export function encodeMessages(
 ): readonly RequestSection[] {
   const { notes } = context
   const pairs = pairToolCallsAndChooseIds(items, notes)
+  const incompleteThinking = findIncompleteThinking(items)
   const sectionStarts = new Set(findContinuingAnswers(items))
   let entries: BlockEntry[] = []
   const sections = [entries]
@@ -41,7 +43,9 @@ export function encodeMessages(
     if (sectionStarts.has(itemIndex)) sections.push((entries = []))
     if (isAssistantItem(item)) {
       const end = findSegmentEnd(items, itemIndex, sectionStarts)
-      entries.push(...encodeSegment({ ...context, items, start: itemIndex, end, pairs }))
+      entries.push(
+        ...encodeSegment({ ...context, items, start: itemIndex, end, pairs, incompleteThinking }),
+      )
       itemIndex = end
       continue
     }
@@ -94,6 +98,7 @@ interface AssistantSegment extends EncodingContext {
   readonly start: number
   readonly end: number
   readonly pairs: ToolCallPairs
+  readonly incompleteThinking: ReadonlySet<Item>
 }
 
 /**
@@ -101,7 +106,7 @@ interface AssistantSegment extends EncodingContext {
  * its calls, then media, which an assistant message cannot contain.
  */
 function encodeSegment(segment: AssistantSegment): readonly BlockEntry[] {
-  const { items, start, end, pairs, traits, notes, jsonBudget } = segment
+  const { items, start, end, pairs, traits, notes, jsonBudget, incompleteThinking } = segment
   const modelEntries: BlockEntry[] = []
   const mediaEntries: BlockEntry[] = []
   const results: BlockEntry[] = []
@@ -122,6 +127,7 @@ function encodeSegment(segment: AssistantSegment): readonly BlockEntry[] {
       traits,
       notes,
       jsonBudget,
+      incompleteThinking,
     })) {
       ;(entry.role === 'assistant' ? modelEntries : mediaEntries).push(entry)
     }

@@ -105,9 +105,9 @@ function createNotice(
 }
 
 function guessMediaType(filename = ''): string {
-  const extension = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase()
+  const extension = /\.([^.]*)$/.exec(filename)?.[1]?.toLowerCase() ?? ''
   if (['txt', 'md', 'csv', 'json'].includes(extension)) return 'text/plain'
-  // A file with neither a media type nor a file name counts as a PDF, because clients that send it
+  // A file with neither a media type nor an extension counts as a PDF, because clients that send it
   // mean a PDF.
   return extension === 'pdf' || extension === '' ? 'application/pdf' : ''
 }

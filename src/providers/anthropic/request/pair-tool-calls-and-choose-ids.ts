@@ -1,10 +1,10 @@
 /**
- * Pairs tool calls with their outputs, and chooses the id of each call in the request. Clients may
- * repeat an id, so the first output with an id belongs to the first call with it, the second output
- * to the second call, and so on. A chosen id depends only on earlier items, so later requests
- * contain it again.
+ * Pairs tool calls with their outputs, and chooses the id of each call in the request, because
+ * clients may repeat an id. A chosen id depends only on earlier items, so later requests contain it
+ * again.
  */
 import { isToolCall, isToolOutput, type Item } from '../../../core/item.ts'
+import { findToolCallPairs, UNPAIRED } from '../../../core/items/tool-call-pairs.ts'
 import type { AnthropicNotes } from '../encoding-notes.ts'
 import { hashToHex } from '../pack-thinking-block.ts'
 
@@ -21,7 +21,7 @@ export function pairToolCallsAndChooseIds(
   items: readonly Item[],
   notes: AnthropicNotes,
 ): ToolCallPairs {
-  const openCalls = new Map<string, number[]>()
+  const partners = findToolCallPairs(items)
   const outputIndexByCallIndex = new Map<number, number>()
   const sentIdByCallIndex = new Map<number, string>()
   const uses = new Map<string, number>()
@@ -29,16 +29,13 @@ export function pairToolCallsAndChooseIds(
   let count = 0
   for (const [itemIndex, item] of items.entries()) {
     nonOutputsBefore.push(count)
+    const partner = partners[itemIndex] ?? UNPAIRED
     if (isToolOutput(item)) {
-      const callIndex = openCalls.get(item.call_id)?.shift()
-      if (callIndex !== undefined) outputIndexByCallIndex.set(callIndex, itemIndex)
+      if (partner !== UNPAIRED) outputIndexByCallIndex.set(partner, itemIndex)
       continue
     }
     count += 1
     if (!isToolCall(item)) continue
-    const calls = openCalls.get(item.call_id)
-    if (calls === undefined) openCalls.set(item.call_id, [itemIndex])
-    else calls.push(itemIndex)
     const id = chooseId(item.call_id, uses)
     sentIdByCallIndex.set(itemIndex, id)
     if (id !== item.call_id) notes.write('call-id-changed', { itemIndex })

@@ -40,7 +40,7 @@ export function selectCallSignature(
   context: EncodingContext,
 ): string | null {
   const ownSignature = call.native?.['gemini']?.['thoughtSignature']
-  if (typeof ownSignature === 'string') {
+  if (typeof ownSignature === 'string' && ownSignature !== '') {
     if (hasReadableOrigin(call, context)) return ownSignature
   } else {
     const packed = unpackSignature(before?.encrypted_content)

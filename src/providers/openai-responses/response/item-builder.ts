@@ -25,6 +25,8 @@ export interface ItemBuilder {
   readonly addRemainingText: (channel: DeltaChannel, part: number, fullText: string) => void
   readonly addAnnotation: (part: number, annotation: JsonObject) => void
   readonly end: (item: Item) => void
+  /** Adds the encrypted content of ended reasoning that had none, from the item in the final response. */
+  readonly amend: (item: Item) => void
   /** Ends an item that the upstream did not finish, with the text received so far. */
   readonly endWithReceivedText: (status: 'completed' | 'incomplete') => void
 }
@@ -43,13 +45,23 @@ export function createItemBuilder(
     arguments: [],
     annotations: [],
   }
+  /** Annotations by part that wait for the first text of their part. */
+  const early = new Map<number, JsonObject[]>()
   let isEnded = false
+  let ended: Item | null = null
   emit({ type: 'item-started', index, item })
 
   const addText: ItemBuilder['addText'] = (channel, part, text, logprobs) => {
     if (isEnded || text === '' || !ITEM_TYPES_BY_CHANNEL[channel].includes(item.type)) return
     received[channel][part] = (received[channel][part] ?? '') + text
     emit(createDelta(channel, index, part, text, logprobs))
+    if (channel === 'text') emitAnnotations(part)
+  }
+  /** Emits the annotations of a part that arrived before its text. */
+  const emitAnnotations = (part: number): void => {
+    for (const annotation of early.get(part) ?? [])
+      emit({ type: 'annotation-added', index, part, annotation })
+    early.delete(part)
   }
   const addRemainingText: ItemBuilder['addRemainingText'] = (channel, part, fullText) => {
     const before = received[channel][part] ?? ''
@@ -60,10 +72,13 @@ export function createItemBuilder(
   const addAnnotation: ItemBuilder['addAnnotation'] = (part, annotation) => {
     if (isEnded || item.type !== 'message') return
     ;(received.annotations[part] ??= []).push(annotation)
-    emit({ type: 'annotation-added', index, part, annotation })
+    if (received.text[part] === undefined) early.set(part, [...(early.get(part) ?? []), annotation])
+    else emit({ type: 'annotation-added', index, part, annotation })
   }
   const end = (final: Item): void => {
     isEnded = true
+    for (const part of early.keys()) emitAnnotations(part)
+    ended = final
     emit({ type: 'item-ended', index, item: final })
   }
   return {
@@ -80,6 +95,13 @@ export function createItemBuilder(
         for (const annotation of annotations.slice(before)) addAnnotation(part, annotation)
       }
       end(keepStartedId(item, final))
+    },
+    amend(final) {
+      if (ended?.type !== 'reasoning' || final.type !== 'reasoning') return
+      const { encrypted_content: encrypted } = final
+      if ((ended.encrypted_content ?? '') !== '' || (encrypted ?? '') === '') return
+      ended = { ...ended, encrypted_content: encrypted ?? null }
+      emit({ type: 'item-amended', index, item: ended })
     },
     endWithReceivedText(status) {
       if (!isEnded) end(createItemFromReceived(item, received, status))
@@ -199,10 +221,19 @@ function createItemFromReceived(item: Item, received: ReceivedText, status: stri
 
 function createParts({ text, refusal, annotations }: ReceivedText): readonly Part[] {
   const parts: Part[] = []
-  for (let index = 0; index < Math.max(text.length, refusal.length); index++) {
-    const [partText, partRefusal] = [text[index], refusal[index]]
-    if (partText !== undefined) {
-      parts.push({ type: 'output_text', text: partText, annotations: annotations[index] ?? [] })
+  const length = Math.max(text.length, refusal.length, annotations.length)
+  for (let index = 0; index < length; index++) {
+    const [partText, partRefusal, partAnnotations] = [
+      text[index],
+      refusal[index],
+      annotations[index],
+    ]
+    if (partText !== undefined || partAnnotations !== undefined) {
+      parts.push({
+        type: 'output_text',
+        text: partText ?? '',
+        annotations: partAnnotations ?? [],
+      })
     }
     if (partRefusal !== undefined) parts.push({ type: 'refusal', refusal: partRefusal })
   }

@@ -79,6 +79,8 @@ export function createOutputItemsDecoder(): OutputItemsDecoder {
       const endEvent = createAnswerEndEvent(response, recordedError)
       const isComplete = endEvent.type === 'answer-ended' && endEvent.finish === 'stop'
       endAllItems(isComplete ? 'completed' : 'incomplete')
+      for (const [item, raw] of pairReasoning(response['output'], items))
+        item.amend(decodeItem(raw, ''))
       emit(endEvent)
       isOver = true
     },
@@ -91,6 +93,30 @@ export function createOutputItemsDecoder(): OutputItemsDecoder {
     isOver: () => isOver,
     takeEvents,
   }
+}
+
+/**
+ * Pairs the reasoning of the stream with that of the final response, in order, because ids and indexes may differ.
+ * Returns nothing if one of them has more reasoning.
+ */
+function pairReasoning(
+  output: unknown,
+  items: ReadonlyMap<number, ItemBuilder>,
+): readonly (readonly [ItemBuilder, JsonObject])[] {
+  const final = Array.isArray(output)
+    ? output.filter(
+        (raw: unknown): raw is JsonObject => isObject(raw) && raw['type'] === 'reasoning',
+      )
+    : []
+  const streamed = [...items]
+    .toSorted(([one], [other]) => one - other)
+    .flatMap(([, item]) => (item.type === 'reasoning' ? [item] : []))
+  return final.length === streamed.length
+    ? streamed.flatMap((item, index) => {
+        const raw = final[index]
+        return raw === undefined ? [] : [[item, raw] as const]
+      })
+    : []
 }
 
 /**

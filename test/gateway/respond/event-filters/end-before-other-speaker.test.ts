@@ -56,7 +56,12 @@ describe('lines that do not end an answer', () => {
   test('if no labels of the model are configured, the label at the start of an answer does not end it', () => {
     expect(filterText('\nAda: Hello\nAda: Hi\nBob: Ho')).toBe('\nAda: Hello\nAda: Hi\n')
     expect(filterText('Sure\nAda: Hello')).toBe('Sure\n')
-    expect(filterText('Bob: Hello', 'Ada')).toBe('')
+  })
+
+  test('the first line of an answer is never cut, because the answer would be empty', () => {
+    expect(filterText('Answer: 42', 'Ada')).toBe('Answer: 42')
+    expect(filterText('Steps:\n1. one', 'Ada')).toBe('Steps:\n1. one')
+    expect(filterText('\n  \nBob: Hello\nBob: Hi', 'Ada')).toBe('\n  \nBob: Hello\n')
   })
 })
 
@@ -88,14 +93,17 @@ const lines = fc
 function cutLineByLine(text: string): string {
   let fence = ''
   let passed = 0
+  let hasText = false
   for (const line of text.split('\n')) {
     if (fence !== '') {
       if (new RegExp(`^\\s*${fence}${fence[0]}*\\s*$`).test(line)) fence = ''
     } else {
       fence = /^\s*(`{3,}|~{3,})/.exec(line)?.[1] ?? ''
       const label = /^(?![[<])([^:]{1,64}):(?![\d/:\\])/.exec(line)?.[1]
-      if (fence === '' && label !== undefined && label !== 'Ada') return text.slice(0, passed)
+      if (fence === '' && label !== undefined && label !== 'Ada' && hasText)
+        return text.slice(0, passed)
     }
+    hasText ||= line.trim() !== ''
     passed += line.length + 1
   }
   return text
@@ -108,6 +116,7 @@ describe('an answer in any deltas', () => {
         const text = pieces.join('')
         const events = runStage(createOtherSpeakerFilter(['Ada']), createAnswer(pieces))
         expect(joinDeltas(events)).toBe(cutLineByLine(text))
+        expect(joinDeltas(events).trim() === '').toBe(text.trim() === '')
         expect(listFinalTexts(events)).toEqual([cutLineByLine(text)])
         expect(findEventFaults(events)).toEqual([])
       }),

@@ -13,7 +13,7 @@ const FIRST_TEXT = ANSWER.findIndex((event) => 'text' in event && event.text ===
 
 /** `later` receives the delayed events; `finishStoring` ends the wait. */
 function startDelay(isStored = false) {
-  const { promise, resolve } = Promise.withResolvers<void>()
+  const { promise, resolve } = Promise.withResolvers<boolean>()
   const later: StreamEvent[] = []
   let waits = 0
   const delay = delayFirstText(() => {
@@ -34,7 +34,7 @@ test('the first text of an answer is written, with the events after it, once the
   const [before, after] = [ANSWER.slice(0, FIRST_TEXT), ANSWER.slice(FIRST_TEXT)]
   expect(ANSWER.flatMap(delay.push)).toEqual(before)
   expect(later).toEqual([])
-  finishStoring()
+  finishStoring(true)
   await new Promise(setImmediate)
   expect(later).toEqual(after)
 })
@@ -43,7 +43,7 @@ test('the first text of an answer is written at its end if the turn is not store
   const { delay, later, finishStoring } = startDelay()
   const written = ANSWER.flatMap(delay.push)
   expect([...written, ...delay.release()]).toEqual(ANSWER)
-  finishStoring()
+  finishStoring(true)
   await new Promise(setImmediate)
   expect(later).toEqual([])
 })
@@ -67,4 +67,18 @@ test('the first text of an answer is written after 50 ms even if the turn is not
   await vi.advanceTimersByTimeAsync(1)
   expect(later).toEqual(ANSWER.slice(FIRST_TEXT))
   vi.useRealTimers()
+})
+
+test('while the delayed events are written, the items before them count as stored, if they are', async () => {
+  for (const isStored of [true, false]) {
+    const { delay, finishStoring } = startDelay()
+    const seen: boolean[] = []
+    delay.onReady(() => seen.push(delay.areEarlierItemsStored()))
+    for (const event of ANSWER) delay.push(event)
+    expect(delay.areEarlierItemsStored()).toBe(false)
+    finishStoring(isStored)
+    await new Promise(setImmediate)
+    expect(seen).toEqual([isStored])
+    expect(delay.areEarlierItemsStored()).toBe(false)
+  }
 })

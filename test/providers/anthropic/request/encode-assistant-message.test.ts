@@ -32,6 +32,29 @@ describe('reasoning in Anthropic requests', () => {
     expect(encodeBetween([thought('so', '')]).codes).toEqual(['thinking-unsigned'])
   })
 
+  test('a signature of blanks is none', () => {
+    expect(encodeBetween([thought('so', ' \n')]).codes).toEqual(['thinking-unsigned'])
+    const packed = { ...thought('so', ''), encrypted_content: 'anthropic:thinking:00000000: ' }
+    const { native: _native, ...unrecorded } = packed
+    expect(encodeBetween([unrecorded]).codes).toEqual(['thinking-changed'])
+  })
+
+  test('the thinking of an answer is sent completely or not at all', () => {
+    const origin = { wire: 'anthropic', account: 'a', model: 'm', prefixHash: null }
+    const recorded = [thought('one'), thought('two', '')].map((item) => ({ ...item, origin }))
+    expect(encodeBetween(recorded).codes).toEqual(['thinking-incomplete', 'thinking-unsigned'])
+    expect(contentAt(encodeBetween(recorded).body, 1)).toEqual([text('Done.')])
+    // Items that only the client stored have no origin; an answer then ends at the next input.
+    const unrecorded = [thought('one', ''), assistant('So.'), thought('two')]
+    expect(encodeBetween(unrecorded).codes).toEqual(['thinking-unsigned', 'thinking-incomplete'])
+    const later = [thought('one', ''), assistant('So.'), user('go on'), thought('two')]
+    expect(encodeBetween(later).codes).toEqual(['thinking-unsigned'])
+    expect(contentAt(encodeBetween(later).body, 3)).toMatchObject([
+      { thinking: 'two' },
+      text('Done.'),
+    ])
+  })
+
   test('thinking for Anthropic is restored from encrypted_content, unless its text was edited (C98)', () => {
     const thinking = block({ type: 'thinking', thinking: 'so', signature: 'sig' })
     const redacted = block({ type: 'redacted_thinking', data: 'c2VhbGVk' })
@@ -47,7 +70,7 @@ describe('reasoning in Anthropic requests', () => {
       text('Done.'),
     ])
     const changed = kept.map((item) => ({ ...item, summary: [] }))
-    expect(encodeBetween(changed).codes).toEqual(['thinking-changed'])
+    expect(encodeBetween(changed).codes).toEqual(['thinking-changed', 'thinking-incomplete'])
   })
 
   test('reasoning at the end of an assistant message is not sent to Anthropic', () => {

@@ -87,6 +87,15 @@ describe('tool calls in Anthropic requests', () => {
     expect(contentAt(body, 4)).toMatchObject([{ tool_use_id: second[0]?.id }])
   })
 
+  test('an output belongs to the latest call with its id, not to an earlier one that was never answered', () => {
+    const { body, codes } = encode([user('go'), call('0'), user('stop'), call('0'), output('0')])
+    const results = (body['messages'] as readonly { content: readonly { type: string }[] }[])
+      .flatMap(({ content }) => content)
+      .filter(({ type }) => type === 'tool_result')
+    expect(results).toMatchObject([{ tool_use_id: '0', is_error: true }, { content: 'done' }])
+    expect(codes).not.toContain('output-moved')
+  })
+
   test('a custom tool call is sent to Anthropic with its input as one string', () => {
     const items: Item[] = [
       user('go'),

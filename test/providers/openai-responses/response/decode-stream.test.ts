@@ -601,3 +601,76 @@ describe("upstreams' non-streamed Responses answers", () => {
     expect(decodeBody(body).at(-1)).toMatchObject({ type: 'answer-failed', failure: { code } })
   })
 })
+
+describe("encrypted reasoning at the end of an upstream's Responses stream", () => {
+  const REASONING = {
+    type: 'reasoning',
+    id: 'rs_1',
+    summary: [{ type: 'summary_text', text: 'Hm.' }],
+  }
+  const SEALED = { ...REASONING, id: 'rs_other', encrypted_content: 'gAAAA' }
+  const complete = (...output: readonly JsonObject[]) => ({
+    type: 'response.completed',
+    response: { id: 'resp_1', status: 'completed', output },
+  })
+  const stream = [
+    CREATED,
+    added({ ...REASONING, summary: [] }),
+    done(REASONING),
+    added(MESSAGE, 1),
+    done(finished('So.'), 1),
+  ]
+  const amended = {
+    type: 'item-amended',
+    index: 0,
+    item: { ...REASONING, encrypted_content: 'gAAAA' },
+  }
+
+  test.each([
+    ['the complete output', complete(SEALED, finished('So.')), [amended]],
+    // Some servers leave items out, so that indexes change.
+    ['an output without the message', complete(SEALED), [amended]],
+    ['an output without encrypted content', complete(REASONING, finished('So.')), []],
+    ['an output without reasoning', complete(finished('So.')), []],
+    [
+      'an output with more reasoning',
+      complete(SEALED, { ...SEALED, id: 'rs_2' }, finished('So.')),
+      [],
+    ],
+  ])('an ended item gets the encrypted content of %s', (_, end, expected) => {
+    const events = decodeAll(...stream, end)
+    expect(events.filter(({ type }) => type === 'item-amended')).toEqual(expected)
+    expect(events.at(-1)).toMatchObject({ type: 'answer-ended' })
+  })
+
+  test('encrypted content that came with the end of its item stays', () => {
+    const own = { ...REASONING, encrypted_content: 'own' }
+    const events = decodeAll(CREATED, added(REASONING), done(own), complete(SEALED))
+    expect(events.filter(({ type }) => type === 'item-amended')).toEqual([])
+  })
+})
+
+test("an annotation of an upstream's Responses stream is emitted after the first text of its part", () => {
+  const annotation = { type: 'url_citation', url: 'https://a.example/' }
+  const cited = {
+    type: 'response.output_text.annotation.added',
+    output_index: 0,
+    content_index: 0,
+    annotation_index: 0,
+    annotation,
+  }
+  const content = [{ type: 'output_text', text: 'a', annotations: [annotation] }]
+  const cites = { type: 'annotation-added', index: 0, part: 0, annotation }
+  const delta = (text: string) => ({ type: 'text-delta', index: 0, part: 0, text })
+  expect(decode(added(MESSAGE), cited, textDelta('a'), done(finished('a', { content })))).toEqual([
+    { type: 'item-started', index: 0, item: MESSAGE },
+    delta('a'),
+    cites,
+    { type: 'item-ended', index: 0, item: finished('a', { content }) },
+  ])
+  // A part without text keeps its annotations.
+  expect(decode(added(MESSAGE), cited).slice(1)).toMatchObject([
+    cites,
+    { type: 'item-ended', item: { content: [{ text: '', annotations: [annotation] }] } },
+  ])
+})

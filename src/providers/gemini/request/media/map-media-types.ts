@@ -1,4 +1,5 @@
 /** Maps media types to those that Gemini supports, and file names to media types. */
+import { readOwnValue } from '../../../../core/json/json.ts'
 
 const IMAGE_TYPES = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif'])
 
@@ -62,10 +63,10 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
 
 /**
  * Guesses the media type from the extension of a file name or URL; returns `null` for an unknown
- * extension.
+ * extension or none, e.g. of the name `csv` or the URL `https://example.md`.
  */
 export function guessMediaType(fileNameOrUrl: string): string | null {
-  const bare = fileNameOrUrl.split(/[?#]/, 1)[0] ?? ''
-  const extension = bare.slice(bare.lastIndexOf('.') + 1).toLowerCase()
-  return BY_EXTENSION[extension] ?? null
+  const bare = fileNameOrUrl.replace(/[?#].*$/s, '').replace(/^[a-z]+:\/\/[^/]*/i, '')
+  const extension = /\.([^./]+)$/.exec(bare)?.[1] ?? ''
+  return readOwnValue(BY_EXTENSION, extension.toLowerCase()) ?? null
 }
