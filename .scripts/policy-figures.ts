@@ -5,9 +5,16 @@
  * one, for a test to compare.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { PRESETS, resolvePolicy } from '../src/core/context-policy.ts'
+import { computeCostByLength } from '../src/simulate/cost-by-length.ts'
+import { renderLengthChart } from '../src/simulate/svg-length-chart.ts'
 import { renderSvgChart } from '../src/simulate/svg-chart.ts'
 import { comparePolicies } from '../src/simulate/compare-policies.ts'
-import { listPolicyCandidates, type PolicyCandidate } from '../src/simulate/policy-candidates.ts'
+import {
+  createPolicyCandidate,
+  listPolicyCandidates,
+  type PolicyCandidate,
+} from '../src/simulate/policy-candidates.ts'
 import {
   convertResultsToNumbers,
   type SimulationNumbers,
@@ -22,6 +29,8 @@ export interface PolicyFigures {
   readonly unbound: SimulationNumbers
   /** Of conversations with images, by what they are like. */
   readonly images: Readonly<Record<string, ImageFigures>>
+  /** What the default policy costs after each turn, by the size of tool outputs. */
+  readonly lengths: Readonly<Record<string, readonly number[]>>
 }
 
 /** What each policy costs, with full replay at 1. */
@@ -36,6 +45,51 @@ export const WITH_IMAGES: Readonly<Record<string, ConversationOptions>> = {
   'questions and answers of 6,000 characters together': { isChat: true, textLengthFactor: 4 },
   'questions and answers of 30,000 characters together': { isChat: true, textLengthFactor: 20 },
 }
+
+/** The sizes of tool outputs for the chart over the length of a conversation, in characters. */
+export const OUTPUT_SIZES: Readonly<Record<string, number>> = {
+  '1.2 KB': 1200,
+  '2.5 KB': 2500,
+  '9 KB': 9000,
+}
+
+const LENGTH_PRICES = { written: 1.25, cached: 0.1 }
+
+/** What the default policy costs beside full replay after each of 200 turns with one tool call each. */
+export function costsByLength(outputChars: number, rounds = 200): readonly number[] {
+  const making = { rounds, outputChars, callsPerRound: 1, reasoningChars: 0 }
+  const costs = computeCostByLength({
+    script: generateConversation(0, making),
+    candidate: createPolicyCandidate('default', resolvePolicy([]), false),
+    baseline: createPolicyCandidate('replay', PRESETS.replay, false),
+    bindsReasoning: false,
+    prices: LENGTH_PRICES,
+  })
+  return costs.map((cost) => Math.round(cost * 1000) / 1000)
+}
+
+export function lengthChart({ lengths }: PolicyFigures): string {
+  return renderLengthChart(
+    'What the default policy costs, with full replay at 1',
+    Object.entries(lengths).map(([label, costs]) => ({ label, costs })),
+  )
+}
+
+/** The table of what the default policy costs at some lengths. */
+export function lengthsTable(): string {
+  const rows = Object.entries(storedFigures().lengths).map(([size, costs]) => {
+    const cells = TABLE_LENGTHS.map((turns) => told(costs[turns - 1]))
+    return `| ${[size, ...cells, told(Math.max(...costs))].join(' | ')} |`
+  })
+  const heads = TABLE_LENGTHS.map((turns) => `${turns} turns`)
+  return [
+    `| ${['tool outputs of', ...heads, 'highest at any length'].join(' | ')} |`,
+    `|---|${[...heads, ''].map(() => '--:|').join('')}`,
+    ...rows,
+  ].join('\n')
+}
+
+const TABLE_LENGTHS = [4, 16, 60, 200]
 
 /** Of the first conversations of a kind. */
 export function imageFigures(
@@ -57,6 +111,7 @@ function isPolicy(name: string): boolean {
 
 const FIGURES = new URL('../.github/policies.json', import.meta.url)
 export const CHART = new URL('../.github/policies.svg', import.meta.url)
+export const LENGTH_CHART = new URL('../.github/policy-by-length.svg', import.meta.url)
 
 export function figuresFor(
   seeds: readonly number[],
@@ -120,12 +175,12 @@ const POLICIES = [
   ['replay', 'everything, always', 'chats are short, or nothing may be left out'],
   [
     'retain',
-    'the last 5 to 14 turns complete; in older turns, long tool outputs are cut to their beginning and end',
+    'the current turn complete; of earlier turns everything, but long tool outputs are cut to their beginning and end where that saves costs',
     'you are not sure: it is the default',
   ],
   [
     'lean',
-    'the current turn complete; of earlier turns the text, the tool calls and short outputs, but no reasoning',
+    'the current turn complete; of earlier turns the text, the tool calls and short outputs, but no reasoning where dropping it saves costs',
     'tool results matter only during their turn',
   ],
   [
@@ -163,7 +218,11 @@ if (import.meta.main) {
         return [kind, { bound, unbound }]
       }),
     ),
+    lengths: Object.fromEntries(
+      Object.entries(OUTPUT_SIZES).map(([size, chars]) => [size, costsByLength(chars)]),
+    ),
   }
   writeFileSync(FIGURES, `${JSON.stringify(figures, null, 1)}\n`)
   writeFileSync(CHART, renderSvgChart(figures.bound))
+  writeFileSync(LENGTH_CHART, lengthChart(figures))
 }

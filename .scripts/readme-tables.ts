@@ -10,12 +10,12 @@ import { PROVIDERS } from '../src/providers/provider-registry.ts'
 import type { QuirkTable } from '../src/providers/quirks/quirk-value-kinds.ts'
 import { renderSettingsTable } from '../src/settings/read-settings.ts'
 import { FOLDERS } from '../test/allowed-imports.ts'
-import { imagesTable, policiesTable } from './policy-figures.ts'
+import { imagesTable, lengthsTable, policiesTable } from './policy-figures.ts'
 import { SETTINGS_FILES } from './settings-files.ts'
 
 /** The tables of each file. A table is between two comments with its name: `<!-- settings -->`. */
 export const TABLES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  'README.md': { policies: policiesTable, settings: renderSettingsTable },
+  'README.md': { policies: policiesTable, lengths: lengthsTable, settings: renderSettingsTable },
   'src/README.md': { folders: foldersTable },
   'src/simulate/README.md': { images: imagesTable },
   'src/context/README.md': { context: renderPolicyTable },

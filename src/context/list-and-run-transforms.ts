@@ -4,6 +4,7 @@ import type { Item } from '../core/item.ts'
 import type { MediaKind } from '../core/media/content-part-media.ts'
 import type { Note } from '../core/note.ts'
 import type { ContextPolicy } from '../core/context-policy.ts'
+import { createCutFinder } from './find-cuts-by-cost.ts'
 import { dropBeforeReset } from './windows/drop-before-reset.ts'
 import { stubMissingOutputs } from './tool-calls/stub-missing-outputs.ts'
 import { applyCompaction } from './summaries/apply-compaction.ts'
@@ -75,6 +76,7 @@ export function listTransforms({
   const { window, outputs, reasoning, speakers } = policy
   const { turns, items, tokens } = window
   const { keepTurns: keepRounds, step, cap, expand } = outputs
+  const findCuts = createCutFinder(policy, MAX_COST_RATIO)
   const cleaning = [
     // Items before a reset are dropped first, so that for all other transforms the conversation begins at the reset.
     dropBeforeReset(),
@@ -117,14 +119,24 @@ export function listTransforms({
     // Media are hidden after the windows and the token budget, because media limits count from the first message that
     // these leave.
     ...listMediaTransforms({
-      rules: { ...policy.media, sendsFullOutputs: keepRounds === null },
+      rules: policy.media,
+      findOldImages: (list) => findCuts(list).images,
       acceptedMediaKinds,
       conversation,
     }),
     ...(keepRounds === null
       ? []
-      : [shortenOldOutputs({ keepRounds, step, ...readOutputLengths(outputs) })]),
-    ...(reasoning.keep === 'conversation' ? [] : [dropExpiredReasoning(reasoning.keep)]),
+      : [
+          shortenOldOutputs({
+            keepRounds,
+            step,
+            ...readOutputLengths(outputs),
+            findCuts: (list) => findCuts(list).texts,
+          }),
+        ]),
+    ...(reasoning.keep === 'conversation'
+      ? []
+      : [dropExpiredReasoning(reasoning.keep, (list) => findCuts(list).texts)]),
   ]
   // Orphans (calls and outputs without their partner) are pruned before the windows, so that no window counts an
   // orphan, and so that each output follows its call before a window could separate them.
@@ -146,6 +158,12 @@ export function listTransforms({
   // Pruning runs again, because some of `edits` can separate a call from its output.
   return edits.length === 0 ? uncut : [...uncut, ...edits, pruneOrphans()]
 }
+
+/**
+ * The highest permitted cost of all requests so far relative to full replay. A policy without windows and limits costs at
+ * most 1.05 times as much: the rest is for the difference between estimated and actual sizes.
+ */
+const MAX_COST_RATIO = 1.03
 
 /**
  * Returns a predicate that is true for an item that replaces a summary of the gateway: an upstream's compaction, if

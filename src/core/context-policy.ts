@@ -38,7 +38,7 @@ export interface WindowRules {
 export interface OutputRules {
   /**
    * Outputs of this many rounds before the current one stay complete; with 0, only those of the
-   * current round. For example, `keepTurns: 5, step: 10` keeps 5 to 14 rounds.
+   * current round. Older ones are shortened where that saves costs.
    */
   readonly keepTurns: number | null
   /** Number of rounds by which the cutoff between old and recent rounds moves at once. */
@@ -62,8 +62,8 @@ export interface MediaRules {
   /** Media of any kind are sent only in the latest messages, e.g. in the latest 6 to 10 with `window: 10`. */
   readonly window: number | null
   /**
-   * Images of this many rounds before the current one are always sent. Older images are dropped once
-   * dropping them costs less than sending them again.
+   * Images of this many rounds before the current one are always sent. Older images are dropped where
+   * that saves costs.
    */
   readonly keepTurns: number | null
   /** Number of rounds between two decisions about older images, e.g. 20: decided in rounds 20, 40 and 60. */
@@ -218,8 +218,8 @@ export const PRESETS: Readonly<Record<PolicyName, ContextPolicy>> = {
   retain: {
     ...REPLAY,
     policy: 'retain',
-    // The cutoff moves 10 rounds at a time, so 5 to 14 recent rounds keep their complete outputs.
-    outputs: { ...REPLAY.outputs, keepTurns: 5, step: 10 },
+    // Outputs are shortened directly after their round: a later cut costs more than it saves for many rounds.
+    outputs: { ...REPLAY.outputs, keepTurns: 0, step: 1 },
     media: MEDIA_RULES,
   },
   lean: {

@@ -1,6 +1,6 @@
 /**
  * Renders an explanation as JSON for the API: the sizes, the policy, and each item with its disposition and
- * the reasons as sentences. Also predicts how much of the request the provider has cached.
+ * the reasons as sentences. Also predicts how much of the request the provider has cached, and what it costs.
  */
 import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 import type { Note } from '../core/note.ts'
@@ -9,6 +9,7 @@ import { predictCacheHit } from './cache-miss/predict-cache-hit.ts'
 import { createNoteDescriber, type DescribeNote } from './describe-notes.ts'
 import type { ExplainedRequest } from './encode-and-decode-sent-request.ts'
 import type { ItemDisposition } from './item-dispositions.ts'
+import { estimateRequestCost } from './request-cost.ts'
 import type { PreviousRequest } from './load-previous-request.ts'
 
 export interface ExplanationRenderOptions {
@@ -30,6 +31,8 @@ export function renderExplanation(
 ): JsonObject {
   const { summary, dispositions, body } = sent
   const describe = createNoteDescriber(summary)
+  const cache = predictCacheHit(sent, previous, describe)
+  const previousSummary = previous === undefined ? undefined : (previous?.summary ?? null)
   const { api, upstream, policy, counts, sent: size, fullReplay, parts, layers, window } = summary
   return {
     object: 'context.explanation',
@@ -41,7 +44,8 @@ export function renderExplanation(
     parts,
     ...(layers === undefined ? {} : { layers }),
     window,
-    cache: predictCacheHit(sent, previous, describe),
+    cache,
+    cost: estimateRequestCost(summary, cache, previousSummary),
     notes: notes.map((note) => ({ ...note, detail: describe(note) })),
   }
 }

@@ -1,8 +1,10 @@
 /**
  * Renders an explanation as plain text, 80 columns wide: the size of each part of the request, how much of
- * it the provider has probably cached, why not more, and the disposition of every item.
+ * it the provider has probably cached, why not more, the cost beside full replay, and the disposition of every item.
  */
 import { isObject, type Json, type JsonObject } from '../core/json/json.ts'
+import { renderCostTable } from './render-cost-table.ts'
+import type { RequestCost } from './request-cost.ts'
 import { SIZE_PARTS } from './request-size-by-part.ts'
 import { countColumns, padToColumns, truncateToColumns, wrapToColumns } from './terminal-columns.ts'
 
@@ -11,12 +13,14 @@ const LABEL_COLUMNS = 14
 const BAR_COLUMNS = 28
 
 export function renderTextReport(explanation: JsonObject): string {
+  const cost = explanation['cost']
   const lines = [
     ...renderHeader(explanation),
     '',
     ...renderParts(explanation),
     '',
     ...renderCache(explanation),
+    ...(isObject(cost) ? ['', ...renderCostTable(cost as RequestCost)] : []),
     '',
     ...renderItems(explanation),
     ...renderOtherNotes(explanation),

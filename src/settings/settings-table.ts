@@ -118,10 +118,10 @@ export const SETTINGS_TABLE = {
   },
   TOOL_OUTPUT_RETENTION_TURNS: {
     default: null as number | 'off' | null,
-    shownDefault: 'as the policy says (`5`)',
+    shownDefault: 'as the policy says (`0`)',
     read: createWholeNumberOrOffReader(0, 1_000_000),
     description:
-      'The number of latest turns whose tool outputs stay complete; long outputs of older turns are shortened, several turns at a time. With `3`, the outputs of the last 3 to 5 turns are complete, with `20` those of the last 20 to 29. `off` shortens none.',
+      'The number of latest turns whose tool outputs stay complete; long outputs of older turns are shortened, several turns at a time, where that saves costs. With `3`, at least the outputs of the last 3 turns are complete. `off` shortens none.',
   },
   UNANSWERED_CALLS: defineChoice(
     ['drop', 'stub'],

@@ -7,6 +7,7 @@ import {
   computeTotalCost,
   ZERO_COST_METRICS,
   addCostMetrics,
+  type CachePrices,
   type PolicyCostMetrics,
 } from './policy-cost-metrics.ts'
 import { simulateConversation } from './simulate-conversation.ts'
@@ -38,6 +39,7 @@ export interface PolicyComparison {
    * True if the model rejects reasoning when the text before it has changed since it was generated.
    */
   readonly bindsReasoning: boolean
+  readonly prices?: CachePrices
 }
 
 /**
@@ -45,7 +47,7 @@ export interface PolicyComparison {
  * conversation, e.g. to show progress.
  */
 export function comparePolicies(
-  { scripts, candidates, baseline, bindsReasoning }: PolicyComparison,
+  { scripts, candidates, baseline, bindsReasoning, prices }: PolicyComparison,
   onSimulated: (candidate: string, script: string) => void = () => {},
 ): readonly PolicyResult[] {
   const simulateAll = (candidate: PolicyCandidate) =>
@@ -55,14 +57,15 @@ export function comparePolicies(
       return metrics
     })
   const baselineMetrics = simulateAll(baseline)
-  const baselineCost = computeTotalCost(sum(baselineMetrics))
+  const baselineCost = computeTotalCost(sum(baselineMetrics), prices)
   return candidates.map((candidate) => {
     const metricsByConversation = candidate === baseline ? baselineMetrics : simulateAll(candidate)
     const metrics = sum(metricsByConversation)
     return {
       name: candidate.name,
       metrics,
-      costRelativeToBaseline: baselineCost === 0 ? 1 : computeTotalCost(metrics) / baselineCost,
+      costRelativeToBaseline:
+        baselineCost === 0 ? 1 : computeTotalCost(metrics, prices) / baselineCost,
       hasKnownSteps: candidate.computeStepKey !== null,
       metricsByConversation,
     }

@@ -3,9 +3,15 @@
  * is generated from them, too.
  */
 import type { PolicyResult } from './compare-policies.ts'
-import { CACHED_PRICE, computeTotalCost, type PolicyCostMetrics } from './policy-cost-metrics.ts'
+import {
+  computeTotalCost,
+  DEFAULT_PRICES,
+  type CachePrices,
+  type PolicyCostMetrics,
+} from './policy-cost-metrics.ts'
 
 export interface SimulationNumbers {
+  readonly prices: CachePrices
   /** A sentence that explains the unit and the assumptions of the numbers. */
   readonly basis: string
   readonly conversations: number
@@ -50,28 +56,34 @@ export interface CostNumbers {
 export function convertResultsToNumbers(
   results: readonly PolicyResult[],
   bindsReasoning: boolean,
+  prices: CachePrices = DEFAULT_PRICES,
 ): SimulationNumbers {
   return {
-    basis: `Sizes are characters of what the Responses wire sends; what a cache knows from the request before costs ${CACHED_PRICE}; the model reads its reasoning behind ${bindsReasoning ? 'the prefix only that it was made behind' : 'any prefix'}.`,
+    prices,
+    basis: `Sizes are characters of what the Responses wire sends; what a cache knows from the request before costs ${prices.cached}, all other input ${prices.written}; the model reads its reasoning behind ${bindsReasoning ? 'the prefix only that it was made behind' : 'any prefix'}.`,
     conversations: results[0]?.metricsByConversation.length ?? 0,
     policies: results.map((result) => ({
       policy: result.name,
       of_replay: roundShare(result.costRelativeToBaseline),
-      ...toNumbers(result.metrics, result.hasKnownSteps),
+      ...toNumbers(result.metrics, result.hasKnownSteps, prices),
       by_conversation: result.metricsByConversation.map((metrics) =>
-        toNumbers(metrics, result.hasKnownSteps),
+        toNumbers(metrics, result.hasKnownSteps, prices),
       ),
     })),
   }
 }
 
-function toNumbers(metrics: PolicyCostMetrics, hasKnownSteps: boolean): CostNumbers {
+function toNumbers(
+  metrics: PolicyCostMetrics,
+  hasKnownSteps: boolean,
+  prices: CachePrices,
+): CostNumbers {
   const { sentReasoning, existingReasoning } = metrics
   return {
     requests: metrics.requests,
     sent: metrics.sentChars,
     cached: metrics.cachedChars,
-    cost: Math.round(computeTotalCost(metrics)),
+    cost: Math.round(computeTotalCost(metrics, prices)),
     breaks: metrics.prefixBreaks,
     breaks_outside_steps: hasKnownSteps ? metrics.unexpectedBreaks : null,
     reasoning_sent: sentReasoning,

@@ -21,6 +21,12 @@ export interface ConversationOptions {
   readonly isChat?: boolean
   /** Factor for the length of questions and answers, e.g. 2 for twice the usual length. */
   readonly textLengthFactor?: number
+  /** Length of each tool output, e.g. 2500; by default they vary. */
+  readonly outputChars?: number | null
+  /** Number of tool calls in each round; by default it varies from 0 to 3. */
+  readonly callsPerRound?: number | null
+  /** Length of each reasoning item; with 0, the model writes no reasoning. */
+  readonly reasoningChars?: number
 }
 
 export function generateConversation(
@@ -30,6 +36,9 @@ export function generateConversation(
     hasImages = false,
     isChat = false,
     textLengthFactor = 1,
+    outputChars = null,
+    callsPerRound = null,
+    reasoningChars = REASONING_CHARS,
   }: ConversationOptions = {},
 ): ConversationScript {
   const random = createSeededRandom(seed)
@@ -41,14 +50,15 @@ export function generateConversation(
     const questionChars = QUESTION_CHARS * textLengthFactor
     const question = createMessage('user', `${name}-question`, questionChars, images())
     let newItems: readonly Item[] = [...outputs, question]
-    const steps = isChat ? 0 : random.pickOne(STEP_COUNTS)
+    const steps = isChat ? 0 : (callsPerRound ?? random.pickOne(STEP_COUNTS))
     for (let step = 0; step < steps; step += 1) {
-      const [reasoning, call, output] = createToolStep(`${name}-${step}`, drawOutputChars(random))
-      exchanges.push({ newItems, answer: [reasoning, call] })
+      const stepName = `${name}-${step}`
+      const [call, output] = createToolStep(stepName, outputChars ?? drawOutputChars(random))
+      exchanges.push({ newItems, answer: [...createReasoning(stepName, reasoningChars), call] })
       newItems = [output]
     }
     const closing = [
-      createReasoning(`${name}-end`),
+      ...createReasoning(`${name}-end`, reasoningChars),
       createMessage('assistant', `${name}-answer`, ANSWER_CHARS * textLengthFactor),
     ]
     exchanges.push({ newItems, answer: closing })
@@ -70,19 +80,19 @@ function drawOutputChars(random: SeededRandom): number {
   return Math.min(MAX_OUTPUT_CHARS, Math.round(Math.exp(8.6 + random.nextNormal())))
 }
 
-function createToolStep(name: string, outputChars: number): readonly [Item, Item, Item] {
+function createToolStep(name: string, outputChars: number): readonly [Item, Item] {
   const input = JSON.stringify({ command: createText(`${name}-call`, CALL_CHARS) })
   const callId = `call_${name}`
   const output = createText(`${name}-output`, outputChars)
   return [
-    createReasoning(name),
     { type: 'function_call', call_id: callId, name: 'shell', arguments: input },
     { type: 'function_call_output', call_id: callId, output },
   ]
 }
 
-function createReasoning(name: string): Item {
-  return { type: 'reasoning', summary: [], encrypted_content: createText(name, REASONING_CHARS) }
+function createReasoning(name: string, chars: number): readonly Item[] {
+  if (chars === 0) return []
+  return [{ type: 'reasoning', summary: [], encrypted_content: createText(name, chars) }]
 }
 
 function createMessage(

@@ -58,13 +58,23 @@ export function addCostMetrics(a: PolicyCostMetrics, b: PolicyCostMetrics): Poli
   }
 }
 
-/** Price of cached input relative to other input: a tenth, as with OpenAI and Anthropic. */
-export const CACHED_PRICE = 0.1
+/** Prices of input, with the price of input that is neither read from a cache nor written to one as the unit. */
+export interface CachePrices {
+  /** Price of new input, which the provider also writes to its cache: 1, or 1.25 with Anthropic. */
+  readonly written: number
+  /** Price of input that the provider reads from its cache, e.g. 0.1. */
+  readonly cached: number
+}
+
+export const DEFAULT_PRICES: CachePrices = { written: 1, cached: 0.1 }
 
 /**
- * Returns the cost of the sent characters, with a character at full price as the unit: 1000 sent
- * characters, of which 500 are cached, cost 550.
+ * Returns the cost of the sent characters, with a character at the usual price as the unit: 1000 sent
+ * characters, of which 500 are cached, cost 550 with the default prices.
  */
-export function computeTotalCost({ sentChars, cachedChars }: PolicyCostMetrics): number {
-  return sentChars - cachedChars + cachedChars * CACHED_PRICE
+export function computeTotalCost(
+  { sentChars, cachedChars }: Pick<PolicyCostMetrics, 'sentChars' | 'cachedChars'>,
+  { written, cached }: CachePrices = DEFAULT_PRICES,
+): number {
+  return (sentChars - cachedChars) * written + cachedChars * cached
 }

@@ -17,23 +17,35 @@ import { SIMULATED_ORIGIN, SIMULATED_PARAMETERS } from './encode-request-text.ts
 import type { ConversationScript } from './conversation-script.ts'
 
 export function simulateConversation(
-  { exchanges }: ConversationScript,
+  script: ConversationScript,
   candidate: PolicyCandidate,
   bindsReasoning: boolean,
 ): PolicyCostMetrics {
+  return simulateRequests(script, candidate, bindsReasoning).reduce(
+    addCostMetrics,
+    ZERO_COST_METRICS,
+  )
+}
+
+/** Returns the measurements of each request, in order. */
+export function simulateRequests(
+  { exchanges }: ConversationScript,
+  candidate: PolicyCandidate,
+  bindsReasoning: boolean,
+): readonly PolicyCostMetrics[] {
   const provider = createSimulatedProvider(bindsReasoning)
   const hashPrefix = createPrefixHasher()
   const history: Item[] = []
   let reasoningCount = 0
   let step: string | null = null
-  let metrics = ZERO_COST_METRICS
+  const requests: PolicyCostMetrics[] = []
   for (const { newItems, answer } of exchanges) {
     history.push(...newItems)
     const { items } = runTransforms([...history], candidate.transforms)
     const request = provider.receiveRequest(items)
     const newStep = candidate.computeStepKey?.(history) ?? null
     const isUnexpected = newStep !== null && newStep === step
-    metrics = addCostMetrics(metrics, {
+    requests.push({
       ...request,
       requests: 1,
       unexpectedBreaks: isUnexpected ? request.prefixBreaks : 0,
@@ -50,7 +62,7 @@ export function simulateConversation(
     history.push(...generated)
     reasoningCount += generated.filter(({ type }) => type === 'reasoning').length
   }
-  return metrics
+  return requests
 }
 
 /**

@@ -4,7 +4,6 @@
  * and is readable on light and dark backgrounds.
  */
 import type { SimulationNumbers, PolicyNumbers } from './convert-results-to-numbers.ts'
-import { CACHED_PRICE } from './policy-cost-metrics.ts'
 
 const WIDTH = 760
 const LEFT = 130
@@ -13,7 +12,7 @@ const TOP = 62
 const ROW = 34
 const BAR = 20
 
-export function renderSvgChart({ policies }: SimulationNumbers): string {
+export function renderSvgChart({ policies, prices }: SimulationNumbers): string {
   const maxCost = Math.max(1, ...policies.map(({ of_replay: cost }) => cost))
   const scale = (WIDTH - LEFT - RIGHT) / maxCost
   const bottom = TOP + policies.length * ROW
@@ -26,9 +25,9 @@ export function renderSvgChart({ policies }: SimulationNumbers): string {
 <text class="title" x="${LEFT}" y="20">What a policy costs, with full replay at 1</text>
 ${renderLegend([
   ['full', 'read anew'],
-  ['cached', 'found in the cache, at a tenth'],
+  ['cached', `found in the cache, at ${prices.cached} of the price`],
 ])}
-${policies.map((row, index) => renderBar(row, TOP + index * ROW, scale)).join('\n')}
+${policies.map((row, index) => renderBar(row, TOP + index * ROW, scale, prices.cached)).join('\n')}
 <line class="one" x1="${one}" y1="${TOP - 6}" x2="${one}" y2="${bottom}"/>
 <text class="small" x="${one}" y="${bottom + 16}" text-anchor="middle">full replay</text>
 </svg>
@@ -62,9 +61,9 @@ function renderLegend(entries: readonly (readonly [string, string])[]): string {
   return parts.join('')
 }
 
-function renderBar(row: PolicyNumbers, y: number, scale: number): string {
+function renderBar(row: PolicyNumbers, y: number, scale: number, cachedPrice: number): string {
   const { policy, of_replay: cost, cost: chars, cached } = row
-  const cachedCost = chars === 0 ? 0 : (cost * CACHED_PRICE * cached) / chars
+  const cachedCost = chars === 0 ? 0 : (cost * cachedPrice * cached) / chars
   const [full, total] = [(cost - cachedCost) * scale, cost * scale]
   const middle = y + BAR / 2 + 5
   return [

@@ -9,7 +9,7 @@ import { LOOK_TOOL, WIRE_MODELS } from '../support/wire-models.ts'
 const setup = useGatewayWithServices()
 
 const TOOL = { type: 'function' as const, ...LOOK_TOOL, strict: true }
-const LENGTHY = 'degrees '.repeat(300)
+const LENGTHY = 'degrees '.repeat(1500)
 
 interface Turn {
   readonly id: string

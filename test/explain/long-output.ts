@@ -5,7 +5,7 @@ import { talk } from '../support/talk.ts'
 export const LONG = talk`
   user: look
   call a
-  output a ${'degrees '.repeat(40)}
+  output a ${'degrees '.repeat(400)}
   assistant: done
   user: thanks
 `

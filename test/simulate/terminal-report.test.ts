@@ -35,6 +35,7 @@ const other: PolicyNumbers = {
   largest: 999,
 }
 const FIGURES: SimulationNumbers = {
+  prices: { written: 1, cached: 0.1 },
   basis: 'Counted so.',
   conversations: 2,
   policies: [whole, other],

@@ -6,17 +6,20 @@ import type { Item } from '../../core/item.ts'
 import { MEDIA_KINDS, type MediaKind } from '../../core/media/content-part-media.ts'
 import { addAnswerImagesToNextQuestion } from './add-answer-images-to-next-question.ts'
 import { replaceHiddenMedia } from './replace-hidden-media.ts'
-import type { MediaVisibilityRules } from './select-media-to-hide.ts'
+import type { MediaRules } from '../../core/context-policy.ts'
+import type { OldImageFinder } from './select-media-to-hide.ts'
 import type { Transform } from '../transform-interface.ts'
 
 interface MediaTransformOptions {
-  readonly rules: MediaVisibilityRules
+  readonly rules: MediaRules
+  readonly findOldImages?: OldImageFinder
   readonly acceptedMediaKinds?: ReadonlySet<MediaKind> | undefined
   readonly conversation?: readonly Item[] | undefined
 }
 
 export function listMediaTransforms({
   rules,
+  findOldImages,
   acceptedMediaKinds = ALL_KINDS,
   conversation,
 }: MediaTransformOptions): readonly Transform[] {
@@ -30,7 +33,7 @@ export function listMediaTransforms({
   return [
     // Images of answers are added first, so that the limits on media count them.
     ...(reuses ? [addAnswerImagesToNextQuestion({ maxImages: reused, conversation })] : []),
-    replaceHiddenMedia({ rules, acceptedMediaKinds, conversation }),
+    replaceHiddenMedia({ rules, findOldImages, acceptedMediaKinds, conversation }),
   ]
 }
 

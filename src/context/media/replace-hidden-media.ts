@@ -6,6 +6,7 @@
  * requests send earlier rounds unchanged. When an image is repeated, its earlier occurrence is replaced at once.
  */
 import type { Item, Part } from '../../core/item.ts'
+import type { MediaRules } from '../../core/context-policy.ts'
 import { replaceContentParts } from '../../core/items/replace-content-parts.ts'
 import { assignMediaHandles, listContentParts } from '../../core/media/media-handles.ts'
 import {
@@ -17,14 +18,12 @@ import type { Note } from '../../core/note.ts'
 import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 import type { MediaKind } from '../../core/media/content-part-media.ts'
-import {
-  selectMediaToHide,
-  type HiddenMedia,
-  type MediaVisibilityRules,
-} from './select-media-to-hide.ts'
+import { selectMediaToHide, type HiddenMedia, type OldImageFinder } from './select-media-to-hide.ts'
 
 export interface MediaHidingOptions {
-  readonly rules: MediaVisibilityRules
+  readonly rules: MediaRules
+  /** Finds the old images that are hidden; by default all that `keepTurns` does not keep. */
+  readonly findOldImages?: OldImageFinder | undefined
   /** The kinds of media that the model accepts. */
   readonly acceptedMediaKinds: ReadonlySet<MediaKind>
   /**
@@ -36,6 +35,7 @@ export interface MediaHidingOptions {
 
 export function replaceHiddenMedia({
   rules,
+  findOldImages,
   acceptedMediaKinds,
   conversation,
 }: MediaHidingOptions): Transform {
@@ -44,7 +44,7 @@ export function replaceHiddenMedia({
     requiredTraits: ITEM_TRAITS.media | ITEM_TRAITS.markdownImage,
     prefixChanges: 'permanent',
     run(items) {
-      const hiddenByItem = selectMediaToHide(items, rules, acceptedMediaKinds)
+      const hiddenByItem = selectMediaToHide(items, { rules, acceptedMediaKinds, findOldImages })
       const notes: Note[] = []
       if (hiddenByItem.size === 0) return { items, notes }
       const handles = assignMediaHandles(conversation ?? items)

@@ -4,6 +4,7 @@
  */
 import type { MediaRules } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
+import { countOldRounds } from '../../core/items/count-old-rounds.ts'
 import {
   isAssistantMessage,
   isUserMessage,
@@ -18,7 +19,6 @@ import {
 import { listContentParts } from '../../core/media/media-handles.ts'
 import { createMapKeyedByMedia } from '../../core/media/map-keyed-by-media.ts'
 import { createSinglePinPredicate } from '../always-sent-items.ts'
-import { findCacheAwareImageCutoff } from './find-cache-aware-image-cutoff.ts'
 import { findMediaLimitCutoff, type WeighedMedia } from './find-media-limit-cutoff.ts'
 
 export interface HiddenMedia {
@@ -32,19 +32,23 @@ export interface HiddenMedia {
     | 'media-unseen'
 }
 
-/**
- * The policy's rules for media. `sendsFullOutputs` is false if the policy shortens old tool outputs (default: true); it
- * affects only whether hiding old images saves costs.
- */
-export type MediaVisibilityRules = MediaRules & { readonly sendsFullOutputs?: boolean }
+/** Returns the value 1 at the index of each item whose images are hidden because they are old. */
+export type OldImageFinder = (items: readonly Item[]) => Uint8Array
+
+export interface MediaSelectionOptions {
+  readonly rules: MediaRules
+  /** The kinds of media that the model accepts. */
+  readonly acceptedMediaKinds: ReadonlySet<MediaKind>
+  /** Finds the old images that are hidden. Without it, all images are hidden that `keepTurns` does not keep. */
+  readonly findOldImages?: OldImageFinder | undefined
+}
 
 /** The hidden media, by the index of the item and then by the index of the content part. */
 export type HiddenMediaByPart = ReadonlyMap<number, ReadonlyMap<number, HiddenMedia>>
 
 export function selectMediaToHide(
   items: readonly Item[],
-  rules: MediaVisibilityRules,
-  acceptedKinds: ReadonlySet<MediaKind>,
+  { rules, acceptedMediaKinds: acceptedKinds, findOldImages }: MediaSelectionOptions,
 ): HiddenMediaByPart {
   const hidden = new Map<number, Map<number, HiddenMedia>>()
   const all = locateMedia(items)
@@ -55,7 +59,7 @@ export function selectMediaToHide(
   }
   const accepted = all.filter(({ medium }) => acceptedKinds.has(medium.kind))
   const repeated = rules.repeated === 'last' ? findRepeated(accepted) : new Set<LocatedMedia>()
-  const exceedsLimit = createLimitCheck(items, accepted, repeated, rules)
+  const exceedsLimit = createLimitCheck(items, accepted, repeated, { rules, findOldImages })
   for (const media of all) {
     if (!acceptedKinds.has(media.medium.kind)) hide(media, 'media-unseen')
     else if (!media.isPinned && media.section !== 'question') {
@@ -128,22 +132,32 @@ function createLimitCheck(
   items: readonly Item[],
   all: readonly LocatedMedia[],
   repeated: ReadonlySet<LocatedMedia>,
-  rules: MediaVisibilityRules,
+  { rules, findOldImages }: Pick<MediaSelectionOptions, 'rules' | 'findOldImages'>,
 ): (media: LocatedMedia) => HiddenMedia['why'] | null {
-  const { window, keepTurns, step, sendsFullOutputs = true, imageMessages, images, bytes } = rules
+  const { window, keepTurns, step, imageMessages, images, bytes } = rules
   const scales = measure(all, repeated)
   const isInWindow = window === null ? () => true : createWindowCheck(items, window)
   const beyondItems = listMediaBeyondLimit(scales.items, imageMessages)
   const beyondImages = listMediaBeyondLimit(scales.images, images)
   const beyondBytes = listMediaBeyondLimit(scales.bytes, bytes)
-  const imageCutoff =
-    keepTurns === null ? 0 : findCacheAwareImageCutoff(items, { keepTurns, step, sendsFullOutputs })
+  const oldImages = keepTurns === null ? undefined : findOldImages?.(items)
+  const isOld =
+    keepTurns === null || oldImages !== undefined
+      ? (index: number) => oldImages?.[index] === 1
+      : createAgeCheck(items, keepTurns, step)
   return (media) => {
     if (!isInWindow(media.itemIndex)) return 'media-outside-window'
-    if (media.medium.kind === 'image' && media.itemIndex < imageCutoff) return 'media-too-old'
+    if (media.medium.kind === 'image' && isOld(media.itemIndex)) return 'media-too-old'
     if (beyondItems.has(media) || beyondImages.has(media)) return 'media-over-limit'
     return beyondBytes.has(media) ? 'media-over-bytes' : null
   }
+}
+
+function createAgeCheck(items: readonly Item[], keepTurns: number, step: number) {
+  const starts = findRoundStarts(items)
+  const old = countOldRounds(starts.length, keepTurns, step)
+  const cutoff = old > 0 ? (starts[old] ?? 0) : 0
+  return (index: number): boolean => index < cutoff
 }
 
 interface MeasuredMedia extends WeighedMedia {

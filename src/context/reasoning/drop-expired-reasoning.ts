@@ -17,12 +17,24 @@ import { filterItems } from '../edit-items.ts'
 import { ITEM_TRAITS } from '../detect-item-traits.ts'
 import type { Transform } from '../transform-interface.ts'
 
-export function dropExpiredReasoning(keep: 'next_reply' | 'open_turn'): Transform {
+/**
+ * With `findCuts`, which returns the value 1 at each item that is dropped, reasoning is dropped only where this saves
+ * costs. Without it, all expired reasoning is dropped.
+ */
+export function dropExpiredReasoning(
+  keep: ReasoningLifetime,
+  findCuts?: (items: readonly Item[]) => Uint8Array,
+): Transform {
   return {
     name: 'retain-reasoning',
     requiredTraits: ITEM_TRAITS.reasoning,
     prefixChanges: 'permanent',
     run(items) {
+      const isCut = findCuts?.(items)
+      if (isCut !== undefined) {
+        const stays = (index: number, item: Item) => item.type !== 'reasoning' || isCut[index] !== 1
+        return filterItems(items, stays, 'reasoning-expired')
+      }
       const cutoff =
         keep === 'open_turn' ? (findRoundStarts(items).at(-1) ?? 0) : findLastAnsweredRound(items)
       return filterItems(
@@ -32,6 +44,27 @@ export function dropExpiredReasoning(keep: 'next_reply' | 'open_turn'): Transfor
       )
     },
   }
+}
+
+export type ReasoningLifetime = 'next_reply' | 'open_turn'
+
+/**
+ * Returns for each round the round at whose beginning its reasoning expires; `null` if it has not expired. Rounds are
+ * counted from 0.
+ */
+export function findRoundsOfExpiry(
+  items: readonly Item[],
+  keep: ReasoningLifetime,
+): readonly (number | null)[] {
+  const starts = findRoundStarts(items)
+  if (keep === 'open_turn') return starts.map((_, round) => round + 1)
+  const expiries: (number | null)[] = []
+  let expiry: number | null = null
+  for (let round = starts.length - 1; round >= 0; round -= 1) {
+    expiries.push(expiry)
+    if (items.slice(starts[round], starts[round + 1]).some(isAnswer)) expiry = round + 1
+  }
+  return expiries.toReversed()
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   type ToolOutput,
 } from '../../core/item.ts'
 import type { OutputRules } from '../../core/context-policy.ts'
+import { countItemChars } from '../cost/count-item-chars.ts'
 import { cutMiddle } from './split-head-and-tail.ts'
 import { shortenJson } from './shorten-json.ts'
 
@@ -34,9 +35,23 @@ export function createOutputShortener(lengths: OutputLengths): (item: Item) => I
   const shorten = (text: string) => shortenText(text, lengths)
   return (item) => {
     if (!isToolOutput(item)) return item
-    return cached(item, settings, () => replaceOutputTexts(item, isTextPart, shorten))
+    return cached(item, settings, () => {
+      const shortened = replaceOutputTexts(item, isTextPart, shorten)
+      if (shortened !== item) ORIGINAL_CHARS.set(shortened, countItemCharsBeforeShortening(item))
+      return shortened
+    })
   }
 }
+
+/**
+ * Returns the size of an item in characters before it was shortened. A decision that depends on it remains the same in
+ * a second run, which gets the shortened items.
+ */
+export function countItemCharsBeforeShortening(item: Item): number {
+  return ORIGINAL_CHARS.get(item) ?? countItemChars(item)
+}
+
+const ORIGINAL_CHARS = new WeakMap<Item, number>()
 
 const cached = createItemEditCache()
 

@@ -35,6 +35,8 @@ export function fitTokenBudget(fit: TokenBudgetFitOptions): Transform {
         if (plan.isCapped[index] === 1)
           return { replacement: options.capOutput(item), why: 'output-capped' }
         if (index >= plan.shortenBefore) return null
+        if (item.type === 'reasoning' && !options.keepsReasoning)
+          return { replacement: null, why: 'reasoning-expired' }
         return { replacement: options.shortenOutput(item), why: 'output-too-old' }
       })
     },
@@ -50,11 +52,8 @@ export function createTokenBudgetOptions({
   policy,
   acceptsImages = true,
 }: TokenBudgetFitOptions): TokenBudgetOptions {
-  const { keepTurns, step } = policy.outputs
   return {
     maxTokens,
-    keepRounds: keepTurns,
-    step,
     shortenOutput: createOutputShortener(readOutputLengths(policy.outputs)),
     capOutput: createOutputCapper({ maxChars: 500, offersExpandTool: false }),
     keepsReasoning: policy.reasoning.keep !== 'open_turn',

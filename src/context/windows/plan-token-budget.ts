@@ -15,7 +15,6 @@ import type { Item } from '../../core/item.ts'
 import { findRoundStarts } from '../../core/items/rounds-and-pinned-items.ts'
 import { IMAGE_TOKENS } from '../../core/text/estimate-tokens.ts'
 import type { KeepPredicate } from '../always-sent-items.ts'
-import { countOldRounds } from '../tool-outputs/shorten-old-outputs.ts'
 import {
   computeBudgetWeights,
   type ItemReductions,
@@ -26,12 +25,6 @@ import { weightBetween, type PrefixSums } from './item-weights.ts'
 export interface TokenBudgetOptions extends ItemReductions {
   /** The maximum number of tokens of all items that are sent. At least 1. */
   readonly maxTokens: number
-  /**
-   * The policy field `outputs.keep_turns`: the outputs of this many rounds before the current one are not shortened.
-   * `null` if the policy shortens no outputs.
-   */
-  readonly keepRounds: number | null
-  readonly step: number
   /** The maximum number of images that are sent from rounds before the current one. */
   readonly maxImages: number
 }
@@ -53,7 +46,7 @@ export function planTokenBudget(
   const starts = findRoundStarts(items)
   const roundStarts = starts[0] === 0 ? starts : [0, ...starts]
   const weights = computeBudgetWeights(items, stays, options)
-  const replay = createReplay(weights, options, starts[0] === 0 ? 0 : 1)
+  const replay = createReplay(weights, options)
   for (const [round, start] of roundStarts.entries()) {
     const end = roundStarts[round + 1] ?? items.length
     replay.beginRound()
@@ -65,10 +58,9 @@ export function planTokenBudget(
 
 /**
  * Replays how the list grew, item by item, and tracks which rounds were dropped and shortened meanwhile. Rounds are
- * numbered from 0. Items before the first question are round 0, and `preamble` is then 1; otherwise it is 0.
+ * numbered from 0. Items before the first question are round 0.
  */
-function createReplay(weights: TokenBudgetWeights, options: TokenBudgetOptions, preamble: number) {
-  const { maxTokens, maxImages, keepRounds, step } = options
+function createReplay(weights: TokenBudgetWeights, { maxTokens, maxImages }: TokenBudgetOptions) {
   const rounds: RoundStart[] = []
   const isCapped = new Uint8Array(weights.unchanged.length)
   let current: RoundStart = { start: 0, unchanged: 0, shortened: 0, images: 0 }
@@ -115,11 +107,8 @@ function createReplay(weights: TokenBudgetWeights, options: TokenBudgetOptions, 
     },
     growTo(length: number): void {
       if (!isCapping && weighCurrentRound(length) > maxTokens) isCapping = true
-      // Until the budget is first exceeded, only the outputs that the policy shortens are weighed as shortened.
-      const questionRounds = rounds.length - preamble
-      const old = keepRounds === null ? 0 : countOldRounds(questionRounds, keepRounds, step)
-      const usual = old > 0 ? preamble + old : 0
-      isShortening ||= weighCurrentRound(length) + weighEarlierRounds(0, usual) > maxTokens
+      // Until the budget is first exceeded, everything is weighed as complete: a policy shortens only what saves costs.
+      isShortening ||= weighCurrentRound(length) + weighEarlierRounds(0, 0) > maxTokens
       if (!isShortening || fits(cut, length)) return
       const widestStep = roundDownToPowerOfTwo(maxTokens / 4)
       cut = findNextCut(rounds, cut, (round) => fits(round, length), widestStep)

@@ -48,7 +48,7 @@ export const POLICY_FIELDS: PolicyFieldTable = {
   outputs: {
     keepTurns: countLimitField(
       0,
-      'Long tool outputs are shortened when they are more than this many turns old; with `0` as soon as their turn is over.',
+      'Long tool outputs are shortened when they are more than this many turns old, with `0` as soon as their turn is over, where that saves costs: all requests together never cost more than 1.05 times full replay. A late cut rarely pays: with `5`, most outputs stay complete for some forty turns.',
     ),
     step: countField(
       1,
@@ -71,7 +71,7 @@ export const POLICY_FIELDS: PolicyFieldTable = {
   reasoning: {
     keep: choiceField(
       ['conversation', 'next_reply', 'open_turn'],
-      'How long reasoning is sent back to the model: always (`conversation`), until the next reply is complete, or while its own turn is open.',
+      'How long reasoning is sent back to the model: always (`conversation`), until the next reply is complete, or while its own turn is open. After that it is dropped where that saves costs, as for `outputs.keep_turns`.',
     ),
   },
   media: {
@@ -81,7 +81,7 @@ export const POLICY_FIELDS: PolicyFieldTable = {
     ),
     keepTurns: countLimitField(
       0,
-      'Number of turns before the current one that keep their images. Removing older images costs once, because the provider reads everything after them without its cache; each later request saves their cached price. They are removed only if that pays off within a quarter as many requests as there are turns (after 20 turns: 5 requests).',
+      'Number of turns before the current one that keep their images. Removing older images costs once, because the provider reads everything after them without its cache; each later request saves their cached price. They are removed only where that saves costs, as for `outputs.keep_turns`.',
     ),
     step: countField(
       1,

@@ -7,11 +7,13 @@ import { createNoteDescriber, type DescribeNote } from '../describe-notes.ts'
 import type { ExplainedRequest } from '../encode-and-decode-sent-request.ts'
 import type { PreviousRequest } from '../load-previous-request.ts'
 import { compareRequests, formatJsonPath } from './compare-requests.ts'
+import type { DifferenceCause } from './difference-cause.ts'
 import { findDifferenceCause } from './find-difference-cause.ts'
 import { findJsonByteOffset } from './json-byte-offset.ts'
 
 export interface CachePrediction extends JsonObject {
   readonly predicted_cached_tokens: number
+  readonly cause: JsonObject & { readonly who: DifferenceCause['who'] }
 }
 
 /**
@@ -60,7 +62,7 @@ export function predictCacheHit(
 }
 
 /** Minimum tokens of a cached prefix. Providers do not cache shorter prefixes. */
-const MIN_CACHED_TOKENS = 1024
+export const MIN_CACHED_TOKENS = 1024
 
 const NO_PREFIX = {
   previous: null,
@@ -69,12 +71,15 @@ const NO_PREFIX = {
   first_difference: null,
 }
 
-const FIRST_REQUEST = { who: 'nobody', sentence: 'There is no previous request.' }
-const UNKNOWN_PREVIOUS = { who: 'nobody', sentence: 'The previous request was not stored.' }
+const FIRST_REQUEST = { who: 'nobody', sentence: 'There is no previous request.' } as const
+const UNKNOWN_PREVIOUS = {
+  who: 'nobody',
+  sentence: 'The previous request was not stored.',
+} as const
 const OTHER_UPSTREAM = {
   who: 'route',
   sentence: 'The previous request went to another upstream or model, which has its own cache.',
-}
+} as const
 
 function isSameUpstream(before: JsonObject, now: JsonObject): boolean {
   return ['name', 'wire', 'model'].every((field) => before[field] === now[field])

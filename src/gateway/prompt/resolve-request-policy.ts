@@ -74,8 +74,8 @@ function readSeparateSettings(settings: Settings): PolicyOverrides | null {
 }
 
 /**
- * Builds the rules that retain the tool outputs of recent rounds (`turns` in policies). Outputs are dropped in steps
- * of up to 10 rounds: with `3`, those of 3 to 5 rounds are retained; with `20`, those of 20 to 29.
+ * Builds the rules that retain the tool outputs of recent rounds (`turns` in policies). The limit between old and recent
+ * rounds moves up to 10 rounds at a time.
  */
 function buildOutputRules(turns: number): Partial<OutputRules> {
   return { keepTurns: turns, step: Math.max(1, Math.min(10, turns)) }

@@ -9,10 +9,17 @@ import {
   listPolicyCandidates,
   type PolicyCandidate,
 } from '../../simulate/policy-candidates.ts'
+import { DEFAULT_ROUND_COUNT } from '../../simulate/generate-conversation.ts'
+import { DEFAULT_PRICES, type CachePrices } from '../../simulate/policy-cost-metrics.ts'
 import type { PolicyComparison } from '../../simulate/compare-policies.ts'
 
 export interface SimulateArguments extends Omit<PolicyComparison, 'scripts'> {
   readonly seeds: readonly number[]
+  /** Number of rounds of each generated conversation. */
+  readonly rounds: number
+  /** Length of each tool output of generated conversations; null if it varies. */
+  readonly outputChars: number | null
+  readonly prices: CachePrices
   /** True if generated conversations contain images. */
   readonly hasImages: boolean
   /** Where the recorded conversations are; null for generated conversations. */
@@ -41,13 +48,19 @@ export function parseSimulateArguments(args: readonly string[]): SimulateArgumen
   const candidates = selectCandidates(all, values.policies, values.context, bindsReasoning)
   const seeds = parseSeeds(values.seeds ?? '0-19')
   const source = readSource(values)
-  if (source !== null && (values.seeds !== undefined || values.images))
-    throw new Error('--seeds and --images are for generated conversations, not for recorded ones.')
+  const { seeds: seedText, images, turns, outputs } = values
+  if (source !== null && (seedText ?? images ?? turns ?? outputs) !== undefined)
+    throw new Error(
+      '--seeds, --turns, --outputs and --images are for generated conversations, not for recorded ones.',
+    )
   return {
     candidates,
     baseline: all[0],
     bindsReasoning,
     seeds,
+    rounds: parseCount(turns, '--turns', MAX_ROUNDS) ?? DEFAULT_ROUND_COUNT,
+    outputChars: parseCount(outputs, '--outputs', MAX_OUTPUT_CHARS),
+    prices: parsePrices(values.prices),
     hasImages: values.images === true,
     recording: source,
     printsJson: values.json === true,
@@ -60,6 +73,9 @@ const OPTIONS = {
   policies: { type: 'string' },
   context: { type: 'string' },
   seeds: { type: 'string' },
+  turns: { type: 'string' },
+  outputs: { type: 'string' },
+  prices: { type: 'string' },
   images: { type: 'boolean' },
   from: { type: 'string' },
   conversation: { type: 'string' },
@@ -78,6 +94,9 @@ export const SIMULATE_USAGE = `Usage: npm run simulate -- [options]
   --policies NAMES   the policies to compare: ${CANDIDATE_NAMES.join(', ')}
   --context JSON     a policy of your own in addition: '{"policy": "retain", "outputs": {"keep_turns": 4}}'
   --seeds 0-19       the random seeds, one for each generated conversation
+  --turns 60         the length of generated conversations
+  --outputs 2500     the characters of each generated tool output; by default they vary
+  --prices 1.25,0.1  the prices of new and of cached input; by default 1,0.1
   --images           generates up to two images with each question
   --from FILE        uses recorded conversations: items, a Responses or a chat body, or a list of these
   --conversation ID  uses a conversation from the database of DATABASE_URL; --response ID likewise
@@ -111,6 +130,27 @@ function selectCandidates(
   } catch (error) {
     throw new Error(`--context: ${errorMessage(error)}`, { cause: error })
   }
+}
+
+const MAX_ROUNDS = 1000
+const MAX_OUTPUT_CHARS = 1_000_000
+
+function parseCount(text: string | undefined, option: string, max: number): number | null {
+  if (text === undefined) return null
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (count < 1 || count > max)
+    throw new Error(`${option} needs a number from 1 to ${max}; "${text}" is none.`)
+  return count
+}
+
+/** Parses the prices of new and of cached input, e.g. `1.25,0.1`. */
+function parsePrices(text: string | undefined): CachePrices {
+  if (text === undefined) return DEFAULT_PRICES
+  const [written, cached, ...others] = text.split(',').map(Number)
+  const isPrice = (price: number | undefined): price is number => price !== undefined && price >= 0
+  if (!isPrice(written) || !isPrice(cached) || others.length > 0)
+    throw new Error(`--prices needs two numbers, as in \`--prices 1.25,0.1\`, not "${text}".`)
+  return { written, cached }
 }
 
 const MAX_SEEDS = 1000

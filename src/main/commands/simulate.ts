@@ -10,11 +10,12 @@ import { readSettings } from '../../settings/read-settings.ts'
 import { renderSvgChart } from '../../simulate/svg-chart.ts'
 import { comparePolicies } from '../../simulate/compare-policies.ts'
 import { convertResultsToNumbers } from '../../simulate/convert-results-to-numbers.ts'
-import { generateConversation, DEFAULT_ROUND_COUNT } from '../../simulate/generate-conversation.ts'
+import { generateConversation } from '../../simulate/generate-conversation.ts'
 import {
   parseSimulateArguments,
   SIMULATE_USAGE,
   type ConversationSource,
+  type SimulateArguments,
 } from './simulate-arguments.ts'
 import { readRecording, createScriptWithoutIdsAndOrigins } from '../../simulate/read-recording.ts'
 import { renderTerminalReport } from '../../simulate/terminal-report.ts'
@@ -49,14 +50,14 @@ export async function runSimulateCommand(
 ): Promise<0 | 2> {
   try {
     const parsed = parseSimulateArguments(args)
-    const { bindsReasoning, seeds, hasImages, recording, printsJson, svgPath, showsUsage } = parsed
+    const { bindsReasoning, seeds, recording, printsJson, svgPath, showsUsage, prices } = parsed
     if (showsUsage) {
       terminal.print(`${SIMULATE_USAGE}\n`)
       return 0
     }
     const scripts =
       recording === null
-        ? seeds.map((seed) => generateConversation(seed, { hasImages }))
+        ? seeds.map((seed) => generateConversation(seed, parsed))
         : await loadScripts(recording, terminal)
     let played = 0
     const results = comparePolicies({ ...parsed, scripts }, (policy, script) => {
@@ -64,12 +65,12 @@ export async function runSimulateCommand(
       terminal.printProgress?.(`${played} played: ${script}, ${policy}`)
     })
     terminal.printProgress?.('')
-    const figures = convertResultsToNumbers(results, bindsReasoning)
+    const figures = convertResultsToNumbers(results, bindsReasoning, prices)
     if (svgPath !== null) terminal.writeFile(svgPath, renderSvgChart(figures))
     terminal.print(
       printsJson
         ? `${JSON.stringify(figures, null, 1)}\n`
-        : renderTerminalReport(figures, describeScripts(recording, scripts), terminal.columns),
+        : renderTerminalReport(figures, describeScripts(parsed, scripts), terminal.columns),
     )
     return 0
   } catch (error) {
@@ -79,13 +80,13 @@ export async function runSimulateCommand(
 }
 
 function describeScripts(
-  source: ConversationSource | null,
+  { recording, rounds }: Pick<SimulateArguments, 'recording' | 'rounds'>,
   scripts: readonly ConversationScript[],
 ): string {
   const requests = scripts.reduce((sum, { exchanges }) => sum + exchanges.length, 0)
   const noun = scripts.length === 1 ? 'conversation' : 'conversations'
   const description =
-    source === null ? `generated ${noun} of ${DEFAULT_ROUND_COUNT} turns` : `recorded ${noun}`
+    recording === null ? `generated ${noun} of ${rounds} turns` : `recorded ${noun}`
   return `${scripts.length} ${description}, ${requests} requests under each policy.`
 }
 

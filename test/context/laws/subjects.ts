@@ -168,6 +168,11 @@ export interface Plan {
   readonly run: RunTransform
   readonly epoch: (items: readonly Item[]) => string
   readonly keepsBothSides?: boolean
+  /**
+   * False if a second run on the result may change it: dropped reasoning leaves no trace in the result, so a second run
+   * would compute other costs of earlier requests.
+   */
+  readonly isRepeatable?: boolean
 }
 
 const BASIC_PLANS = PLANS.map(([mending, ...subjects]): Plan => ({
@@ -230,6 +235,7 @@ function policyPlan(overrides: PolicyOverrides, tokenBudget: number | null = nul
       JSON.stringify(overrides) +
       (tokenBudget === null ? '' : ` with a token budget of ${tokenBudget}`),
     keepsBothSides: overrides.window?.turns === undefined && tokenBudget === null,
+    isRepeatable: policy.reasoning.keep === 'conversation',
     run: (items) => runTransforms(items, plan),
     epoch(items) {
       let left = items

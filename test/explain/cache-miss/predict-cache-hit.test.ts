@@ -72,7 +72,7 @@ function sent(model: string, { wishes, ...asked }: Asked): ExplainedRequest {
 
 function causeTold(model: string, before: Asked, now: Asked): JsonObject {
   const previous = { ...sent(model, before), turnId: 'before', round: 0, roundCount: 1 }
-  return predictCacheHit(sent(model, now), previous)['cause'] as JsonObject
+  return predictCacheHit(sent(model, now), previous).cause
 }
 
 /** A change of the second request and the expected cause. */
