@@ -5,6 +5,7 @@ import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
 import { parseRequestAndBackstoryFields } from '../dialects/context-policy/parse-request-and-backstory-fields.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import { excludeDeletedItems } from '../gateway/history/exclude-deleted-items.ts'
+import { splitLostFields } from '../gateway/record/lost-fields-of-stored-request.ts'
 import type { StoredTurn } from '../store/turns/turn-store-interface.ts'
 
 /**
@@ -26,7 +27,8 @@ export function rebuildRequestFromStoredRun(
   }
 }
 
-function parseStoredRequest({ request }: StoredTurn): ClientRequest | null {
+function parseStoredRequest(turn: StoredTurn): ClientRequest | null {
+  const { request } = splitLostFields(turn)
   try {
     return parseRequestAndBackstoryFields(responsesDialect, { ...request, input: [] })
   } catch (error) {

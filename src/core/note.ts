@@ -3,7 +3,11 @@
  * `explain` shows all notes.
  */
 export interface Note {
-  readonly did: 'dropped' | 'changed' | 'moved' | 'added'
+  /**
+   * `weakened` is said of request fields: the field is sent in a form that promises less than the client asked
+   * for, e.g. `tool_choice: "auto"` for a model that cannot be forced to call a tool.
+   */
+  readonly did: 'dropped' | 'weakened' | 'changed' | 'moved' | 'added'
   /** Index of the changed item in the list of all history and request items. */
   readonly at?: number
   /** Name of the changed request field, if the note is not about an item. */

@@ -74,6 +74,7 @@ export interface FunctionTool {
   readonly parameters: JsonObject | null
   /** Always set, because the default differs between APIs. */
   readonly strict: boolean
+  readonly extra?: ExtraToolFields
 }
 
 export interface CustomTool {
@@ -81,7 +82,14 @@ export interface CustomTool {
   readonly name: string
   readonly description: string | null
   readonly format: Json
+  readonly extra?: ExtraToolFields
 }
+
+/**
+ * The other fields of a tool, e.g. `defer_loading`; undefined if there are none. They are sent to an upstream with
+ * the client's API; for any other, a note is written for each field.
+ */
+export type ExtraToolFields = JsonObject
 
 /** A provider-hosted or unknown tool, which can be sent only to an upstream with the client's API. */
 export interface OpaqueTool {

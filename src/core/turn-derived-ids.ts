@@ -81,7 +81,8 @@ function turnIdAfter(prefix: string, id: string): string | null {
   return id.startsWith(prefix) && TURN_ID.test(turnId) ? turnId : null
 }
 
-const PREFIXES: Readonly<Record<string, string>> = {
+/** The prefixes of item ids by item type. Types for which OpenAI's prefix is not known have one of our own. */
+export const ITEM_ID_PREFIXES = {
   message: 'msg',
   reasoning: 'rs',
   function_call: 'fc',
@@ -98,7 +99,21 @@ const PREFIXES: Readonly<Record<string, string>> = {
   compaction: 'cmp',
   shell_call: 'sh',
   apply_patch_call: 'apc',
-}
+  shell_call_output: 'sho',
+  apply_patch_call_output: 'apco',
+  local_shell_call: 'lsh',
+  local_shell_call_output: 'lsho',
+  computer_call: 'cu',
+  computer_call_output: 'cuo',
+  tool_search_call: 'tsc',
+  tool_search_output: 'tso',
+  program: 'prog',
+  program_output: 'prgo',
+  additional_tools: 'at',
+  mcp_approval_response: 'mcpa',
+} as const
+
+const PREFIXES: ReadonlyMap<string, string> = new Map(Object.entries(ITEM_ID_PREFIXES))
 
 /** The position of an item: its index in the input or output of a turn. */
 export interface ItemPosition {
@@ -118,7 +133,7 @@ export function itemId(
   side: ItemPosition['side'] = 'out',
 ): string {
   const sideLetter = side === 'in' ? 'I' : ''
-  return `${PREFIXES[type] ?? 'item'}_${turnId}${sideLetter}${index.toString(36)}`
+  return `${PREFIXES.get(type) ?? 'item'}_${turnId}${sideLetter}${index.toString(36)}`
 }
 
 const DERIVED_ID = /^[a-z]{2,5}_([0-9A-HJKMNP-TV-Z]{20})(I?)(0|[1-9a-z][0-9a-z]{0,5})$/

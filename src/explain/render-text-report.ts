@@ -227,7 +227,8 @@ function renderOtherNotes(explanation: JsonObject): readonly string[] {
       const field = note['field'] === undefined ? '' : `${textIn(note, 'field')}: `
       const text = `${field}${textIn(note, 'detail')}`
       const [first = '', ...rest] = wrapToColumns(text, REPORT_COLUMNS - 8)
-      const sign = DISPOSITION_SIGNS[textIn(note, 'did')] ?? '-'
+      const did = textIn(note, 'did')
+      const sign = DISPOSITION_SIGNS[did === 'weakened' ? 'changed' : did] ?? '-'
       return [`${sign}       ${first}`, ...rest.map((line) => `        ${line}`)]
     })
   return lines.length === 0 ? [] : ['', ...lines]

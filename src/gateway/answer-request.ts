@@ -7,8 +7,10 @@ import type { Caller } from '../core/client/caller.ts'
 import { createStoreUnavailableError, GatewayError } from '../core/errors/gateway-error.ts'
 import { createOutcomeCollector, type Outcome } from '../core/collect-answer-outcome.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
+import { mayOmitResponseFields } from '../providers/openai-responses/may-omit-response-fields.ts'
 import type { TurnStore } from '../store/turns/turn-store-interface.ts'
 import { routeModel } from '../upstream/accounts-and-model-routing.ts'
+import { adaptUnknownModelError } from '../upstream/errors/adapt-unknown-model-error.ts'
 import { updateMemoryLayers } from './after-answer/update-memory-layers.ts'
 import type { GatewayDependencies, Ports } from './dependencies-interface.ts'
 import { loadRequestHistory } from './history/load-request-history.ts'
@@ -21,6 +23,7 @@ import { logWithRequestId } from './request-id.ts'
 import { yieldIfLarge, type RequestMemory } from './request-memory.ts'
 import { countLoadedMemory } from './count-loaded-memory.ts'
 import { loadPromptAdditions } from './prompt/additions/load-prompt-additions.ts'
+import { listLostFields } from './prompt/list-lost-fields.ts'
 import { prepareFittingRequest } from './prompt/prepare-fitting-request.ts'
 import { prepareRequest } from './prompt/prepare-request.ts'
 import type { PreparedRequest } from './prompt/planned-request.ts'
@@ -210,6 +213,8 @@ async function sendAndRespond(
           isStored,
           needsGatewayId:
             request.onSettled !== undefined || request.recordForConnection !== undefined,
+          lostFields: listLostFields(prepared),
+          completesResponse: mayOmitResponseFields(prepared.account),
         },
         fold,
         recorder,
@@ -234,9 +239,10 @@ async function sendAndRespond(
     if (prepared !== null && ending === 'finished') logUpstreamFailure(outcome, prepared, ports)
     // Closes the turn, which may have been opened already.
     waitUntil(recorder.settle(outcome, ending, collectAnswerMetadata(firstRequest, outcome)))
-    throw error
+    throw adaptUnknownModelError(error, clientRequest.dialect)
   }
-  if (response instanceof GatewayError) throw response
+  if (response instanceof GatewayError)
+    throw adaptUnknownModelError(response, clientRequest.dialect)
   return response
 }
 
@@ -269,6 +275,7 @@ function createRecorder(
     ...request,
     recordForConnection: recordForConnection ?? null,
     storesEveryAnswer: request.onSettled !== undefined,
+    lostFields: listLostFields(prepared),
   }
   return chooseRecorder(turn, recorded, ports, exchange.waitUntil)
 }

@@ -7,7 +7,7 @@ import type { Note } from '../core/note.ts'
  * The notes of a provider by code, e.g. `'empty-text': ['changed', 'The API rejects empty text.']`.
  * `dropped` means that the model does not get the content at all. With `UNSUPPORTED=reject`, such a
  * note about a field, or about a new message or tool output of the client, makes the gateway reject
- * the request.
+ * the request. The header `x-backstory-dropped` lists the fields with a note `dropped` or `weakened`.
  */
 export type NoteTable<Code extends string = string> = Readonly<
   Record<Code, readonly [did: Note['did'], sentence: string]>

@@ -7,6 +7,7 @@ import type { Dialect } from '../core/ports/dialect-interface.ts'
 import type { ClientRequest } from '../core/client-request.ts'
 import { parseRequestAndBackstoryFields } from '../dialects/context-policy/parse-request-and-backstory-fields.ts'
 import { readPolicyOverrides } from '../dialects/context-policy/parse-and-format-overrides.ts'
+import { rejectLowOutputLimit } from '../dialects/responses/parse/reject-low-output-limit.ts'
 import type { JsonBody } from './parse-json-body.ts'
 import type { Settings } from '../settings/read-settings.ts'
 
@@ -23,6 +24,7 @@ export function parseClientRequest(
   const body = toolsAreLoose ? defaultToolStrictToFalse(json) : json
   const originalBytes = body === json ? bytes : undefined
   const clientRequest = parseRequestAndBackstoryFields(dialect, body, originalBytes)
+  rejectLowOutputLimit(clientRequest)
   // Clients that cannot add the field `backstory` to the body may choose a policy by a header. The
   // field takes precedence over the header.
   const policy = readOptionalHeader(headers, POLICY_HEADER)

@@ -67,7 +67,7 @@ export function accountWith(quirks: JsonObject): Account {
   return { ...ACCOUNT, quirks }
 }
 
-export const ASK: JsonObject = { model: 'gpt-5', input: 'go' }
+export const ASK: JsonObject = { model: 'gpt-5', input: 'go', reasoning: { summary: 'auto' } }
 
 export function parseBody(body: JsonObject): ClientRequest {
   return responsesDialect.parse(body)
@@ -85,7 +85,7 @@ export function promptOf(
 
 /** Builds the prompt that a chat client's request would have. */
 export function chatPrompt(items: readonly Item[], params: Partial<PromptParameters> = {}): Prompt {
-  const all = { ...parseBody(ASK).params, ...params }
+  const all = { ...parseBody({ ...ASK, reasoning: null }).params, ...params }
   const source = {
     dialect: 'chat',
     body: { model: all.model, messages: [] },

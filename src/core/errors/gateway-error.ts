@@ -10,6 +10,7 @@ const CODES = {
   invalid_json: 400,
   invalid_type: 400,
   invalid_value: 400,
+  invalid_base64_image: 400,
   missing_required_parameter: 400,
   unknown_parameter: 400,
   unsupported_parameter: 400,

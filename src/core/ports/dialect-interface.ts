@@ -23,6 +23,13 @@ export interface AnswerContext {
    * request of a WebSocket may continue it, or other requests with the same `Idempotency-Key` receive it too.
    */
   readonly needsGatewayId?: boolean
+  /**
+   * The client's fields that the model was not given as requested, e.g. `tools[0]` or `tool_choice`. A response does
+   * not list such a tool, nor a tool choice that did not apply. Undefined before the request is planned.
+   */
+  readonly lostFields?: readonly string[]
+  /** True if a response that passes through may lack required fields, which are then added. */
+  readonly completesResponse?: boolean
 }
 
 export interface Dialect {

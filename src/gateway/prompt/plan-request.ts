@@ -18,6 +18,7 @@ import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.
 import { offerTools, type ToolOffer } from '../tools/offer-tools.ts'
 import { listPromptTransforms, type PlanPorts } from './list-prompt-transforms.ts'
 import type { PlannedRequest, PlanInput } from './planned-request.ts'
+import { rejectBrokenImages } from './reject-broken-images.ts'
 import { rejectEmptyPrompt } from './reject-empty-prompt.ts'
 import { rejectLargeMedia } from './reject-large-media.ts'
 import { resolveRequestPolicy } from './resolve-request-policy.ts'
@@ -94,7 +95,8 @@ export function planRequest(
     originalPositions,
     wasReasoningRejected: false,
   }
-  return rejectLargeMedia(rejectEmptyPrompt(planned), capabilities.mediaSupport)
+  const sendable = rejectBrokenImages(rejectEmptyPrompt(planned))
+  return rejectLargeMedia(sendable, capabilities.mediaSupport)
 }
 
 function selectParameters(

@@ -29,17 +29,33 @@ const FIELD_NAMES: readonly (readonly string[])[] = [
   ['text.verbosity', 'verbosity'],
   ['reasoning.effort', 'reasoning_effort'],
   ['include', 'logprobs'],
+  ['tool_choice', 'function_call'],
   ['safety_identifier', 'user'],
 ]
 
-function findClientField(body: JsonObject, field: string): string {
-  if (hasField(body, field)) return field
-  const names = FIELD_NAMES.find((group) => group.includes(field)) ?? []
-  return names.find((name) => hasField(body, name)) ?? field
+/** Returns the name that the client used for a field, e.g. `max_tokens` for `max_output_tokens`. */
+export function findClientField(body: JsonObject, field: string): string {
+  if (hasRequestField(body, field)) return field
+  const names = FIELD_NAMES.find((group) => group.includes(field)) ?? listToolFieldNames(field)
+  return names.find((name) => hasRequestField(body, name)) ?? field
 }
 
-function hasField(body: JsonObject, path: string): boolean {
+/** Lists the names of a tool's field in Chat Completions, e.g. `tools[0].function.strict` for `tools[0].strict`. */
+function listToolFieldNames(field: string): readonly string[] {
+  const [, index, rest = ''] = /^tools(\[\d+\])(\..+)?$/.exec(field) ?? []
+  if (index === undefined) return []
+  const nested = rest === '' ? [] : [`tools${index}.function${rest}`, `tools${index}.custom${rest}`]
+  return [...nested, `functions${index}${rest}`]
+}
+
+/** True if the body of a request has a value at this path, e.g. `tools[0].function.strict`. */
+export function hasRequestField(body: JsonObject, path: string): boolean {
+  if (Object.hasOwn(body, path)) return body[path] !== null
   let value: unknown = body
-  for (const name of path.split('.')) value = isObject(value) ? value[name] : undefined
+  for (const name of path.replaceAll(/\[(\d+)\]/g, '.$1').split('.')) {
+    const isContainer = isObject(value) || Array.isArray(value)
+    const container = isContainer ? (value as Readonly<Record<string, unknown>>) : {}
+    value = Object.hasOwn(container, name) ? container[name] : undefined
+  }
   return value !== undefined && value !== null
 }

@@ -17,6 +17,7 @@ import {
   isTemporaryChat,
 } from '../history/memory-thread-and-storage-permission.ts'
 import { createRecorder } from './create-recorder.ts'
+import { addLostFields } from './lost-fields-of-stored-request.ts'
 import { findParentTurn } from './find-parent-turn.ts'
 import {
   type UnrequestedStorageRule,
@@ -38,6 +39,8 @@ interface RecordedRequest extends RequestHistory {
   readonly recordForConnection: RecordForConnection | null
   /** True if an answer of plain text is stored too, because a retry with the same `Idempotency-Key` receives it. */
   readonly storesEveryAnswer: boolean
+  /** Fields of the request that the model was not given as requested. */
+  readonly lostFields: readonly string[]
 }
 
 /** Creates the recorder of an unstored answer. `itemsBefore`: all items before the answer. */
@@ -62,10 +65,14 @@ export function chooseRecorder(
     background: false,
     isTemporary: isTemporaryChat(originalRequest),
   }
-  const buildTurn = (request: ClientRequest): NewTurn => ({
-    ...draft,
-    ...selectRequestPartsToStore(request),
-  })
+  const buildTurn = (clientRequestToStore: ClientRequest): NewTurn => {
+    const parts = selectRequestPartsToStore(clientRequestToStore)
+    const request =
+      dialect === 'responses'
+        ? addLostFields(parts.request, recorded.lostFields, identity.origin)
+        : parts.request
+    return { ...draft, ...parts, request }
+  }
   const plainRule = createUnrequestedStorageRule(client, dialect, ports.settings)
   const rule = recorded.storesEveryAnswer
     ? keepEverything(plainRule)

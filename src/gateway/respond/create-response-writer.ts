@@ -11,7 +11,6 @@ import type { AnswerContext, Dialect, AnswerRenderer } from '../../core/ports/di
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { SseMessage } from '../../core/stream/sse.ts'
 import type { StreamStage } from '../../core/stream/stream-stage.ts'
-import { REJECTED_BY_UPSTREAM } from '../../providers/request/drop-rejected-parameters.ts'
 import { attributeErrorMessage } from '../../upstream/errors/attribute-failure.ts'
 import type { Ports } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
@@ -21,6 +20,7 @@ import type { AnswerEventSource } from '../send/answer-event-source-interface.ts
 import { decodeAnswerBody } from '../send/decode-answer-body.ts'
 import type { BufferedAnswer } from '../send/read-buffered-answer.ts'
 import { chooseOpenWebUiStatus } from './choose-open-webui-status.ts'
+import { formatDroppedHeader } from './dropped-fields-header.ts'
 import { applyEventFilters, type EventFilter } from './event-filters/apply-event-filters.ts'
 import { hideGatewayTools, removeGatewayToolsFromOutcome } from './hide-gateway-tools.ts'
 import { delayFirstText } from './markers/delay-first-text.ts'
@@ -186,11 +186,10 @@ function passesThrough(parts: ResponseParts): boolean {
 
 /** Builds the response headers. Omits headers without a value. */
 export function buildResponseHeaders(parts: ResponseParts): Readonly<Record<string, string>> {
-  const { prepared, contextHeader } = parts
-  const rejected = prepared.notes.filter(({ why }) => why === REJECTED_BY_UPSTREAM)
+  const { answerContext, prepared, contextHeader } = parts
   const headers = {
     'x-backstory-context': contextHeader,
-    'x-backstory-dropped': rejected.map(({ field }) => field).join(', '),
+    'x-backstory-dropped': formatDroppedHeader(answerContext.lostFields ?? []),
     'x-backstory-trimmed': formatTrimmedHeader(prepared),
     'x-backstory-budget': readBudgetWarningStatus(prepared),
   }

@@ -15,6 +15,7 @@ import {
 import { removeUnrequestedFields } from '../../dialects/responses/render/remove-unrequested-fields.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
 import { renderResponseProgress } from '../../dialects/responses/render/render-response.ts'
+import { splitLostFields } from '../record/lost-fields-of-stored-request.ts'
 import { createFailure } from '../../core/errors/gateway-error.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 
@@ -40,12 +41,14 @@ export function renderStoredResponse(
  */
 function createAnswerContext(turn: StoredTurn, include: readonly string[]): AnswerContext {
   const { model } = turn.origin
-  const body = { model, ...turn.request, input: [] as readonly Json[], include }
+  const { request, lostFields } = splitLostFields(turn)
+  const body = { model, ...request, input: [] as readonly Json[], include }
   return {
     clientRequest: parseRequestAndBackstoryFields(responsesDialect, body),
     turnId: turn.id,
     createdAtMs: turn.createdAtMs,
     isStored: true,
+    lostFields,
   }
 }
 

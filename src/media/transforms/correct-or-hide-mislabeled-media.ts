@@ -48,6 +48,11 @@ function checkPart(part: Part): PartChange | null {
   }
 }
 
+/** True for an embedded image whose data cannot be decoded as an image. A URL of an image is not checked. */
+export function isBrokenImage(part: Part): boolean {
+  return part.type === 'input_image' && checkImage(part)?.why === HIDDEN
+}
+
 function checkImage(part: ImagePart): PartChange | null {
   const { image_url: url } = part
   if (typeof url !== 'string') return null
@@ -152,5 +157,7 @@ function createCorrectedChange(part: Part): PartChange {
 function createHiddenChange(what: string): PartChange {
   const part = createHiddenMediaNotice(what, `it is no ${what} of a kind that can be read`)
   const detail = 'The medium is not what it was said to be; a notice stands in its place.'
-  return { part, why: 'media-mislabelled', detail }
+  return { part, why: HIDDEN, detail }
 }
+
+const HIDDEN = 'media-mislabelled'

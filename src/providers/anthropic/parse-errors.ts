@@ -4,6 +4,7 @@
  */
 import type { Failure } from '../../core/stream-event.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../core/json/json.ts'
+import { isUnknownModelError, UNKNOWN_MODEL_CODE } from '../errors/unknown-model.ts'
 import { isHtmlPage, createUnexplainedFailure } from '../errors/create-unexplained-failure.ts'
 
 export function parseErrorResponse(status: number, body: JsonObject | string): Failure {
@@ -65,7 +66,9 @@ const STATUS_BY_TYPE: ReadonlyMap<string, number> = new Map([
 ])
 
 function buildFailure(status: number, type: string | null, message: string): Failure {
-  const code = getErrorCode(type, message)
+  const code = isUnknownModelError(status, message)
+    ? UNKNOWN_MODEL_CODE
+    : getErrorCode(type, message)
   return { status, type: getErrorType(status), code, message, param: null }
 }
 
@@ -82,7 +85,7 @@ function getErrorCode(type: string | null, message: string): string | null {
   if (message.startsWith('prompt is too long') || message.includes('exceed context limit')) {
     return 'context_length_exceeded'
   }
-  if (type === 'not_found_error' && message.startsWith('model:')) return 'model_not_found'
+  if (type === 'not_found_error' && message.startsWith('model:')) return UNKNOWN_MODEL_CODE
   return type === 'rate_limit_error' ? 'rate_limit_exceeded' : type
 }
 

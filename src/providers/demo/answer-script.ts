@@ -19,7 +19,7 @@
  * | `/status 429 TEXT`        | an HTTP error instead of an answer                       |
  */
 import type { AnswerFinishReason, StreamEvent, TokenUsage } from '../../core/stream-event.ts'
-import { textOf, type Item, type Message } from '../../core/item.ts'
+import { textOf, type Item, type Message, type Reasoning } from '../../core/item.ts'
 import { isObject, readOwnValue, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { ToolChoice, Tool } from '../../core/prompt.ts'
 import { createFailure } from '../../core/errors/gateway-error.ts'
@@ -158,11 +158,11 @@ function createRefusal(text: string, index: number): StreamEvent[] {
 }
 
 function createReasoning(text: string, index: number): StreamEvent[] {
-  const item: Item = { type: 'reasoning', summary: [{ type: 'summary_text', text }] }
+  const item: Item = { ...EMPTY_REASONING, content: [{ type: 'reasoning_text', text }] }
   const deltas = splitWords(text).map((text) => {
-    return { type: 'reasoning-delta', index, channel: 'summary', part: 0, text } as const
+    return { type: 'reasoning-delta', index, channel: 'content', part: 0, text } as const
   })
-  return createItemEvents(index, { type: 'reasoning', summary: [] }, deltas, item)
+  return createItemEvents(index, EMPTY_REASONING, deltas, item)
 }
 
 /**
@@ -178,6 +178,8 @@ function createCall(rest: string, index: number, seed: number): StreamEvent[] {
   const item: Item = { ...call, arguments: text, status: 'completed' }
   return createItemEvents(index, { ...call, arguments: '' }, deltas, item)
 }
+
+const EMPTY_REASONING: Reasoning = { type: 'reasoning', summary: [] }
 
 const EMPTY_MESSAGE: Message = { type: 'message', role: 'assistant', content: [] }
 

@@ -12,7 +12,9 @@ import { NO_OUTPUT } from '../../core/stream/stream-stage.ts'
 import { createNoteCollector, type NoteTable } from '../note-collector.ts'
 import type { Provider, Decoder } from '../provider-interface.ts'
 import { countQuirk } from '../quirks/quirk-value-kinds.ts'
+import { INCLUDED_WITHOUT_UPSTREAM } from '../request/include-values.ts'
 import { isDefaultValue } from '../request/is-default-value.ts'
+import { listExtraToolFields } from '../request/list-extra-tool-fields.ts'
 
 const NOTES = {
   'demo-has-no-such-setting': ['dropped', 'The demo model ignores this setting.'],
@@ -57,8 +59,13 @@ function noteIgnoredParameters(params: PromptParameters): readonly Note[] {
   for (const [field, value] of Object.entries(settings)) {
     if (!isDefaultValue(field, value)) notes.write('demo-has-no-such-setting', { field })
   }
-  for (const [at, { type }] of params.tools.entries()) {
-    if (type !== 'function') notes.write('demo-knows-functions-only', { field: `tools[${at}]` })
+  for (const [at, tool] of params.tools.entries()) {
+    const path = `tools[${at}]`
+    if (tool.type !== 'function') notes.write('demo-knows-functions-only', { field: path })
+    else {
+      for (const field of listExtraToolFields(tool, path))
+        notes.write('demo-has-no-such-setting', { field })
+    }
   }
   return notes.notes
 }
@@ -76,6 +83,12 @@ function listSettings(params: PromptParameters): Readonly<Record<string, Json | 
       params.format === null || params.format.type === 'text' ? null : params.format.type,
     'text.verbosity': params.verbosity,
     'reasoning.effort': params.effort,
+    parallel_tool_calls: params.tools.length === 0 ? null : params.parallelToolCalls,
+    service_tier: params.serviceTier,
+    prompt_cache_key: params.promptCacheKey,
+    safety_identifier: params.safetyIdentifier,
+    user: params.user,
+    include: params.include.filter((value) => !INCLUDED_WITHOUT_UPSTREAM.has(value)),
   }
 }
 
@@ -109,6 +122,6 @@ const BROKEN = createFailure('upstream_broken', 'The demo upstream broke off, as
 function createIncompleteItem(item: Item, text: string): Item {
   const status = 'incomplete'
   if (item.type === 'message') return { ...item, status, content: [{ type: 'output_text', text }] }
-  if (item.type === 'reasoning') return { ...item, summary: [{ type: 'summary_text', text }] }
+  if (item.type === 'reasoning') return { ...item, content: [{ type: 'reasoning_text', text }] }
   return item.type === 'function_call' ? { ...item, status, arguments: text } : item
 }

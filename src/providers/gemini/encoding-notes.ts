@@ -26,6 +26,16 @@ export const NOTES = {
     'parallel-not-limited': 'Gemini cannot turn off parallel tool calls.',
     'not-with-this-model': 'The model rejects this parameter.',
     'unsupported-parameter': 'Gemini has no such parameter.',
+    'tool-field-unsupported': 'The API has no such field of a tool; the tool is sent without it.',
+  }),
+  ...describeNotes('weakened', {
+    'schema-simplified': 'Keywords that Gemini does not support are left out of the schema.',
+    'strict-not-enforced': 'Gemini cannot enforce the schema of arguments.',
+    'format-with-tools':
+      'The model cannot combine JSON output with tools; an instruction asks for JSON.',
+    'effort-mapped': 'The model does not support this effort; the nearest one is sent.',
+    'grammar-not-enforced':
+      'The grammar of a custom tool is described to the model, but not enforced.',
   }),
   ...describeNotes('changed', {
     'system-in-place': 'System text inside of the conversation is sent as tagged user text.',
@@ -37,13 +47,8 @@ export const NOTES = {
     'image-detail': 'Gemini cannot set the level of detail of an image.',
     'custom-tool': 'A custom tool is sent as a function with one argument, `input`.',
     'tool-name-changed': 'Gemini rejects this tool name; answers get the original name.',
-    'schema-simplified': 'Keywords that Gemini does not support are left out of the schema.',
-    'strict-not-enforced': 'Gemini cannot enforce the schema of arguments.',
     'tools-narrowed':
       'Only allowed tools are sent; Gemini cannot restrict a free choice otherwise.',
-    'format-with-tools':
-      'The model cannot combine JSON output with tools; an instruction asks for JSON.',
-    'effort-mapped': 'The model does not support this effort; the nearest one is sent.',
     'stop-enforced':
       'Gemini accepts five stop sequences; the gateway ends the answer at the others.',
   }),

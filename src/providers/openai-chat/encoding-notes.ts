@@ -25,6 +25,11 @@ export const NOTES = {
     'tool-choice-without-tools': 'A tool choice is left out, because there are no tools.',
     'parameter-unsupported': 'Chat Completions has no such parameter.',
     'parameter-refused': 'This upstream rejects the parameter.',
+    'tool-field-unsupported': 'The API has no such field of a tool; the tool is sent without it.',
+  }),
+  ...describeNotes('weakened', {
+    'grammar-not-enforced':
+      'The grammar of a custom tool is described to the model, but not enforced.',
   }),
   ...describeNotes('changed', {
     'text-joined': 'Several text parts are sent as one string, one line each.',

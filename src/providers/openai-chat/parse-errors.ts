@@ -15,6 +15,7 @@ import { isReasoningRejection as anthropicRefuses } from '../anthropic/parse-err
 import { isReasoningRejection as geminiRefuses } from '../gemini/parse-errors.ts'
 import { isReasoningRejection as openaiRefuses } from '../openai-responses/parse-errors.ts'
 import { mapErrorCodeToStatus } from '../errors/map-error-code-to-status.ts'
+import { isUnknownModelError, UNKNOWN_MODEL_CODE } from '../errors/unknown-model.ts'
 import { isModerationError, MODERATION_CODE } from '../errors/moderation-error.ts'
 import {
   getErrorCodeForStatus,
@@ -52,7 +53,9 @@ export function parseError(error: Json, status: number | null): Failure {
 function buildFailure(httpStatus: number | null, error: JsonObject, message: string): Failure {
   const fallback = createUnexplainedFailure(httpStatus)
   const status = httpStatus ?? readStatus(error) ?? fallback.status
-  const code = getErrorCode(error, status)
+  const code = isUnknownModelError(status, message)
+    ? UNKNOWN_MODEL_CODE
+    : getErrorCode(error, status)
   const type = textOrEmpty(error['type'])
   if (message === '' && code === null && type === '') return fallback
   return {

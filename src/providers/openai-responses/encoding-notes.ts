@@ -18,6 +18,11 @@ export const NOTES = {
     'tool-without-word': 'A tool was left out, because this API has no tools of its type.',
     'tool-choice-without-tools': '`tool_choice` is left out, because there are no tools.',
     'parameter-without-word': 'A parameter was left out, because this API does not have it.',
+    'tool-field-unsupported':
+      'This API may reject a field of a tool that Chat Completions does not have, so it is left out.',
+  }),
+  ...describeNotes('weakened', {
+    'below-minimum': '`max_output_tokens` was raised to the minimum that this upstream accepts.',
   }),
   ...describeNotes('changed', {
     'id-of-stored-item':
@@ -28,7 +33,6 @@ export const NOTES = {
       'The type of a text part is changed to the one for its role: `output_text` for an assistant, `input_text` for all others.',
     'stop-enforced': 'This API has no stop sequences; the gateway ends the answer at them.',
     'parameter-moved': 'A parameter is sent under the name that this API uses.',
-    'below-minimum': '`max_output_tokens` was raised to the minimum that this upstream accepts.',
   }),
   ...describeNotes('added', {
     'compaction-asked':

@@ -5,6 +5,7 @@
 import type { Failure } from '../../core/stream-event.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import { mapErrorCodeToStatus } from '../errors/map-error-code-to-status.ts'
+import { isUnknownModelError, UNKNOWN_MODEL_CODE } from '../errors/unknown-model.ts'
 import { isHtmlPage, createUnexplainedFailure } from '../errors/create-unexplained-failure.ts'
 
 export function parseErrorResponse(status: number, body: JsonObject | string): Failure {
@@ -48,7 +49,7 @@ export function parseError(error: JsonObject, httpStatus: number | null): Failur
   return {
     status,
     type: type ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
-    code,
+    code: isUnknownModelError(status, message ?? '') ? UNKNOWN_MODEL_CODE : code,
     message: message ?? fallback.message,
     param: readString(error['param']),
   }

@@ -5,6 +5,9 @@ export const QUIRKS: QuirkTable = {
   compact: flagQuirk(
     'Compacts conversations itself, with `context_management` and `/responses/compact`, as OpenAI does.',
   ),
+  completeResponses: flagQuirk(
+    'Its response objects have all required fields. If not, the gateway adds the missing ones. Default: true at OpenAI and Azure.',
+  ),
   inputTokens: flagQuirk('Has the endpoint `/responses/input_tokens`, as OpenAI does.'),
   minOutputTokens: countQuirk('The smallest `max_output_tokens` that it accepts. Default: 16.'),
   passes: listQuirk(

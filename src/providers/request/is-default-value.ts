@@ -5,9 +5,11 @@
 import type { Json } from '../../core/json/json.ts'
 
 export function isDefaultValue(field: string, value: Json | undefined): boolean {
-  if (value === undefined || value === null || value === false) return true
+  if (value === undefined || value === null) return true
+  if (value === false) return field !== 'parallel_tool_calls'
   if (value === 0) return field !== 'seed'
-  if (Array.isArray(value) && value.length > 0) return field === 'modalities' && isTextOnly(value)
+  if (Array.isArray(value) && value.length > 0)
+    return value.length === 1 && LIST_DEFAULTS.get(field) === value[0]
   if (typeof value === 'object') return Object.keys(value).length === 0
   return Object.hasOwn(DEFAULTS, field) && (DEFAULTS[field] ?? []).includes(value)
 }
@@ -21,6 +23,8 @@ const DEFAULTS: Readonly<Record<string, readonly Json[]>> = {
   verbosity: ['medium'],
 }
 
-function isTextOnly(value: readonly Json[]): boolean {
-  return value.length === 1 && value[0] === 'text'
-}
+/** Fields whose default is a list with this one value. */
+const LIST_DEFAULTS: ReadonlyMap<string, Json> = new Map([
+  ['modalities', 'text'],
+  ['allowed_callers', 'direct'],
+])

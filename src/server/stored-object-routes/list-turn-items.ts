@@ -3,6 +3,8 @@
  * An item keeps its own id. If it has none, or an earlier item has the same id, an id is derived
  * from its position.
  */
+import { isObject } from '../../core/json/json.ts'
+import { asksForSummary } from '../../dialects/responses/render/reasoning-visibility.ts'
 import type { ItemPosition } from '../../core/turn-derived-ids.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
@@ -37,13 +39,17 @@ export function listTurnItems(
   }
   const listItems = (turn: StoredTurn, side: ItemPosition['side'], items: readonly Item[]) =>
     items.flatMap((item, index): readonly ListedItem[] => {
+      const showsSummary = side === 'in' || requestsSummary(turn.request)
       if (isGatewayToolItem(item)) return []
       const position = { turnId: turn.id, side, index }
       const id = assignId(item, position)
       const isCutOff = side === 'out' && turn.state === 'incomplete' && index === items.length - 1
       const ending = isCutOff ? 'incomplete' : 'completed'
       const render = () =>
-        removeUnrequestedFields(renderListedItem(item, id, ending, visibility), included)
+        removeUnrequestedFields(
+          renderListedItem(item, id, ending, { ...visibility, showsSummary }),
+          included,
+        )
       return [{ id, isHidden: turn.hidden.has(item), position, render }]
     })
   return chain.flatMap((turn, index) => {
@@ -51,4 +57,10 @@ export function listTurnItems(
     const omitsOutput = lastListedPart === 'question' && index === chain.length - 1
     return omitsOutput ? input : [...input, ...listItems(turn, 'out', turn.output)]
   })
+}
+
+/** True if the response of a stored request shows the summaries of its reasoning. */
+function requestsSummary({ reasoning }: JsonObject): boolean {
+  const { summary, generate_summary: legacy } = isObject(reasoning) ? reasoning : {}
+  return asksForSummary(summary ?? legacy ?? null)
 }

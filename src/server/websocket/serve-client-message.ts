@@ -7,6 +7,7 @@ import { convertUnexpectedError } from '../../core/errors/convert-unexpected-err
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { parseRequestAndBackstoryFields } from '../../dialects/context-policy/parse-request-and-backstory-fields.ts'
+import { rejectLowOutputLimit } from '../../dialects/responses/parse/reject-low-output-limit.ts'
 import { responsesDialect } from '../../dialects/responses/responses-dialect.ts'
 import { answerRequest, createAnswerIdentity } from '../../gateway/answer-request.ts'
 import { logWithRequestId, REQUEST_ID_HEADER } from '../../gateway/request-id.ts'
@@ -58,6 +59,7 @@ export async function serveClientMessage(
     stream = cache.openStream(streamId)
     previousId = readPreviousId(body)
     const clientRequest = parseRequestAndBackstoryFields(responsesDialect, body)
+    rejectLowOutputLimit(clientRequest)
     const started = createWebSocketHttpExchange(socket, streamId, connection)
     onStart(started)
     const { store: turnStore, recordForConnection } = stream

@@ -26,9 +26,16 @@ export function createWebSocketHttpExchange(
     if (isDisconnected) callback()
     else callbacks.push(callback)
   }
+  /** The JSON of the answer's headers for its first message; empty if the message has none. */
+  let headersField = ''
+  const send = (message: string): boolean => {
+    const sent = headersField === '' ? message : `${message.slice(0, -1)}${headersField}}`
+    headersField = ''
+    return socket.send(sent)
+  }
   const write = (written: string | Uint8Array): boolean => {
     let hasRoom = true
-    if (!isEnded) for (const message of convertToMessages(written)) hasRoom = socket.send(message)
+    if (!isEnded) for (const message of convertToMessages(written)) hasRoom = send(message)
     return hasRoom
   }
   const end = (text: string): void => {
@@ -59,10 +66,20 @@ export function createWebSocketHttpExchange(
       onDisconnect,
       // Called after `whenEnded`. A client that does not read pauses its answer, so only little of it is unsent.
       onSent: (callback) => callback(),
-      startStream(_status, _headers, run) {
+      startStream(_status, headers, run) {
+        headersField = formatHeadersField(headers)
         run(client)
         return new Response(null)
       },
     },
   }
+}
+
+/**
+ * Formats the headers that report about the request, e.g. `x-backstory-dropped`, as a field `headers` like that of
+ * error messages, because a message has no HTTP headers. Returns `''` if there are none.
+ */
+function formatHeadersField(headers: Readonly<Record<string, string>>): string {
+  const reports = Object.entries(headers).filter(([name]) => name.startsWith('x-backstory-'))
+  return reports.length === 0 ? '' : `,"headers":${JSON.stringify(Object.fromEntries(reports))}`
 }

@@ -98,7 +98,10 @@ describe('faults that the checker of Responses streams finds', () => {
   )
 
   const FIELDS = VALID_STREAM.slice(0, -1).flatMap((message, index) =>
-    Object.keys(jsonOf(message)).map((field) => ({ index, type: message.event, field })),
+    Object.keys(jsonOf(message))
+      // OpenAI's own streams do not have the name at the end of arguments.
+      .filter((field) => field !== 'name')
+      .map((field) => ({ index, type: message.event, field })),
   )
   test.each(FIELDS)(
     'the checker of Responses streams rejects a stream without $field in message $index, $type',

@@ -103,12 +103,36 @@ function readText(object: JsonObject, name: string): string | null {
  * Fields of a request that are never copied to `extra` (the unknown fields, forwarded unchanged),
  * because PromptParameters, StorageOptions or the stream renderer handle them.
  */
-const KNOWN_FIELDS: ReadonlySet<string> = new Set(
-  `model messages tools functions tool_choice function_call parallel_tool_calls temperature top_p
-  max_tokens max_completion_tokens stop seed presence_penalty frequency_penalty logprobs
-  top_logprobs verbosity reasoning_effort service_tier prompt_cache_key safety_identifier user
-  store metadata stream stream_options`.split(/\s+/),
-)
+export const KNOWN_CHAT_FIELDS = [
+  'model',
+  'messages',
+  'tools',
+  'functions',
+  'tool_choice',
+  'function_call',
+  'parallel_tool_calls',
+  'temperature',
+  'top_p',
+  'max_tokens',
+  'max_completion_tokens',
+  'stop',
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'logprobs',
+  'top_logprobs',
+  'verbosity',
+  'reasoning_effort',
+  'service_tier',
+  'prompt_cache_key',
+  'safety_identifier',
+  'user',
+  'store',
+  'metadata',
+  'stream',
+  'stream_options',
+] as const
+const KNOWN_FIELDS: ReadonlySet<string> = new Set(KNOWN_CHAT_FIELDS)
 const KNOWN_REASONING_FIELDS: ReadonlySet<string> = new Set(['effort', 'summary'])
 
 function pickExtraFields(body: JsonObject, format: OutputFormat | null): JsonObject {

@@ -14,16 +14,19 @@ import {
   readOptional,
   type JsonReader,
 } from '../../checks/check-json-types.ts'
+import { pickExtraToolFields } from '../../checks/pick-extra-tool-fields.ts'
 
 export const parseChatTools: JsonReader<readonly Tool[]> = asListOf(parseTool)
 
 /** Parses `functions`, the predecessor of `tools`. */
-export const parseLegacyFunctions: JsonReader<readonly Tool[]> = asListOf(parseFunction)
+export const parseLegacyFunctions: JsonReader<readonly Tool[]> = asListOf((value, path) =>
+  parseFunction(value, path),
+)
 
 function parseTool(value: unknown, path: string): Tool {
   const raw = asObject(value, path)
   const type = asString(raw['type'], `${path}.type`)
-  if (type === 'function') return parseFunction(raw['function'], `${path}.function`)
+  if (type === 'function') return parseFunction(raw['function'], `${path}.function`, raw)
   if (type !== 'custom') return { type: 'opaque', raw }
   const custom = asObject(raw['custom'], `${path}.custom`)
   return {
@@ -31,10 +34,11 @@ function parseTool(value: unknown, path: string): Tool {
     name: asString(custom['name'], `${path}.custom.name`),
     description: readOptional(asString, custom['description'], `${path}.custom.description`),
     format: flattenGrammar(custom['format']),
+    ...pickExtraToolFields(raw, custom),
   }
 }
 
-function parseFunction(value: unknown, path: string): FunctionTool {
+function parseFunction(value: unknown, path: string, outer: JsonObject = {}): FunctionTool {
   const tool = asObject(value, path)
   return {
     type: 'function',
@@ -42,6 +46,7 @@ function parseFunction(value: unknown, path: string): FunctionTool {
     description: readOptional(asString, tool['description'], `${path}.description`),
     parameters: readOptional(asObject, tool['parameters'], `${path}.parameters`),
     strict: readOptional(asBoolean, tool['strict'], `${path}.strict`) ?? false,
+    ...pickExtraToolFields(outer, tool),
   }
 }
 

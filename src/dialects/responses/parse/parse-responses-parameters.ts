@@ -33,8 +33,7 @@ export function parseResponsesParameters(body: JsonObject): PromptParameters {
     parallelToolCalls: read('parallel_tool_calls', asBoolean),
     temperature: read('temperature', asDecimalBetween(0, 2)),
     topP: read('top_p', asDecimalBetween(0, 1)),
-    // OpenAI requires 16 or more. The gateway accepts 1, because other upstreams do, and some
-    // clients test a model with one token.
+    // OpenAI requires 16 or more, which `reject-low-output-limit.ts` checks in new requests.
     maxOutputTokens: read('max_output_tokens', asPositiveInteger),
     stop: read('stop', asStopSequences) ?? [],
     seed: read('seed', asInteger),
@@ -63,13 +62,42 @@ export function parseResponsesParameters(body: JsonObject): PromptParameters {
  * Fields of a request that are never copied to `extra` (the unknown fields, forwarded unchanged),
  * because PromptParameters, StorageOptions or OverflowOptions contain them.
  */
-const KNOWN_FIELDS: ReadonlySet<string> = new Set(
-  `model input instructions tools tool_choice parallel_tool_calls temperature top_p
-  max_output_tokens stop seed presence_penalty frequency_penalty top_logprobs text verbosity
-  reasoning reasoning_effort service_tier prompt_cache_key safety_identifier user include store
-  background previous_response_id conversation metadata stream stream_options truncation
-  context_management generate`.split(/\s+/),
-)
+export const KNOWN_RESPONSES_FIELDS = [
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'temperature',
+  'top_p',
+  'max_output_tokens',
+  'stop',
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'top_logprobs',
+  'text',
+  'verbosity',
+  'reasoning',
+  'reasoning_effort',
+  'service_tier',
+  'prompt_cache_key',
+  'safety_identifier',
+  'user',
+  'include',
+  'store',
+  'background',
+  'previous_response_id',
+  'conversation',
+  'metadata',
+  'stream',
+  'stream_options',
+  'truncation',
+  'context_management',
+  'generate',
+] as const
+const KNOWN_FIELDS: ReadonlySet<string> = new Set(KNOWN_RESPONSES_FIELDS)
 const KNOWN_TEXT_FIELDS = new Set(['format', 'verbosity'])
 const KNOWN_REASONING_FIELDS = new Set(['effort', 'summary', 'generate_summary'])
 

@@ -1,6 +1,7 @@
 /** Parses the tools of a request, and the tool choice: which tools the model may or must call. */
 import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import type { Tool, ToolChoice } from '../../../core/prompt.ts'
+import { pickExtraToolFields } from '../../checks/pick-extra-tool-fields.ts'
 import {
   asBoolean,
   asList,
@@ -21,7 +22,10 @@ function parseTool(value: unknown, path: string): Tool {
   if (type !== 'function' && type !== 'custom') return { type: 'opaque', raw }
   const name = asString(raw['name'], `${path}.name`)
   const description = readOptional(asString, raw['description'], `${path}.description`)
-  if (type === 'custom') return { type, name, description, format: raw['format'] ?? null }
+  if (type === 'custom') {
+    const format = raw['format'] ?? null
+    return { type, name, description, format, ...pickExtraToolFields(raw) }
+  }
   return {
     type,
     name,
@@ -29,6 +33,7 @@ function parseTool(value: unknown, path: string): Tool {
     parameters: readOptional(asObject, raw['parameters'], `${path}.parameters`),
     // `strict` defaults to true here, but to false in Chat Completions.
     strict: readOptional(asBoolean, raw['strict'], `${path}.strict`) ?? true,
+    ...pickExtraToolFields(raw),
   }
 }
 

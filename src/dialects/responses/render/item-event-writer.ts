@@ -48,6 +48,9 @@ export function createItemEventWriter(
   )
   const progress: ItemProgress = {
     type: startedItem.type,
+    // OpenAI's API description requires the name, though its SDKs do not.
+    nameField:
+      startedItem.type === 'function_call' ? `,"name":${JSON.stringify(startedItem.name)}` : '',
     itemFields: `"item_id":${JSON.stringify(id)},"output_index":${outputIndex}`,
     visibility,
     collector,
@@ -96,6 +99,8 @@ interface ItemProgress {
   readonly type: Item['type']
   /** The JSON fields that all events of the item have. */
   readonly itemFields: string
+  /** The JSON field with the name of a function call, for the end of its arguments; otherwise empty. */
+  readonly nameField: string
   readonly visibility: ReasoningVisibility
   readonly collector: SseEventCollector
   readonly parts: StartedPart[]
@@ -129,7 +134,15 @@ function openPart(
   channel: TextChannel,
   partNumber: number,
 ): StartedPart | null {
-  const { openPart: current, type, visibility, itemFields, collector, renderers } = progress
+  const {
+    openPart: current,
+    type,
+    visibility,
+    itemFields,
+    nameField,
+    collector,
+    renderers,
+  } = progress
   if (current !== null && current.partNumber === partNumber && current.channel === channel)
     return current
   const names = findTextEventNames(type, channel, visibility)
@@ -138,7 +151,7 @@ function openPart(
   if (names.partEvents === null && current !== null) return current
   closePart(progress)
   const list = names.partEvents === null ? [] : renderers[names.partEvents.listField]
-  const events = createPartEventWriter(names, itemFields, list.length, collector)
+  const events = createPartEventWriter(names, itemFields, list.length, collector, nameField)
   list.push(events.renderPart)
   const started = { channel, partNumber, events }
   progress.parts.push(started)

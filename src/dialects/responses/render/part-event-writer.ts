@@ -25,13 +25,15 @@ export interface PartEventWriter {
 
 /**
  * Creates the writer and writes the start of the part. `itemFields` is the JSON that identifies the
- * item; `index` is the index of the part in its list.
+ * item; `index` is the index of the part in its list; `extraDoneFields` is JSON that only the end of the text has,
+ * e.g. `,"name":"f"`.
  */
 export function createPartEventWriter(
   names: TextEventNames,
   itemFields: string,
   index: number,
   collector: SseEventCollector,
+  extraDoneFields = '',
 ): PartEventWriter {
   const { partEvents } = names
   const fields =
@@ -78,10 +80,12 @@ export function createPartEventWriter(
       const end = names.hasLogprobs ? `,"logprobs":${JSON.stringify(allLogprobs)}` : ''
       collector.addEvent(
         names.doneEvent,
-        `${fields},"${names.textField}":${JSON.stringify(fullText)}${end}`,
+        `${fields}${extraDoneFields},"${names.textField}":${JSON.stringify(fullText)}${end}`,
       )
-      if (partEvents !== null)
-        collector.addEvent(partEvents.doneEvent, `${fields},"part":${JSON.stringify(render())}`)
+      if (partEvents === null) return
+      // OpenAI repeats the logprobs in the finished item, but not in the end of the part.
+      const part = names.hasLogprobs ? { ...render(), logprobs: [] } : render()
+      collector.addEvent(partEvents.doneEvent, `${fields},"part":${JSON.stringify(part)}`)
     },
     getText: () => fullText,
     countAnnotations: () => annotations.length,

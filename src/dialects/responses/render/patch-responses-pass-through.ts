@@ -1,8 +1,9 @@
 /**
  * Patches a Responses answer that is passed through, that is, forwarded as the upstream sent it.
- * Inserts two things into the response object: the id under which the answer is stored, and the
- * client's own value of each request field that the gateway changed before it sent the request to
- * the upstream. Removes hostile fields from all events.
+ * Inserts into the response object the id under which the answer is stored, the client's own value of
+ * each request field that the gateway changed before it sent the request to the upstream, and required
+ * fields that the upstream omitted. Removes hostile fields from all events, and encrypted reasoning that
+ * only the gateway requested.
  */
 import {
   isObject,
@@ -23,7 +24,11 @@ import {
   renderErrorEventFields,
   renderProgressFields,
   type ResponseProgress,
+  type ResponseStatus,
 } from './render-response-fields.ts'
+import { decideReasoningVisibility } from './reasoning-visibility.ts'
+import { addMissingResponseFields } from './add-missing-response-fields.ts'
+import { hideEncryptedOutput, hideEncryptedReasoning } from './hide-encrypted-reasoning.ts'
 import { createEventShortener } from './shorten-events-over-limit.ts'
 
 const RESPONSE_EVENTS: ReadonlySet<string> = new Set([
@@ -33,6 +38,10 @@ const RESPONSE_EVENTS: ReadonlySet<string> = new Set([
   'response.completed',
   'response.incomplete',
   'response.failed',
+])
+const ITEM_EVENTS: ReadonlySet<string> = new Set([
+  'response.output_item.added',
+  'response.output_item.done',
 ])
 const END_EVENTS: ReadonlySet<string> = new Set([
   'response.completed',
@@ -45,6 +54,7 @@ export function createResponsesPassThroughPatcher(
   answerContext: AnswerContext,
 ): PassThroughPatcher {
   const patchResponse = createResponsePatcher(answerContext)
+  const hidesEncrypted = !decideReasoningVisibility(answerContext).showsEncryptedReasoning
   const parse = createCachingMessageParser()
   const progress: StreamProgress = { lastMessage: null, response: null, itemEnds: [] }
   const shorten = createEventShortener(answerContext)
@@ -52,23 +62,29 @@ export function createResponsesPassThroughPatcher(
     patchMessage(message) {
       progress.lastMessage = message
       const type = readType(message, parse)
-      if (type === 'response.output_item.done') progress.itemEnds.push(message)
       const hasResponse = RESPONSE_EVENTS.has(type)
-      if (!hasResponse && !MAY_BE_HOSTILE.test(message.data)) return shorten(message, parse)
-      const json = parse(message)
-      if (json === null) return message
-      let patched = patchObject(json, WITHOUT_HOSTILE_FIELDS)
-      if (hasResponse && isObject(json['response'])) {
-        progress.response = patchResponse(json['response'])
+      const hasEncrypted =
+        hidesEncrypted && ITEM_EVENTS.has(type) && message.data.includes('"encrypted_content"')
+      const mayChange = hasResponse || hasEncrypted || MAY_BE_HOSTILE.test(message.data)
+      const json = mayChange ? parse(message) : null
+      let patched = json === null ? null : patchObject(json, WITHOUT_HOSTILE_FIELDS)
+      if (patched !== null && hasResponse && isObject(patched['response'])) {
+        progress.response = patchResponse(patched['response'], readStatus(type))
         patched = patchObject(patched, { response: progress.response })
       }
-      if (patched === json) return shorten(message, parse)
-      return shorten({ ...message, data: JSON.stringify(patched) }, () => patched)
+      if (patched !== null && hasEncrypted)
+        patched = patchObject(patched, { item: hideEncryptedReasoning(patched['item']) })
+      const result =
+        patched === null || patched === json
+          ? message
+          : { ...message, data: JSON.stringify(patched) }
+      if (type === 'response.output_item.done') progress.itemEnds.push(result)
+      return shorten(result, result === message ? parse : () => patched)
     },
     textDeltaPattern: PLAIN_TEXT_DELTA,
     startsEnding: (message) =>
       message.data === '[DONE]' || END_EVENTS.has(readType(message, parse)),
-    patchBody: (body) => (body['object'] === 'response' ? patchResponse(body) : body),
+    patchBody: (body) => (body['object'] === 'response' ? patchResponse(body, 'completed') : body),
     renderFailure: (failure) =>
       renderFailedEnding(failure, progress, answerContext).map((message) => shorten(message)),
   }
@@ -109,14 +125,27 @@ interface StreamProgress {
  * value, such as `metadata: {}`, for a field that the upstream omitted. Only `store: false` is always
  * there if the client did not ask for it, because the client could otherwise rely on the id.
  */
-function createResponsePatcher(answerContext: AnswerContext): (response: JsonObject) => JsonObject {
-  const { isStored, needsGatewayId, turnId, clientRequest } = answerContext
+function createResponsePatcher(
+  answerContext: AnswerContext,
+): (response: JsonObject, status: ResponseStatus) => JsonObject {
+  const {
+    isStored,
+    needsGatewayId,
+    turnId,
+    clientRequest,
+    completesResponse = false,
+  } = answerContext
+  const hidesEncrypted = !decideReasoningVisibility(answerContext).showsEncryptedReasoning
   const hasOwnId = isStored || needsGatewayId === true
   const gatewayFields = Object.entries({
     ...renderGatewayFields(answerContext),
     ...(hasOwnId ? { id: responseId(turnId) } : {}),
   })
-  return (response) => {
+  return (sentResponse, status) => {
+    const completed = completesResponse
+      ? addMissingResponseFields(sentResponse, status, answerContext)
+      : sentResponse
+    const response = hidesEncrypted ? hideEncryptedOutput(completed) : completed
     const changes = gatewayFields.filter(([name, value]) => {
       const isNews = name === 'store' && clientRequest.storage.store !== false
       if (!isStored && !isNews && response[name] === undefined && isEmptyValue(value)) return false
@@ -151,6 +180,12 @@ function renderGatewayFields(answerContext: AnswerContext): JsonObject {
       Object.entries(optionalFields).filter(([, value]) => (value ?? null) !== null),
     ),
   }
+}
+
+/** Returns the status of the response object in an event, e.g. `completed` in `response.completed`. */
+function readStatus(eventType: string): ResponseStatus {
+  const status = eventType.slice('response.'.length)
+  return status === 'created' ? 'in_progress' : (status as ResponseStatus)
 }
 
 function isEmptyValue(value: Json | undefined): boolean {

@@ -1,7 +1,6 @@
 /**
  * Removes fields from a stored item that a client gets only if it requests them with `include`,
- * e.g. the results of a file search (`file_search_call.results`). Images in messages stay.
- * Encrypted reasoning is left to `reasoning-visibility.ts`.
+ * e.g. the results of a file search (`file_search_call.results`).
  */
 import { patchList, patchObject } from '../../../core/json/patch-object.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json/json.ts'
@@ -10,29 +9,48 @@ export function removeUnrequestedFields(
   item: JsonObject,
   include: ReadonlySet<string>,
 ): JsonObject {
-  const { type } = item
-  return typeof type === 'string' ? (INCLUDE_RULES.get(type)?.(item, include) ?? item) : item
+  let filtered = item
+  for (const [value, rule] of Object.entries(INCLUDE_RULES)) {
+    if (rule !== null && rule.itemType === item['type'] && !include.has(value))
+      filtered = rule.remove(filtered)
+  }
+  return filtered
 }
 
-type IncludeRule = (item: JsonObject, include: ReadonlySet<string>) => JsonObject
-
-const INCLUDE_RULES: ReadonlyMap<string, IncludeRule> = new Map<string, IncludeRule>([
-  ['message', filterLogprobs],
-  ['file_search_call', createFieldRule('results', 'file_search_call.results')],
-  ['code_interpreter_call', createFieldRule('outputs', 'code_interpreter_call.outputs')],
-  ['web_search_call', filterWebSearch],
-  ['computer_call_output', filterScreenshot],
-])
-
-/** Creates a rule that sets a field to `null` unless `include` contains `path`. */
-function createFieldRule(field: string, path: string): IncludeRule {
-  return (item, include) =>
-    item[field] === undefined || include.has(path) ? item : patchObject(item, { [field]: null })
+interface IncludeRule {
+  readonly itemType: string
+  readonly remove: (item: JsonObject) => JsonObject
 }
 
-function filterLogprobs(item: JsonObject, include: ReadonlySet<string>): JsonObject {
+/** OpenAI's values of `include`, with the field that items lack without the value. */
+export const INCLUDE_RULES = {
+  'message.output_text.logprobs': { itemType: 'message', remove: removeLogprobs },
+  'file_search_call.results': createFieldRule('file_search_call', 'results'),
+  'code_interpreter_call.outputs': createFieldRule('code_interpreter_call', 'outputs'),
+
+  'web_search_call.results': createFieldRule('web_search_call', 'results'),
+  'web_search_call.action.sources': { itemType: 'web_search_call', remove: removeSources },
+  'computer_call_output.output.image_url': {
+    itemType: 'computer_call_output',
+    remove: removeScreenshot,
+  },
+  // Images in messages stay.
+  'message.input_image.image_url': null,
+  // `reasoning-visibility.ts` decides about encrypted reasoning.
+  'reasoning.encrypted_content': null,
+} satisfies Readonly<Record<string, IncludeRule | null>>
+
+/** Creates a rule that sets a field to `null`. */
+function createFieldRule(itemType: string, field: string): IncludeRule {
+  return {
+    itemType,
+    remove: (item) => (item[field] === undefined ? item : patchObject(item, { [field]: null })),
+  }
+}
+
+function removeLogprobs(item: JsonObject): JsonObject {
   const { content } = item
-  if (include.has('message.output_text.logprobs') || !Array.isArray(content)) return item
+  if (!Array.isArray(content)) return item
   const parts = patchList<Json>(content, (part) => {
     if (!isObject(part) || !Array.isArray(part['logprobs'])) return part
     return part['logprobs'].length === 0 ? part : { ...part, logprobs: [] }
@@ -40,15 +58,14 @@ function filterLogprobs(item: JsonObject, include: ReadonlySet<string>): JsonObj
   return patchObject(item, { content: parts })
 }
 
-function filterWebSearch(item: JsonObject, include: ReadonlySet<string>): JsonObject {
-  const filtered = createFieldRule('results', 'web_search_call.results')(item, include)
-  const { action } = filtered
-  if (include.has('web_search_call.action.sources') || !isObject(action)) return filtered
-  return patchObject(filtered, { action: patchObject(action, { sources: undefined }) })
+function removeSources(item: JsonObject): JsonObject {
+  const { action } = item
+  if (!isObject(action)) return item
+  return patchObject(item, { action: patchObject(action, { sources: undefined }) })
 }
 
-function filterScreenshot(item: JsonObject, include: ReadonlySet<string>): JsonObject {
+function removeScreenshot(item: JsonObject): JsonObject {
   const { output } = item
-  if (include.has('computer_call_output.output.image_url') || !isObject(output)) return item
+  if (!isObject(output)) return item
   return patchObject(item, { output: patchObject(output, { image_url: undefined }) })
 }

@@ -65,6 +65,7 @@ export function renderStartedItem(item: Item, id: string): JsonObject {
 }
 
 const NO_REASONING: ReasoningVisibility = {
+  showsSummary: false,
   showsRawReasoning: false,
   showsEncryptedReasoning: false,
 }
@@ -87,7 +88,8 @@ export function renderPart(part: Part): JsonObject {
 function renderParts(item: Item, visibility: ReasoningVisibility): RenderedParts {
   if (item.type === 'message') return { content: item.content.map(renderPart), summary: [] }
   if (item.type !== 'reasoning') return { content: [], summary: [] }
-  const { summary, content = [] } = item
+  const { content = [] } = item
+  const summary = visibility.showsSummary ? item.summary : []
   if (visibility.showsRawReasoning) return { content, summary }
   return {
     content: [],

@@ -78,10 +78,12 @@ export function renderProgressFields(
 }
 
 /** Renders the fields that repeat the request, with defaults. */
-export function renderRequestFields({ clientRequest, isStored }: AnswerContext): JsonObject {
+export function renderRequestFields({ clientRequest, isStored, lostFields = [] }: AnswerContext) {
   const { params, storage, overflow, body } = clientRequest
   const { extra, toolChoice } = params
   return {
+    // A program for trusted access is granted by OpenAI only.
+    access_programs: null,
     background: storage.background,
     ...(storage.conversationId === null ? {} : { conversation: { id: storage.conversationId } }),
     frequency_penalty: params.frequencyPenalty ?? 0,
@@ -101,13 +103,16 @@ export function renderRequestFields({ clientRequest, isStored }: AnswerContext):
     store: isStored,
     temperature: params.temperature ?? 1,
     text: { format: renderFormat(params), verbosity: params.verbosity ?? 'medium' },
-    tool_choice: toolChoice === null ? 'auto' : encodeResponsesToolChoice(toolChoice, params.tools),
-    tools: renderTools(params, body['tools']),
+    tool_choice:
+      toolChoice === null || lostFields.includes('tool_choice')
+        ? 'auto'
+        : encodeResponsesToolChoice(toolChoice, params.tools),
+    tools: renderTools(params, body['tools'], lostFields),
     top_logprobs: params.topLogprobs ?? 0,
     top_p: params.topP ?? 1,
     truncation: overflow?.truncation ?? 'disabled',
     user: params.user,
-  }
+  } satisfies JsonObject
 }
 
 function toSeconds(milliseconds: number): number {
@@ -118,14 +123,32 @@ function toSeconds(milliseconds: number): number {
  * The error codes that the `error` of a response may have; strict clients reject others. The last
  * two codes are not in OpenAI's published list, but OpenAI sends them, and clients check for them.
  */
-const ERROR_CODES: ReadonlySet<string> = new Set(
-  `server_error rate_limit_exceeded invalid_prompt data_residency_mismatch bio_policy
-  misalignment_policy_violation vector_store_timeout invalid_image invalid_image_format
-  invalid_base64_image invalid_image_url image_too_large image_too_small image_parse_error
-  image_content_policy_violation invalid_image_mode image_file_too_large
-  unsupported_image_media_type empty_image_file failed_to_download_image image_file_not_found
-  insufficient_quota context_length_exceeded`.split(/\s+/),
-)
+export const RESPONSE_ERROR_CODES = [
+  'server_error',
+  'rate_limit_exceeded',
+  'invalid_prompt',
+  'data_residency_mismatch',
+  'bio_policy',
+  'misalignment_policy_violation',
+  'vector_store_timeout',
+  'invalid_image',
+  'invalid_image_format',
+  'invalid_base64_image',
+  'invalid_image_url',
+  'image_too_large',
+  'image_too_small',
+  'image_parse_error',
+  'image_content_policy_violation',
+  'invalid_image_mode',
+  'image_file_too_large',
+  'unsupported_image_media_type',
+  'empty_image_file',
+  'failed_to_download_image',
+  'image_file_not_found',
+  'insufficient_quota',
+  'context_length_exceeded',
+] as const
+const ERROR_CODES: ReadonlySet<string> = new Set(RESPONSE_ERROR_CODES)
 
 export function renderResponseError({ code, message }: Failure): JsonObject {
   return { code: code !== null && ERROR_CODES.has(code) ? code : 'server_error', message }
@@ -161,13 +184,20 @@ function renderFormat({ format }: PromptParameters): JsonObject {
 }
 
 /**
- * Returns the client's tools. Functions get the required fields that the client left out, e.g.
- * `strict`.
+ * Returns the client's tools that were offered to the model. Functions get the required fields that the client
+ * left out, e.g. `strict`.
  */
-function renderTools({ tools }: PromptParameters, clientTools: Json | undefined): Json {
+function renderTools(
+  { tools }: PromptParameters,
+  clientTools: Json | undefined,
+  lostFields: readonly string[],
+): Json {
   if (!Array.isArray(clientTools)) return []
-  return clientTools.map((raw: Json, index) => {
+  return clientTools.flatMap((raw: Json, index) => {
+    if (lostFields.includes(`tools[${index}]`)) return []
     const tool = tools[index]
-    return tool?.type === 'function' && isObject(raw) ? { ...raw, ...tool } : raw
+    if (tool?.type !== 'function' || !isObject(raw)) return [raw]
+    const { extra: _extra, ...fields } = tool
+    return [{ ...raw, ...fields }]
   })
 }

@@ -97,7 +97,7 @@ const INPUT: TextEventNames = {
 
 /**
  * Returns the event names for a text of this channel in an item of this type; `null` if items of this
- * type have no such text, e.g. no refusal in reasoning. Raw reasoning that is not shown as such gets
+ * type have no such text, e.g. no refusal in reasoning, or it is not shown. Raw reasoning that is not shown as such gets
  * the names of a summary.
  */
 export function findTextEventNames(
@@ -111,7 +111,7 @@ export function findTextEventNames(
     case 'refusal':
       return type === 'message' ? REFUSAL : null
     case 'summary':
-      return type === 'reasoning' ? SUMMARY : null
+      return type === 'reasoning' && visibility.showsSummary ? SUMMARY : null
     case 'content':
       if (type !== 'reasoning') return null
       return visibility.showsRawReasoning ? RAW_REASONING : SUMMARY

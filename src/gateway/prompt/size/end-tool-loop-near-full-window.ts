@@ -86,7 +86,7 @@ export function isBudgetWarningDue(
 }
 
 const BUDGET_SPENT: Note = {
-  did: 'changed',
+  did: 'weakened',
   field: 'tool_choice',
   why: 'budget-spent',
   by: 'warn-of-budget',

@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
+import { INCLUDED_WITHOUT_UPSTREAM } from '../../request/include-values.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
 import type { AnthropicNotes } from '../encoding-notes.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -96,12 +97,6 @@ function encodeServiceTier(
   return {}
 }
 
-/**
- * Values of `include` that need no parameter and no note, because the API always returns encrypted
- * reasoning.
- */
-const ALWAYS_INCLUDED: ReadonlySet<string> = new Set(['reasoning.encrypted_content'])
-
 function noteUnsupported(params: PromptParameters, notes: AnthropicNotes): void {
   const { extra } = params
   const named: Readonly<Record<string, Json>> = {
@@ -111,7 +106,7 @@ function noteUnsupported(params: PromptParameters, notes: AnthropicNotes): void 
     top_logprobs: params.topLogprobs,
     verbosity: params.verbosity,
     prompt_cache_key: params.promptCacheKey,
-    include: params.include.filter((value) => !ALWAYS_INCLUDED.has(value)),
+    include: params.include.filter((value) => !INCLUDED_WITHOUT_UPSTREAM.has(value)),
   }
   for (const [field, value] of [...Object.entries(named), ...Object.entries(extra)]) {
     if (field === 'top_k' && typeof value === 'number') continue

@@ -13,6 +13,7 @@ import type { AnthropicNotes } from '../encoding-notes.ts'
 import { encodeToolName } from '../encode-tool-name.ts'
 import type { EncodingContext } from './encoding-context.ts'
 import { mergeRootAlternatives } from './merge-root-alternatives.ts'
+import { hasGrammar, listExtraToolFields } from '../../request/list-extra-tool-fields.ts'
 import { simplifyOutputSchema } from './simplify-json-schema.ts'
 
 export interface EncodedTools {
@@ -35,16 +36,10 @@ export function encodeTools(
   answerTool: JsonObject | null,
   context: EncodingContext,
 ): EncodedTools {
-  const { traits, notes } = context
+  const { notes } = context
   const clientTools = filterAllowedTools(params, notes).flatMap((tool) =>
     encodeTool(tool, `tools[${params.tools.indexOf(tool)}]`, context),
   )
-  if (
-    !traits.enforcesToolSchemas &&
-    params.tools.some((tool) => tool.type === 'function' && tool.strict)
-  ) {
-    notes.write('strict-not-enforced', { field: 'tools' })
-  }
   const choice = encodeChoice(params, clientTools.length > 0, notes)
   if (answerTool === null) return { tools: clientTools, choice }
   const isOnly = clientTools.length === 0 || choice?.type === 'none'
@@ -70,6 +65,8 @@ function filterAllowedTools(
 }
 
 function encodeTool(tool: Tool, field: string, context: EncodingContext): readonly JsonObject[] {
+  for (const extraField of listExtraToolFields(tool, field))
+    context.notes.write('tool-field-unsupported', { field: extraField })
   switch (tool.type) {
     case 'function':
       return [encodeFunctionTool(tool, field, context)]
@@ -86,6 +83,7 @@ function encodeFunctionTool(
   { traits, notes }: EncodingContext,
 ): JsonObject {
   const isStrict = traits.enforcesToolSchemas && tool.strict
+  if (tool.strict && !isStrict) notes.write('strict-not-enforced', { field: `${field}.strict` })
   const schema = mergeRootAlternatives(tool.parameters)
   if (tool.parameters !== null && schema !== tool.parameters) {
     notes.write('tool-schema-changed', { field, detail: tool.name })
@@ -99,6 +97,7 @@ function encodeFunctionTool(
 
 function encodeCustomTool(tool: CustomTool, field: string, notes: AnthropicNotes): JsonObject {
   notes.write('custom-tool-as-function', { field, detail: tool.name })
+  if (hasGrammar(tool)) notes.write('grammar-not-enforced', { field: `${field}.format` })
   return {
     ...encodeName(tool, field, notes),
     input_schema: {

@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters } from '../../../core/prompt.ts'
+import { INCLUDED_WITHOUT_UPSTREAM } from '../../request/include-values.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
 import { splitStopSequences, type SplitStopSequences } from '../../request/split-stop-sequences.ts'
 import type { EncodingContext } from './encoding-context.ts'
@@ -50,16 +51,10 @@ function noteUnsupportedParameters(params: PromptParameters, { notes }: Encoding
     if (!isDefaultValue(field, unsupported[field])) notes.write('unsupported-parameter', { field })
   }
   for (const detail of params.include) {
-    if (!ALWAYS_INCLUDED.has(detail))
+    if (detail !== LOGPROBS && !INCLUDED_WITHOUT_UPSTREAM.has(detail))
       notes.write('unsupported-parameter', { field: 'include', detail })
   }
 }
-
-/**
- * Values of `include` that need no note, because every answer contains the data, or because another
- * parameter already requests it.
- */
-const ALWAYS_INCLUDED = new Set(['reasoning.encrypted_content', LOGPROBS])
 
 function omitNulls(values: Readonly<Record<string, Json>>): JsonObject {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))

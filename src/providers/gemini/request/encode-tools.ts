@@ -2,6 +2,7 @@
 import type { PromptParameters, Tool, ToolChoice } from '../../../core/prompt.ts'
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { EncodingContext } from './encoding-context.ts'
+import { hasGrammar, listExtraToolFields } from '../../request/list-extra-tool-fields.ts'
 import { simplifyJsonSchema } from './simplify-json-schema.ts'
 import { encodeToolName } from '../encode-tool-name.ts'
 
@@ -17,9 +18,6 @@ export function encodeTools(params: PromptParameters, context: EncodingContext):
     .map((tool, index) => encodeDeclaration(tool, `tools[${index}]`, context))
     .filter((declaration) => declaration !== null)
   const { toolChoice, parallelToolCalls } = params
-  if (params.tools.some((tool) => tool.type === 'function' && tool.strict)) {
-    notes.write('strict-not-enforced', { field: 'tools' })
-  }
   if (parallelToolCalls === false && all.length > 0) {
     notes.write('parallel-not-limited', { field: 'parallel_tool_calls' })
   }
@@ -80,14 +78,18 @@ function encodeDeclaration(
     notes.write('hosted-tool', { field, detail: textOrEmpty(tool.raw['type']) })
     return null
   }
+  for (const extraField of listExtraToolFields(tool, field))
+    notes.write('tool-field-unsupported', { field: extraField })
   const name = encodeToolName(tool.name)
   if (name !== tool.name) notes.write('tool-name-changed', { field })
   if (tool.type === 'function') {
+    if (tool.strict) notes.write('strict-not-enforced', { field: `${field}.strict` })
     const description = tool.description === null ? {} : { description: tool.description }
     const parameters = encodeSchema(tool.parameters, `${field}.parameters`, context)
     return { name, ...description, ...parameters }
   }
   notes.write('custom-tool', { field })
+  if (hasGrammar(tool)) notes.write('grammar-not-enforced', { field: `${field}.format` })
   const lines = [tool.description, describeGrammar(tool.format)].filter((text) => text)
   return { name, description: lines.join('\n\n'), parameters: CUSTOM_TOOL_PARAMETERS }
 }

@@ -6,6 +6,7 @@
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { OutputFormat, PromptParameters } from '../../../core/prompt.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
+import { INCLUDED_WITHOUT_UPSTREAM } from '../../request/include-values.ts'
 import { isDefaultValue } from '../../request/is-default-value.ts'
 import { splitStopSequences, type SplitStopSequences } from '../../request/split-stop-sequences.ts'
 import type { ChatEncodingOptions, EncodingContext } from './encoding-context.ts'
@@ -66,7 +67,7 @@ export const PARAMETER_ENCODERS: { readonly [Name in keyof PromptParameters]: Pa
   user: ({ user }) => createField('user', user),
   include: (params, { notes }) => {
     const unknown = params.include.filter(
-      (name) => name !== LOGPROBS && name !== ENCRYPTED_REASONING,
+      (name) => name !== LOGPROBS && !INCLUDED_WITHOUT_UPSTREAM.has(name),
     )
     if (params.include.includes(ENCRYPTED_REASONING))
       notes.write('reasoning-unsealed', { field: 'include' })

@@ -175,7 +175,9 @@ function removeUnsendableFields(body: JsonObject, { options, notes }: EncodingCo
       return false
     }
     if (hasTools || options.isChatClient || !TOOL_CHOICE_FIELDS.has(name)) return true
-    if (!isDefaultValue(name, value)) notes.write('tool-choice-without-tools', { field: name })
+    // Without tools, there are no parallel calls either.
+    if (name === 'tool_choice' && !isDefaultValue(name, value))
+      notes.write('tool-choice-without-tools', { field: name })
     return false
   }
   const entries = Object.entries(body)

@@ -4,7 +4,8 @@
  */
 import { isObject, textOrEmpty, type Json, type JsonObject } from '../../../core/json/json.ts'
 import type { CustomTool, FunctionTool, PromptParameters, Tool } from '../../../core/prompt.ts'
-import type { EncodingContext } from './encoding-context.ts'
+import { hasGrammar, listExtraToolFields } from '../../request/list-extra-tool-fields.ts'
+import type { ChatEncodingOptions, EncodingContext } from './encoding-context.ts'
 import { WRAPPED_INPUT_SCHEMA } from '../../wrap-custom-tool-input.ts'
 
 type ToolParameters = Pick<PromptParameters, 'tools' | 'toolChoice'>
@@ -80,12 +81,20 @@ function encodeTool(
   field: string,
   { options, notes }: EncodingContext,
 ): JsonObject | undefined {
+  const isWrapped = tool.type === 'custom' && !options.customTools
+  const clientTool = isWrapped ? undefined : options.findClientTool(tool)
+  if (clientTool !== undefined) return clientTool
+  if (!options.isChatClient || isWrapped) {
+    for (const extraField of listExtraToolFields(tool, field))
+      notes.write('tool-field-unsupported', { field: extraField })
+  }
   switch (tool.type) {
     case 'function':
-      return { type: 'function', function: encodeFunction(tool) }
+      return { type: 'function', function: encodeFunction(tool, options) }
     case 'custom':
-      if (options.customTools) return { type: 'custom', custom: encodeCustom(tool) }
+      if (options.customTools) return { type: 'custom', custom: encodeCustom(tool, options) }
       notes.write('custom-tool-as-function', { field, detail: tool.name })
+      if (hasGrammar(tool)) notes.write('grammar-not-enforced', { field: `${field}.format` })
       return { type: 'function', function: wrapCustomTool(tool) }
     case 'opaque':
       if (options.isChatClient) return tool.raw
@@ -98,20 +107,28 @@ function encodeTool(
  * Encodes a function. Leaves out `strict: false`, because it is the default and many services
  * reject the field.
  */
-function encodeFunction({ name, description, parameters, strict }: FunctionTool): JsonObject {
+function encodeFunction(
+  { name, description, parameters, strict, extra }: FunctionTool,
+  { isChatClient }: ChatEncodingOptions,
+): JsonObject {
   return {
     name,
     ...(description === null ? {} : { description }),
     ...(parameters === null ? {} : { parameters }),
     ...(strict ? { strict } : {}),
+    ...(isChatClient ? extra : {}),
   }
 }
 
-function encodeCustom({ name, description, format }: CustomTool): JsonObject {
+function encodeCustom(
+  { name, description, format, extra }: CustomTool,
+  { isChatClient }: ChatEncodingOptions,
+): JsonObject {
   return {
     name,
     ...(description === null ? {} : { description }),
     ...(format === null ? {} : { format: nestFormat(format) }),
+    ...(isChatClient ? extra : {}),
   }
 }
 

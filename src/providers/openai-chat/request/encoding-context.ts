@@ -3,8 +3,9 @@
  * collector of notes. Without quirks, the messages of a Chat Completions client are sent as
  * written, and other requests get the form that most services accept.
  */
+import { isObject, type JsonObject } from '../../../core/json/json.ts'
 import type { JsonBudget } from '../../../core/json/limited-json.ts'
-import type { Prompt } from '../../../core/prompt.ts'
+import type { Prompt, Tool } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
 import type { ChatNotes } from '../encoding-notes.ts'
 import { readChatQuirks } from '../quirks.ts'
@@ -20,6 +21,8 @@ export interface ChatEncodingOptions {
   readonly customTools: boolean
   readonly allowedTools: boolean
   readonly toolMedia: boolean
+  /** Returns a tool as the client wrote it; undefined if it is no tool of a Chat Completions client, or was changed. */
+  readonly findClientTool: (tool: Tool) => JsonObject | undefined
   /** Matches the call ids that the upstream accepts; null if it accepts all. */
   readonly callIdPattern: RegExp | null
   readonly model: string
@@ -49,6 +52,16 @@ export function resolveChatEncodingOptions(prompt: Prompt, account: Account): Ch
     allowedTools: quirks.allowedTools ?? isChatClient,
     toolMedia: quirks.toolMedia ?? isChatClient,
     callIdPattern: quirks.callIdPattern ?? (isChatClient ? null : DEFAULT_CALL_ID_PATTERN),
+    findClientTool: (tool) => (isChatClient ? findClientTool(tool, prompt.source) : undefined),
     model: prompt.params.model,
   }
+}
+
+function findClientTool(tool: Tool, { params, body }: Prompt['source']): JsonObject | undefined {
+  const index = params.tools.indexOf(tool)
+  if (index < 0) return undefined
+  const { tools, functions } = body
+  if (Array.isArray(tools)) return tools[index] as JsonObject
+  const legacy: unknown = Array.isArray(functions) ? functions[index] : undefined
+  return isObject(legacy) ? { type: 'function', function: legacy } : undefined
 }

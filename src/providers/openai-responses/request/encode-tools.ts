@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 import type { PromptParameters, Prompt, Tool } from '../../../core/prompt.ts'
 import { encodeResponsesToolChoice } from '../../../core/json/encode-responses-tool-choice.ts'
+import { listExtraToolFields } from '../../request/list-extra-tool-fields.ts'
 import type { ResponsesNotes } from '../encoding-notes.ts'
 
 /** Encodes the tools. Tools of a Responses client are sent as the client wrote them. */
@@ -18,6 +19,10 @@ export function encodeTools(
     const clientIndex = source.params.tools.indexOf(tool)
     const raw: unknown = Array.isArray(clientTools) ? clientTools[clientIndex] : undefined
     const encoded = raw === undefined ? encodeTool(tool, source.dialect) : (raw as JsonObject)
+    if (source.dialect !== 'responses') {
+      for (const field of listExtraToolFields(tool, `tools[${index}]`))
+        notes.write('tool-field-unsupported', { field })
+    }
     if (encoded !== null) encodedTools.push(encoded)
     else notes.write('tool-without-word', { field: `tools[${index}]`, detail: readType(tool) })
   }
@@ -31,15 +36,18 @@ function readType(tool: Tool): string {
 
 function encodeTool(tool: Tool, dialect: Prompt['source']['dialect']): JsonObject | null {
   switch (tool.type) {
-    case 'function':
+    case 'function': {
+      const { extra, ...fields } = tool
       // `strict` is always sent, because its default is true in the Responses API and false in Chat
       // Completions.
-      return { ...tool }
+      return { ...fields, ...(dialect === 'responses' ? extra : {}) }
+    }
     case 'custom': {
-      const { type, name, description, format } = tool
+      const { type, name, description, format, extra } = tool
       const optional = {
         ...(description === null ? {} : { description }),
         ...(format === null ? {} : { format }),
+        ...(dialect === 'responses' ? extra : {}),
       }
       return { type, name, ...optional }
     }

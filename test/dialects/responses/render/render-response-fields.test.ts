@@ -30,6 +30,7 @@ test('a rendered response to a request without options contains every field with
     model: 'm',
     usage: null,
     output: [],
+    access_programs: null,
     background: false,
     frequency_penalty: 0,
     instructions: null,

@@ -4,6 +4,7 @@ import type { Item } from '../../../../src/core/item.ts'
 import type { JsonObject } from '../../../../src/core/json/json.ts'
 import { responsesDialect } from '../../../../src/dialects/responses/responses-dialect.ts'
 import { createFailure } from '../../../../src/core/errors/gateway-error.ts'
+import { responsesFaults } from '../../../support/responses-checker.ts'
 import {
   answeringTo,
   ASK,
@@ -203,7 +204,38 @@ describe('reasoning in a rendered Responses stream', () => {
   ]
   const withInclude = (...include: string[]) => answeringTo({ ...ASK, include })
 
-  test('raw reasoning and reasoning summaries are both rendered as a summary in a Responses stream by default', () => {
+  test.each([{}, { reasoning: { summary: null } }, { reasoning: { summary: 'none' } }])(
+    'a reasoning summary that the client does not request with %j is left out, and raw reasoning is rendered as a summary',
+    (fields) => {
+      const context = answeringTo({ model: 'gpt-5', input: 'go', ...fields })
+      const messages = renderEvents(reasoningEvents, context)
+      expect(responsesFaults(messages)).toEqual([])
+      expect(typesOf(reasoningEvents, context).slice(3, -3)).toEqual([
+        'reasoning_summary_part.added',
+        'reasoning_summary_text.delta',
+        'reasoning_summary_text.done',
+        'reasoning_summary_part.done',
+      ])
+      const output = [{ id: `rs_${TURN_ID}0`, type: 'reasoning', summary: [LONG] }]
+      expect(lastResponse(messages)['output']).toEqual(output)
+      const body = responsesDialect.renderBody(outcomeOf(reasoningEvents), context)
+      expect(body['output']).toEqual(output)
+    },
+  )
+  const LONG = { type: 'summary_text', text: 'long' }
+
+  test.each([{ isOpenWebUi: true }, { receivesMarkers: true }])(
+    'a client that keeps only text (%j) receives reasoning summaries without a request for them',
+    (traits) => {
+      const context = answeringTo({ model: 'gpt-5', input: 'go' })
+      const { clientRequest } = context
+      const client = { ...clientRequest.client, ...traits }
+      const asTextClient = { ...context, clientRequest: { ...clientRequest, client } }
+      expect(JSON.stringify(renderEvents(reasoningEvents, asTextClient))).toContain('short')
+    },
+  )
+
+  test('raw reasoning and requested reasoning summaries are both rendered as a summary in a Responses stream by default', () => {
     expect(typesOf(reasoningEvents).slice(3, -3)).toEqual([
       'reasoning_summary_part.added',
       'reasoning_summary_text.delta',
@@ -259,7 +291,7 @@ describe('tool calls in a rendered Responses stream', () => {
         item: { ...call, arguments: '', status: 'in_progress' },
       },
       { type: 'response.function_call_arguments.delta', ...at, delta: '{}' },
-      { type: 'response.function_call_arguments.done', ...at, arguments: '{}' },
+      { type: 'response.function_call_arguments.done', ...at, name: 'f', arguments: '{}' },
       {
         type: 'response.output_item.done',
         output_index: 0,

@@ -238,6 +238,7 @@ describe('tools and tool choices in Gemini requests', () => {
     ])
     expect(notes.map(({ why, field }) => [why, field])).toEqual([
       ['custom-tool', 'tools[2]'],
+      ['grammar-not-enforced', 'tools[2].format'],
       ['hosted-tool', 'tools[3]'],
     ])
   })
