@@ -17,6 +17,7 @@ export function countLoadedMemory<
     archive: {
       ...archive,
       loadTurn: (owner, turnId) => archive.loadTurn(owner, turnId, claim),
+      loadChainSlice: (owner, slice) => archive.loadChainSlice(owner, slice, claim),
       listTurns: (page) => archive.listTurns(page, claim),
       findItems: (owner, ids, checkSize = () => undefined) =>
         archive.findItems(owner, ids, (size) => {

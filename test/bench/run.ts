@@ -6,6 +6,7 @@
  *   npm run bench -- --quick   under a minute
  *   npm run bench -- --profile shows where Backstory spends its time instead
  *   … --only='200 KB|chat of'  only the scenarios whose names match
+ *   npm run bench -- scale     look-ups in a database of a million turns instead (scale.ts)
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,6 +17,7 @@ import { probeAll, runScenario } from './measure.ts'
 import type { Bench } from './measure.ts'
 import { profile, PROFILED, PROFILER_ARGS } from './profile.ts'
 import { isSound, report } from './report.ts'
+import { benchScale } from './scale.ts'
 import { MEMORY, scenarios, warmUp } from './scenarios.ts'
 import type { Scenario } from './scenarios.ts'
 import { startLoad, startSubjects, SUBJECT_NAMES } from './subjects.ts'
@@ -32,6 +34,16 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 try {
+  if (process.argv[2] === 'scale') await benchScale(Number(process.argv[3] ?? 1_000_000))
+  else await runBench()
+} catch (error) {
+  console.error(error)
+  process.exitCode = 1
+} finally {
+  await stopAll()
+}
+
+async function runBench(): Promise<void> {
   const bench = await prepare()
   if (profiles) console.log(await profile(bench, folder, only))
   else {
@@ -39,11 +51,6 @@ try {
     console.log(report({ ...bench, rounds, syncMs: syncMs(folder) }))
   }
   process.exitCode = isSound(bench) ? 0 : 1
-} catch (error) {
-  console.error(error)
-  process.exitCode = 1
-} finally {
-  await stopAll()
 }
 
 async function prepare(): Promise<Bench> {

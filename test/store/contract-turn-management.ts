@@ -289,6 +289,43 @@ export function testTurnManagement(open: OpenEngine, encryption: RowEncryption):
       expect(await list({ metadata: { topic: 'A' } })).toEqual([])
     })
 
+    test('listTurns finds a turn by either name of its model, once, in pages of both orders', async () => {
+      const owner = { tenant: newId(), user: 'someone' }
+      const names = [
+        ['a', null],
+        ['a', 'a'],
+        ['a', 'b'],
+        ['b', 'a'],
+        ['c', 'c'],
+        [`${'long'.repeat(60)}1`, null],
+        [`${'long'.repeat(60)}2`, null],
+      ] as const
+      const found = names.map(([model]) =>
+        newTurn({ ...owner, dialect: 'chat', metadata: { x: 'y' }, origin: { ...ORIGIN, model } }),
+      )
+      for (const [at, turn] of found.entries()) {
+        await store.openTurn(turn)
+        await store.closeTurn(
+          createEnding(turn, { contentHash: turn.id, servedModel: names[at]?.[1] ?? null }),
+        )
+      }
+      const listModel = (model: string, page: Partial<TurnPage> = {}) =>
+        list({ ...owner, model, ...page })
+      const idsOfPlaces = (...places: readonly number[]) =>
+        places.map((place) => found[place]?.id ?? '').toSorted()
+      const ofA = idsOfPlaces(0, 1, 2, 3)
+      expect(await listModel('a')).toEqual(ofA)
+      expect(await listModel('a', { metadata: { x: 'y' } })).toEqual(ofA)
+      expect(await listModel('a', { metadata: { x: 'z' } })).toEqual([])
+      expect(await listModel('a', { limit: 2 })).toEqual(ofA.slice(0, 2))
+      expect(await listModel('a', { after: ofA[1] ?? '', limit: 1 })).toEqual(ofA.slice(2, 3))
+      expect(await listModel('a', { order: 'desc', limit: 3 })).toEqual(
+        ofA.toReversed().slice(0, 3),
+      )
+      expect(await listModel('b')).toEqual(idsOfPlaces(2, 3))
+      expect(await listModel(`${'long'.repeat(60)}2`)).toEqual(idsOfPlaces(6))
+    })
+
     test('listTurns claims the memory of the output items (C158)', async () => {
       const turn = newTurn({ dialect: 'chat', tenant: newId() })
       await store.openTurn(turn)
@@ -446,6 +483,13 @@ export function testTurnManagement(open: OpenEngine, encryption: RowEncryption):
         digests: { tools: 'd' },
         contentHash: long,
       })
+    })
+
+    test('findTurnByContent finds the preferred hash behind many turns with another one', async () => {
+      const [repeated, preferred] = [newId(), newId()]
+      const turn = await storeWithHash(preferred, { id: `0${newId().slice(1)}` })
+      await Promise.all(Array.from({ length: 70 }, () => storeWithHash(repeated)))
+      expect((await find([preferred, repeated]))?.id).toBe(turn.id)
     })
 
     test('findTurnByContent returns the latest of several turns, and none of other owners or deleted ones', async () => {

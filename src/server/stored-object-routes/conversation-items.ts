@@ -12,8 +12,15 @@ import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 import { convertNewToStoredTurn } from '../convert-new-to-stored-turn.ts'
 import { parseAddedItems, createItemOnlyTurn } from './create-item-only-turn.ts'
 import { readConversationId, renderConversation } from './conversations.ts'
-import { listTurnItems, type ListedItem } from './list-turn-items.ts'
-import { renderList, renderPage, readPaging } from './paging.ts'
+import {
+  findChainItem,
+  listAddedItems,
+  loadLastTurn,
+  renderItemPage,
+  type ItemChain,
+} from './chain-items.ts'
+import type { ListedItem } from './list-turn-items.ts'
+import { renderList, readPaging } from './paging.ts'
 import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import { readInclude, shortenForError, type StoredObjectRoute } from './route-interface.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
@@ -25,20 +32,23 @@ export const CONVERSATION_ITEM_ROUTES: readonly StoredObjectRoute[] = [
   { method: 'DELETE', path: '/conversations/:id/items/:item', handle: removeItem },
 ]
 
-async function listItems(request: AuthenticatedRequest, ports: Ports<'conversations' | 'store'>) {
+type ItemPorts = Ports<'archive' | 'conversations' | 'store'>
+
+async function listItems(request: AuthenticatedRequest, ports: ItemPorts) {
   const paging = readPaging(request.query, 'desc')
-  const { items } = await loadItems(request, ports)
-  return renderPage(items, paging, (item) => item.render())
+  const { chain } = await loadChain(request, ports)
+  return renderItemPage(chain, paging, ports)
 }
 
-async function readItem(request: AuthenticatedRequest, ports: Ports<'conversations' | 'store'>) {
-  const { items } = await loadItems(request, ports)
-  return findItem(request, items).render()
+async function readItem(request: AuthenticatedRequest, ports: ItemPorts) {
+  const { chain } = await loadChain(request, ports)
+  return (await findItem(request, chain, ports)).render()
 }
 
-async function removeItem(request: AuthenticatedRequest, ports: Ports<'conversations' | 'store'>) {
-  const { items, conversation } = await loadItems(request, ports)
-  await ports.conversations.hideItem(request.caller, findItem(request, items).position)
+async function removeItem(request: AuthenticatedRequest, ports: ItemPorts) {
+  const { chain, conversation } = await loadChain(request, ports)
+  const { position } = await findItem(request, chain, ports)
+  await ports.conversations.hideItem(request.caller, position)
   return conversation
 }
 
@@ -54,12 +64,13 @@ async function addItems(
   const turnId = ports.newTurnId()
   const lock = await lockConversation(conversation, caller, turnId, ports, null)
   try {
-    const chain = await loadChain(lock.headTurnId, caller, ports)
+    const head = await loadHead(lock.headTurnId, caller, ports)
     if (items.length === 0) return renderList([], false)
-    const turn = createItemOnlyTurn(items, { turnId, conversation, chain }, caller, ports)
+    const turn = createItemOnlyTurn(items, { turnId, conversation, head }, caller, ports)
     if (!(await ports.conversations.appendItems(turn))) throw createConversationLockedError()
-    const newChain = [...chain, convertNewToStoredTurn(turn, turn.createdAtMs)]
-    const added = listTurnItems(newChain, 'answer', readInclude(query)).slice(-items.length)
+    const stored = convertNewToStoredTurn(turn, turn.createdAtMs)
+    const chain = { caller, head, lastListedPart: 'answer', include: readInclude(query) } as const
+    const added = await listAddedItems(chain, stored, ports)
     const rendered = added.map((item) => item.render())
     return renderList(rendered, false)
   } finally {
@@ -67,40 +78,42 @@ async function addItems(
   }
 }
 
-interface ConversationItems {
+interface ConversationChain {
   readonly conversation: JsonObject
-  /**
-   * The items of the conversation, oldest first. Items that a client removed are included, with
-   * `isHidden: true`.
-   */
-  readonly items: readonly ListedItem[]
-}
-
-async function loadItems(
-  request: AuthenticatedRequest,
-  ports: Ports<'conversations' | 'store'>,
-): Promise<ConversationItems> {
-  const id = readConversationId(request)
-  const conversation = await ports.conversations.findConversation(request.caller, id)
-  if (conversation === null) throw createConversationNotFoundError(id, null)
-  const chain = await loadChain(conversation.headTurnId, request.caller, ports)
-  return {
-    conversation: renderConversation(conversation),
-    items: listTurnItems(chain, 'answer', readInclude(request.query)),
-  }
+  readonly chain: ItemChain
 }
 
 async function loadChain(
-  headTurnId: string | null,
-  caller: Caller,
-  { store }: Ports<'store'>,
-): Promise<readonly StoredTurn[]> {
-  return headTurnId === null ? [] : ((await store.loadChain(caller, headTurnId)) ?? [])
+  request: AuthenticatedRequest,
+  ports: Ports<'archive' | 'conversations'>,
+): Promise<ConversationChain> {
+  const { caller } = request
+  const id = readConversationId(request)
+  const conversation = await ports.conversations.findConversation(caller, id)
+  if (conversation === null) throw createConversationNotFoundError(id, null)
+  const head = await loadHead(conversation.headTurnId, caller, ports)
+  const include = readInclude(request.query)
+  return {
+    conversation: renderConversation(conversation),
+    chain: { caller, head, lastListedPart: 'answer', include },
+  }
 }
 
-function findItem(request: AuthenticatedRequest, items: readonly ListedItem[]): ListedItem {
+async function loadHead(
+  headTurnId: string | null,
+  caller: Caller,
+  ports: Ports<'archive'>,
+): Promise<StoredTurn | null> {
+  return headTurnId === null ? null : loadLastTurn(caller, headTurnId, ports)
+}
+
+async function findItem(
+  request: AuthenticatedRequest,
+  chain: ItemChain,
+  ports: ItemPorts,
+): Promise<ListedItem> {
   const itemId = request.getPathParameter('item')
-  const item = items.find(({ id, isHidden }) => id === itemId && !isHidden)
-  if (item !== undefined) return item
+  const item = await findChainItem(chain, itemId, ports)
+  if (item !== null) return item
   throw createNotFoundError(`Item with id '${shortenForError(itemId)}' not found.`)
 }

@@ -60,7 +60,7 @@ async function storeConversation(
     createdAtMs: ports.nowMs(),
     context: checkConversationOverrides(body['backstory'], 'backstory'),
   }
-  const position = { conversation: conversation.id, chain: [], turnId: ports.newTurnId() }
+  const position = { conversation: conversation.id, head: null, turnId: ports.newTurnId() }
   const turn = items.length === 0 ? null : createItemOnlyTurn(items, position, caller, ports)
   await ports.conversations.createConversation(conversation, turn)
   return renderConversation({ ...conversation, headTurnId: null, resetAfterTurnId: null })

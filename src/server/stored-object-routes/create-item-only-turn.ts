@@ -13,8 +13,8 @@ import type { Ports } from '../../gateway/dependencies-interface.ts'
 export interface ItemOnlyTurnPosition {
   readonly turnId: string
   readonly conversation: string
-  /** All turns of the conversation, oldest first. */
-  readonly chain: readonly StoredTurn[]
+  /** The last turn of the conversation; null if it has none. */
+  readonly head: StoredTurn | null
 }
 
 /** OpenAI's maximum number of items in one request. */
@@ -32,18 +32,17 @@ export async function parseAddedItems(
 
 export function createItemOnlyTurn(
   items: readonly Item[],
-  { turnId, conversation, chain }: ItemOnlyTurnPosition,
+  { turnId, conversation, head }: ItemOnlyTurnPosition,
   { tenant, user }: Caller,
   { nowMs }: Ports<'nowMs'>,
 ): NewTurn {
-  const head = chain.at(-1)
   return {
     id: turnId,
     tenant,
     user,
     thread: head?.thread ?? turnId,
     parent: head?.id ?? null,
-    depth: head === undefined ? 0 : head.depth + 1,
+    depth: head === null ? 0 : head.depth + 1,
     conversation,
     background: false,
     replicaId: null,
@@ -53,7 +52,7 @@ export function createItemOnlyTurn(
     request: {},
     // The digests identify large request fields, e.g. tools. The turn copies the digests of its
     // parent, so that the turn after it does not store the same fields again.
-    ...(head === undefined ? {} : { digests: head.digests }),
+    ...(head === null ? {} : { digests: head.digests }),
     input: items,
   }
 }

@@ -41,14 +41,25 @@ export interface PageEntry {
 /** Renders one page of the list `all`, which must be in ascending order. */
 export function renderPage<Entry extends PageEntry>(
   all: readonly Entry[],
-  { after, limit, order }: Paging,
+  paging: Paging,
   render: (entry: Entry) => JsonObject,
 ): JsonObject {
+  const { entries, hasMore } = selectPage(all, paging)
+  return renderList(
+    entries.map((entry) => render(entry)),
+    hasMore,
+  )
+}
+
+/** Selects the entries of one page of the list `all`, which must be in ascending order. */
+export function selectPage<Entry extends PageEntry>(
+  all: readonly Entry[],
+  { after, limit, order }: Paging,
+): { readonly entries: readonly Entry[]; readonly hasMore: boolean } {
   const ordered = order === 'asc' ? all : all.toReversed()
   const rest = ordered.slice(after === null ? 0 : findPosition(after, ordered) + 1)
   const visible = rest.filter(({ isHidden = false }) => !isHidden)
-  const entries = visible.slice(0, limit).map((entry) => render(entry))
-  return renderList(entries, visible.length > limit)
+  return { entries: visible.slice(0, limit), hasMore: visible.length > limit }
 }
 
 function findPosition(after: string, ordered: readonly PageEntry[]): number {

@@ -2,8 +2,8 @@
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
-import { listTurnItems } from './list-turn-items.ts'
-import { renderPage, readPaging } from './paging.ts'
+import { loadLastTurn, renderItemPage } from './chain-items.ts'
+import { readPaging } from './paging.ts'
 import {
   readInclude,
   shortenForError,
@@ -39,11 +39,13 @@ async function deleteResponse(
   return { id, object: 'response', deleted: true }
 }
 
-async function listInputItems(request: AuthenticatedRequest, ports: Ports<'store'>) {
-  const paging = readPaging(request.query, 'desc')
-  const chain = await loadChain(request, ports)
-  const items = listTurnItems(chain, 'question', readInclude(request.query))
-  return renderPage(items, paging, (item) => item.render())
+async function listInputItems(request: AuthenticatedRequest, ports: Ports<'archive' | 'store'>) {
+  const { caller, query } = request
+  const paging = readPaging(query, 'desc')
+  const { id, turnId } = readResponseId(request)
+  const head = requireResponse(await loadLastTurn(caller, turnId, ports), id)
+  const include = readInclude(query)
+  return renderItemPage({ caller, head, lastListedPart: 'question', include }, paging, ports)
 }
 
 function readResponseId({ getPathParameter }: AuthenticatedRequest) {
@@ -51,16 +53,6 @@ function readResponseId({ getPathParameter }: AuthenticatedRequest) {
   const turnId = turnIdOfResponse(id)
   if (turnId === null) throw createResponseNotFoundError(id)
   return { id, turnId }
-}
-
-async function loadChain(
-  request: AuthenticatedRequest,
-  { store }: Ports<'store'>,
-): Promise<readonly StoredTurn[]> {
-  const { id, turnId } = readResponseId(request)
-  const chain = await store.loadChain(request.caller, turnId)
-  requireResponse(chain?.at(-1) ?? null, id)
-  return chain ?? []
 }
 
 /**

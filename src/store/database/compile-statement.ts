@@ -19,7 +19,10 @@ import {
 } from 'kysely'
 import type { Engine, SqlQuery, SqlValue } from './engine-interface.ts'
 
-export type CompiledStatement<Input> = (input: Input) => SqlQuery
+export interface CompiledStatement<Input> {
+  (input: Input): SqlQuery
+  readonly statement: Pick<SqlQuery, 'name' | 'sql'>
+}
 
 /** A part of a statement, built with Kysely's `sql` template. */
 export type SqlFragment = RawBuilder<unknown>
@@ -51,7 +54,12 @@ export function createStatementCompiler(language: Engine['language']) {
     const values = parameters.map(
       (parameter) => readers.get(parameter) ?? ((): SqlValue => parameter as SqlValue),
     )
-    return (input) => ({ name, sql, parameters: values.map((read) => read(input)) })
+    const createQuery = (input: Input): SqlQuery => ({
+      name,
+      sql,
+      parameters: values.map((read) => read(input)),
+    })
+    return Object.assign(createQuery, { statement: { name, sql } })
   }
 }
 

@@ -16,17 +16,46 @@ export function selectJsonList(language: Engine['language'], list: string): SqlF
     : sql`json_each(${list}) as wanted`
 }
 
-/**
- * Returns the condition that the value of a column is in the list. Written so that databases look
- * up each text in the index of the column.
- */
+/** Returns the condition that the value of a column is in the list. */
 export function isInJsonList(
   language: Engine['language'],
   column: SqlFragment,
   list: string,
 ): SqlFragment {
-  const texts = sql`select wanted.value from ${selectJsonList(language, list)}`
+  return isInSelection(
+    language,
+    column,
+    sql`select wanted.value from ${selectJsonList(language, list)}`,
+  )
+}
+
+/**
+ * Returns the condition that the value of a column is among the selected ones. Written so that databases
+ * look up each of them in the index of the column.
+ */
+export function isInSelection(
+  language: Engine['language'],
+  column: SqlFragment,
+  selection: SqlFragment,
+): SqlFragment {
   return language === 'postgres'
-    ? sql`${column} = any(array(${texts}))`
-    : sql`${column} in (${texts})`
+    ? sql`${column} = any(array(${selection}))`
+    : sql`${column} in (${selection})`
+}
+
+/**
+ * Selects the rows of a table that meet a condition, for each text of a list. The condition compares columns
+ * with `wanted.value`. Databases look up each text: on SQLite, `cross join` keeps the order of the tables;
+ * on Postgres, `offset 0` prevents the planner from reading more rows and comparing them afterwards.
+ */
+export function selectForEachText(
+  language: Engine['language'],
+  list: string,
+  { columns, table, condition }: Readonly<Record<'columns' | 'table' | 'condition', SqlFragment>>,
+): SqlFragment {
+  const texts = selectJsonList(language, list)
+  return language === 'postgres'
+    ? sql`select same.* from ${texts} cross join lateral (
+        select ${columns} from ${table} where ${condition} offset 0) same`
+    : sql`select ${columns} from ${texts} cross join ${table} where ${condition}`
 }

@@ -10,7 +10,7 @@ import {
   type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
-import { isInJsonList, selectJsonList } from '../database/json-list-parameter.ts'
+import { isInJsonList, isInSelection, selectJsonList } from '../database/json-list-parameter.ts'
 import { FACT_COLUMNS, type FactRow } from '../database/table-row-types.ts'
 import {
   belongsToRequester,
@@ -21,6 +21,15 @@ import {
 import { isRowErased } from '../deletion/erased-conditions.ts'
 import { isRowOfOwner, isRowOfOwnerUnindexed, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import type { FactPage } from './fact-store-interface.ts'
+import {
+  FACT_COLUMN_LIST,
+  MAX_COUNTED_FACTS,
+  searchFacts,
+  selectCoreFacts,
+  selectInScopes,
+  withHits,
+  type FactTermSearch,
+} from './find-facts.ts'
 
 export interface FactTerms extends OwnedRowKey {
   readonly termHashes: string
@@ -32,27 +41,11 @@ export interface FactPageKey extends OwnerKey {
   readonly limit: number
 }
 
-/** `scopes` and `termHashes` are JSON lists. */
-export interface FactTermSearch extends OwnerKey {
-  readonly scopes: string
-  readonly termHashes: string
-  readonly nowMs: number
-  readonly limit: number
-}
-
 export interface FactTouch extends OwnerKey {
   readonly ids: string
   readonly nowMs: number
   readonly usedBeforeMs: number
 }
-
-/**
- * Maximum number of facts that are counted for a term. A term that reaches it is treated as if
- * every fact contained it.
- */
-const MAX_COUNTED_FACTS = 200
-
-const COLUMNS = sql.join(FACT_COLUMNS.map((name) => sql.ref(`facts.${name}`)))
 
 export function createFactStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
@@ -85,11 +78,11 @@ export function createFactStatements(language: Engine['language']) {
     ),
     findFact: compile<OwnedRowKey>(
       'find-fact',
-      (slot) => sql`select ${COLUMNS} from facts where ${isFactWithId(slot)}`,
+      (slot) => sql`select ${FACT_COLUMN_LIST} from facts where ${isFactWithId(slot)}`,
     ),
     factsEnding: compile<OwnedRowKey>(
       'facts-ending',
-      (slot) => sql`select ${COLUMNS} from facts
+      (slot) => sql`select ${FACT_COLUMN_LIST} from facts
         where ${isRowOfOwner('facts', slot)} and facts.id like '%' || ${slot('id')} limit 2`,
     ),
     listFacts: (order: FactPage['order']) => pages[order],
@@ -103,7 +96,7 @@ export function createFactStatements(language: Engine['language']) {
     countFacts: compile<FactTermSearch>(
       'count-facts',
       (slot) => sql`select count(*) as facts from (
-        select 1 as one from facts where ${isInScopes(language, slot)}
+        ${selectInScopes(language, slot, { columns: sql`facts.id`, condition: sql`1 = 1` })}
         limit ${sql.lit(MAX_COUNTED_FACTS)}) counted`,
     ),
     coreFacts: compile<Omit<FactTermSearch, 'termHashes'>>('core-facts', (slot) =>
@@ -119,8 +112,12 @@ export function createFactStatements(language: Engine['language']) {
       (slot) => sql`delete from facts where ${isRowOfOwner('facts', slot)} returning id`,
     ),
     /** Deletes the facts of a thread. This and the next statement are parts of larger deletions. */
-    removeOfThread: compile('remove-facts-of-thread', removeOfThread),
-    removeOfConversation: compile('remove-facts-of-conversation', removeOfConversation),
+    removeOfThread: compile<ThreadKey>('remove-facts-of-thread', (slot) =>
+      removeOfThread(language, slot),
+    ),
+    removeOfConversation: compile<OwnedRowKey>('remove-facts-of-conversation', (slot) =>
+      removeOfConversation(language, slot),
+    ),
     removeUnused: compile<UnusedRowLimit>('remove-unused-facts', (slot) => {
       const since = slot('unusedSinceMs')
       return sql`delete from facts where used_at < ${since} and core = 0 and id in (
@@ -141,54 +138,6 @@ export function createFactStatements(language: Engine['language']) {
 
 function isFactWithId(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`facts.id = ${slot('id')} and ${isRowOfOwnerUnindexed('facts', slot)}`
-}
-
-function isInScopes(
-  language: Engine['language'],
-  slot: ParameterSlot<Omit<FactTermSearch, 'termHashes'>>,
-): SqlFragment {
-  const scopes = slot('scopes')
-  return sql`${isRowOfOwner('facts', slot)} and ${isInJsonList(language, sql`facts.scope`, scopes)}`
-}
-
-/**
- * Builds the subquery `hits`, which pairs each term with the facts that contain it. For a very
- * frequent term it contains only the latest 200 facts, so that the duration of a search does not
- * grow with the number of facts.
- */
-function withHits(language: Engine['language'], slot: ParameterSlot<FactTermSearch>): SqlFragment {
-  const [tenant, user] = [slot('tenant'), slot('user')]
-  const termHashes = slot('termHashes')
-  const scopes = slot('scopes')
-  const isOwn = sql`fact_words.tenant = ${tenant} and fact_words.user_key = ${user}`
-  return sql`sought as (
-      select words.value as word, scopes.value as scope, coalesce((
-        select fact_words.fact_id from fact_words where ${isOwn}
-        and fact_words.scope = scopes.value and fact_words.word = words.value
-        order by fact_words.fact_id desc limit 1 offset ${sql.lit(MAX_COUNTED_FACTS - 1)}), '') as first
-      from ${selectListAs(language, termHashes, 'words')} cross join ${selectListAs(language, scopes, 'scopes')}
-    ), hits as (
-      select fact_words.fact_id, fact_words.word from sought cross join fact_words
-      where ${isOwn} and fact_words.scope = sought.scope and fact_words.word = sought.word
-      and fact_words.fact_id >= sought.first
-    )`
-}
-
-function selectListAs(
-  language: Engine['language'],
-  list: string,
-  name: 'words' | 'scopes',
-): SqlFragment {
-  return language === 'postgres'
-    ? sql`jsonb_array_elements_text(cast(${list} as jsonb)) as ${sql.ref(name)}(value)`
-    : sql`json_each(${list}) as ${sql.ref(name)}`
-}
-
-/**
- * True for facts that have not expired. Expired facts are not found, even before they are deleted.
- */
-function isValid(slot: ParameterSlot<Omit<FactTermSearch, 'termHashes'>>): SqlFragment {
-  return sql`(facts.valid_until is null or facts.valid_until > ${slot('nowMs')})`
 }
 
 function insertFact(slot: ParameterSlot<FactRow>): SqlFragment {
@@ -230,35 +179,9 @@ function listFacts(
   comparison: SqlFragment,
   order: SqlFragment,
 ): SqlFragment {
-  return sql`select ${COLUMNS} from facts
+  return sql`select ${FACT_COLUMN_LIST} from facts
     where ${isRowOfOwner('facts', slot)} and facts.id ${comparison} ${slot('after')}
     order by facts.id ${order} limit ${slot('limit')}`
-}
-
-/** Ranks facts by the sum of their terms' weights. A term in fewer facts has a higher weight. */
-function searchFacts(
-  language: Engine['language'],
-  slot: ParameterSlot<FactTermSearch>,
-): SqlFragment {
-  return sql`with ${withHits(language, slot)}, weights as (
-      select word, 1.0 / count(*) as weight from hits group by word
-    ), best as (
-      select hits.fact_id, sum(weights.weight) as weight
-      from hits join weights on weights.word = hits.word join facts on facts.id = hits.fact_id
-      where ${isValid(slot)} and not ${isRowErased('facts')} group by hits.fact_id
-      order by weight desc, hits.fact_id desc limit ${slot('limit')}
-    )
-    select ${COLUMNS} from best join facts on facts.id = best.fact_id
-    order by best.weight desc, facts.id desc`
-}
-
-function selectCoreFacts(
-  language: Engine['language'],
-  slot: ParameterSlot<Omit<FactTermSearch, 'termHashes'>>,
-): SqlFragment {
-  return sql`select ${COLUMNS} from facts
-    where ${isInScopes(language, slot)} and facts.core = 1 and ${isValid(slot)}
-    order by facts.importance desc, facts.id limit ${slot('limit')}`
 }
 
 function touchFacts(language: Engine['language'], slot: ParameterSlot<FactTouch>): SqlFragment {
@@ -269,19 +192,25 @@ function touchFacts(language: Engine['language'], slot: ParameterSlot<FactTouch>
 }
 
 /** Deletes the facts of a deleted thread. Must run before the turn `turnId` is deleted. */
-function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
+function removeOfThread(language: Engine['language'], slot: ParameterSlot<ThreadKey>): SqlFragment {
   const thread = selectFromDeletableTurn(slot, sql`turns.thread`)
   const conversation = selectFromDeletableTurn(slot, sql`turns.conversation`)
   return sql`delete from facts where facts.tenant || '' = ${slot('tenant')}
-    and facts.scope <> 'user' and facts.scope in (${thread} union all ${conversation})
+    and facts.scope <> 'user'
+    and ${isInSelection(language, sql`facts.scope`, sql`${thread} union all ${conversation}`)}
     and ${belongsToRequester(slot, sql`facts.user_id`)}`
 }
 
 /** Deletes the facts of a deleted conversation. Must run before its turns are deleted. */
-function removeOfConversation(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+function removeOfConversation(
+  language: Engine['language'],
+  slot: ParameterSlot<OwnedRowKey>,
+): SqlFragment {
   const id = slot('id')
-  return sql`delete from facts where facts.scope <> 'user' and facts.scope in (
-      select turns.thread from turns where turns.conversation = ${id} union all select ${id})
+  const scopes = sql`select turns.thread from turns where turns.conversation = ${id}
+    union all select ${id}`
+  return sql`delete from facts where facts.scope <> 'user'
+    and ${isInSelection(language, sql`facts.scope`, scopes)}
     and ${isRowOfOwnerUnindexed('facts', slot)}
     and not exists (select 1 from conversations where conversations.id = ${id})`
 }

@@ -132,7 +132,7 @@ export function createMediaStatements(language: Engine['language']) {
         return sql`update media_addresses set used_at = ${slot('nowMs')}
         where ${isInJsonList(language, sql.ref('media_addresses.id'), slot('ids'))}
         and tenant || '' = ${slot('tenant')}
-        and used_at < ${slot('dayAgoMs')}`
+        and used_at + 0 < ${slot('dayAgoMs')}`
       },
     ),
   }

@@ -17,7 +17,7 @@ import {
 } from '../deletion/expiry-and-deletion-statements.ts'
 import { isRowErased } from '../deletion/erased-conditions.ts'
 import { isDeletedSince, selectUserDeletionName } from '../deletion/deleted-since-condition.ts'
-import { isInJsonList } from '../database/json-list-parameter.ts'
+import { selectForEachText } from '../database/json-list-parameter.ts'
 import { isRowOfOwner, isRowOfOwnerUnindexed, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import { SUMMARY_COLUMNS, type SummaryRow } from '../database/table-row-types.ts'
 
@@ -94,10 +94,12 @@ function findSummaries(
   language: Engine['language'],
   slot: ParameterSlot<SummarySearch>,
 ): SqlFragment {
-  const hashes = slot('hashes')
-  return sql`select ${sql.join(SUMMARY_COLUMNS.map((name) => sql.ref(name)))} from summaries
-    where ${isRowOfOwner('summaries', slot)}
-    and ${isInJsonList(language, sql`prefix_hash`, hashes)}
+  const summaries = selectForEachText(language, slot('hashes'), {
+    columns: sql.join(SUMMARY_COLUMNS.map((name) => sql.ref(`summaries.${name}`))),
+    table: sql`summaries`,
+    condition: sql`${isRowOfOwner('summaries', slot)} and summaries.prefix_hash = wanted.value`,
+  })
+  return sql`select * from (${summaries}) found
     order by turns desc, id desc limit ${slot('limit')}`
 }
 

@@ -22,19 +22,9 @@ export type DecryptedRow<Row> = Omit<Row, 'body'> & { readonly text: string | nu
 export type DecryptedItemRow = DecryptedRow<ItemBodyRow>
 
 /**
- * Decodes the turns of a chain, ordered from the first turn to `lastTurnId`. If a parent is
- * missing, the chain begins with its child. If the parents form a cycle, each turn appears once.
- * Adds the request fields that a turn shares with its parent.
+ * Orders the turns of a chain from the first turn to `lastTurnId`. If a parent is missing, the chain begins
+ * with its child. If the parents form a cycle, each turn appears once.
  */
-export function decodeTurnChain(
-  lastTurnId: string,
-  turns: readonly TurnRow[],
-  items: readonly DecryptedItemRow[],
-  reader: RowReader,
-): readonly StoredTurn[] {
-  return decodeOrderedTurns(orderChain(lastTurnId, turns), items, {}, reader)
-}
-
 export function orderChain<Row extends Pick<TurnRow, 'id' | 'parent'>>(
   lastTurnId: string,
   turns: readonly Row[],
@@ -74,6 +64,14 @@ function decodeRequest(row: TurnRow, parentRequest: JsonObject, reader: RowReade
   )
   if (inherited.length === 0) return request
   return { ...request, ...Object.fromEntries(inherited.map((name) => [name, parentRequest[name]])) }
+}
+
+/** Returns the digests of the fields that a request shares with that of the parent, by name. */
+export function listInheritedDigests(row: TurnRow, reader: RowReader): FieldDigests {
+  const request = reader.decryptObject(row.request, { rowId: row.id, part: 'request', position: 0 })
+  if (request === null || row.digests === null) return {}
+  const digests = Object.entries(decodeDigests(row, reader))
+  return Object.fromEntries(digests.filter(([name]) => !Object.hasOwn(request, name)))
 }
 
 export function decodeDigests(

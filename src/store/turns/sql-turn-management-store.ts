@@ -24,19 +24,15 @@ import { createErasureRunner } from '../deletion/run-erasure.ts'
 import { createItemFinder } from './find-items.ts'
 import { decryptRowsWithMedia } from '../media/encode-and-restore-media-rows.ts'
 import { encodeOwnedRowKey, encodeOwner } from '../owner.ts'
-import {
-  decodeDigests,
-  decodeSeparateTurns,
-  decodeTurnChain,
-  type ItemBodyRow,
-} from './decode-turn-rows.ts'
+import { decodeDigests, decodeSeparateTurns, type ItemBodyRow } from './decode-turn-rows.ts'
 import {
   createMediaReleaseStatements,
   buildReleaseQueries,
   buildSweepQueries,
 } from '../media/media-release-statements.ts'
-import { claimItemMemory, sumBytes, type SizedTurn } from './read-items-in-slices.ts'
-import { createTurnStatements, type TurnIdList } from './turn-statements.ts'
+import { claimItemMemory, sumBytes } from './read-items-in-slices.ts'
+import { createTurnPartLoader } from './load-turn-parts.ts'
+import { createTurnStatements } from './turn-statements.ts'
 import { ITEM_OVERHEAD_BYTES } from '../recall/recall-store-interface.ts'
 import { createSummaryStatements } from '../summaries/summary-statements.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
@@ -58,45 +54,8 @@ export function createTurnManagementStore(
   const deletionLog = createDeletionLogStatements(engine.language)
   const erasureSql = createErasureStatements(engine.language)
   const erasures = createErasureRunner(engine)
-  const countItems = async (list: TurnIdList): Promise<number> => {
-    const [[row] = []] = await engine.read([turnSql.countItemsOfTurns(list)])
-    return (row as { readonly items: number }).items
-  }
   return {
-    async loadTurn(owner, turnId, claimMemory = () => undefined) {
-      const key = encodeOwnedRowKey(owner, turnId)
-      // Reads the ancestors too, because the turn may share request fields with its parent.
-      const [found = [], ownItems = []] = await engine.read([
-        turnSql.chainTurns(key),
-        sql.turnItems(key),
-      ])
-      const turns = found as readonly (TurnRow & SizedTurn)[]
-      const turn = turns.find(({ id }) => id === key.id)
-      if (turn === undefined) return null
-      const list = { turnIds: JSON.stringify([key.id]) }
-      const count = ownItems.length > 0 ? ownItems.length : await countItems(list)
-      claimItemMemory(turn.bytes, count, claimMemory)
-      // The statement returns no items if they are too large to be read at once.
-      const isComplete = ownItems.length === count
-      const [itemRows = []] = isComplete
-        ? [ownItems]
-        : await engine.read([turnSql.itemsOfTurns(list)])
-      const { rows, failures } = await decryptRowsWithMedia(
-        engine,
-        turnSql.media,
-        key,
-        itemRows as readonly ItemBodyRow[],
-        encryption,
-        { claimMemory },
-      )
-      const chain = decryptRows(
-        encryption,
-        key,
-        (reader) => decodeTurnChain(key.id, turns, rows, reader),
-        { rule: 'fail', failures },
-      )
-      return chain.at(-1) ?? null
-    },
+    ...createTurnPartLoader(engine, encryption),
     async deleteTurn({ turnId, dialect, nowMs, ...owner }) {
       const key = encodeOwnedRowKey(owner, turnId)
       const run = erasures.createRun()
@@ -166,7 +125,8 @@ function buildListQueries(sql: TurnManagementStatements, page: TurnPage): readon
   const labels = Object.entries(page.metadata).map(
     ([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`,
   )
-  const shape: TurnPageShape = { order: page.order, labelCount: labels.length }
+  const hasModel = page.model !== null
+  const shape: TurnPageShape = { order: page.order, labelCount: labels.length, hasModel }
   const values: TurnListQuery = {
     ...encodeOwner(page),
     after: resolvePageStart(page.after, page.order),

@@ -8,6 +8,7 @@ import {
   type SqlFragment,
 } from '../database/compile-statement.ts'
 import type { Engine } from '../database/engine-interface.ts'
+import { isInSelection } from '../database/json-list-parameter.ts'
 import { withDeletableChain } from '../deletion/deletable-chain.ts'
 import { isTurnErased, selectDeletedAt } from '../deletion/erased-conditions.ts'
 import { isTurnOfOwner, TURN_USER, type OwnedRowKey, type OwnerKey } from '../owner.ts'
@@ -18,12 +19,16 @@ interface TurnOfDialectKey extends OwnedRowKey {
   readonly dialect: string
 }
 
-export type TurnPageShape = Pick<TurnPage, 'order'> & { readonly labelCount: number }
+export type TurnPageShape = Pick<TurnPage, 'order'> & {
+  readonly labelCount: number
+  /** True if only turns of one model are listed. */
+  readonly hasModel: boolean
+}
 
 export interface TurnListQuery extends OwnerKey {
   readonly after: string
   readonly limit: number
-  /** Name of the model; empty for all models. */
+  /** Name of the model; not used if the shape of the list has none. */
   readonly model: string
   /** Each label as in the JSON of the column, e.g. `,"topic":"cats"`. */
   readonly labels: readonly string[]
@@ -39,7 +44,7 @@ export function createTurnManagementStatements(language: Engine['language']) {
     shape: TurnPageShape,
     build: (page: SqlFragment) => SqlFragment,
   ): CompiledStatement<TurnListQuery> => {
-    const key = `${name}-${shape.order}-${shape.labelCount}`
+    const key = `${name}-${shape.order}-${shape.labelCount}${shape.hasModel ? '-of-model' : ''}`
     const known = listings.get(key)
     if (known !== undefined) return known
     const compiled = compile<TurnListQuery>(key, (slot) =>
@@ -119,18 +124,24 @@ function deleteTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
 }
 
 /**
- * Selects the latest turns with one of the hashes. The number is limited, because many turns have
- * the same hash if a client repeats a request.
+ * Selects the latest turn with each hash. Each is looked up alone, because many turns have the same hash if
+ * a client repeats a request. Outer joins force planners to start with the hashes, even without statistics.
+ * A hash without a turn returns a row of nulls.
  */
 function selectTurnsByContent(
   slot: ParameterSlot<OwnerKey & { readonly hashes: readonly string[] }>,
 ): SqlFragment {
-  const hashes = Array.from({ length: MAX_CONTENT_HASHES }, (_, index) =>
-    slot(({ hashes }) => hashes[index] ?? ''),
+  const hashes = Array.from(
+    { length: MAX_CONTENT_HASHES },
+    (_, index) => sql`(${slot(({ hashes }) => hashes[index] ?? '')})`,
   )
-  return sql`select id, thread, depth, digests, content_hash from turns
-    where content_hash in (${sql.join(hashes)}) and ${isTurnOfOwner(slot)}
-    and ${selectDeletedAt()} is null order by id desc limit ${sql.lit(2 * MAX_CONTENT_HASHES)}`
+  return sql`with wanted(hash) as (values ${sql.join(hashes)})
+    select turns.id, turns.thread, turns.depth, turns.digests, turns.content_hash from wanted
+    left join turns on turns.id = (
+      select same.id from turns same where same.content_hash = wanted.hash
+      and same.tenant = ${slot('tenant')} and coalesce(same.user_id, '') = ${slot('user')}
+      and same.deleted_at is null and ${selectDeletedAt('same')} is null
+      and not ${isTurnErased('same')} order by same.id desc limit 1)`
 }
 
 /**
@@ -140,22 +151,39 @@ function selectTurnsByContent(
  */
 function fromPageOfTurns(
   slot: ParameterSlot<TurnListQuery>,
-  { order, labelCount }: TurnPageShape,
+  { order, labelCount, hasModel }: TurnPageShape,
   language: Engine['language'],
 ): SqlFragment {
   const findText = sql.raw(language === 'postgres' ? 'strpos' : 'instr')
-  const after = slot('after')
-  const model = slot('model')
   const hasLabels = Array.from({ length: labelCount }, (_, index) => {
     const label = slot((listing) => listing.labels[index] ?? '')
-    return sql` and ${findText}(',' || substr(turns.metadata, 2), ${label}) > 0`
+    return sql`and ${findText}(',' || substr(turns.metadata, 2), ${label}) > 0`
   })
-  return sql`where turns.tenant = ${slot('tenant')} and ${TURN_USER} = ${slot('user')}
-    and turns.dialect = 'chat'
-    and turns.state in ('complete', 'incomplete') and ${selectDeletedAt()} is null
-    and not ${isTurnErased()}
-    and turns.content_hash is not null
-    and turns.id ${sql.raw(order === 'asc' ? '>' : '<')} ${after}
-    and (${model} in ('', turns.model, turns.served_model))${sql.join(hasLabels, sql``)}
-    order by turns.id ${sql.raw(order)} limit ${slot('limit')}`
+  // The condition of the index on labelled turns; with a model, the index on models is used.
+  const isLabelled = labelCount > 0 && !hasModel ? sql`and turns.metadata <> '{}'` : sql``
+  const sorted = sql`order by turns.id ${sql.raw(order)} limit ${slot('limit')}`
+  const isOnPage = sql`${isListedTurn(slot)}
+    and turns.id ${sql.raw(order === 'asc' ? '>' : '<')} ${slot('after')}
+    ${isLabelled} ${sql.join(hasLabels, sql` `)}`
+  if (!hasModel) return sql`where ${isOnPage} ${sorted}`
+  const model = slot('model')
+  const selectPage = (isModel: SqlFragment) => sql`select * from (
+    select turns.id from turns where ${isOnPage} and ${isModel} ${sorted}) page`
+  const pages = sql`${selectPage(hasModelName(sql`turns.model`, model))}
+    union all
+    ${selectPage(sql`${hasModelName(sql`turns.served_model`, model)} and turns.served_model <> turns.model`)}`
+  return sql`where ${isInSelection(language, sql`turns.id`, pages)} ${sorted}`
+}
+
+/** The condition of the indexes on listed turns, on rows of the owner. */
+function isListedTurn(slot: ParameterSlot<OwnerKey>): SqlFragment {
+  return sql`turns.tenant = ${slot('tenant')} and ${TURN_USER} = ${slot('user')}
+    and turns.dialect = 'chat' and turns.content_hash is not null and turns.deleted_at is null
+    and turns.state in ('complete', 'incomplete')
+    and ${selectDeletedAt()} is null and not ${isTurnErased()}`
+}
+
+/** Compares the complete name, and its beginning, which is in the index. */
+function hasModelName(column: SqlFragment, model: string): SqlFragment {
+  return sql`substr(${column}, 1, 200) = substr(cast(${model} as text), 1, 200) and ${column} = ${model}`
 }

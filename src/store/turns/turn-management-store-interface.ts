@@ -20,6 +20,25 @@ export interface TurnManagementStore {
     claimMemory?: ClaimMemory,
   ) => Promise<StoredTurn | null>
   /**
+   * Returns up to `maxTurns` consecutive turns of a chain with their items, oldest first, without the fields that
+   * requests share with their parents. The last one is the ancestor of `lastTurnId` at `lastDepth`, or the
+   * turn itself. Empty if the owner has no such turn. The duration depends on the length of the slice, and
+   * hardly on that of the chain.
+   */
+  readonly loadChainSlice: (
+    owner: Caller,
+    slice: ChainSlice,
+    claimMemory?: ClaimMemory,
+  ) => Promise<readonly StoredTurn[]>
+  /**
+   * Returns the turns of the owner in which items with these ids are or may be: stored with that id, or at the
+   * position that a generated id names. Resolves to null if there may be more.
+   */
+  readonly findTurnsOfItems: (
+    owner: Caller,
+    itemIds: readonly string[],
+  ) => Promise<readonly TurnOfItem[] | null>
+  /**
    * Marks a turn as deleted. Its items stay stored as long as another turn or a conversation needs
    * them.
    */
@@ -49,6 +68,18 @@ export interface TurnManagementStore {
    * `null` if none is.
    */
   readonly findTurnByContent: (key: ContentLookup) => Promise<TurnFoundByContent | null>
+}
+
+export interface ChainSlice {
+  readonly lastTurnId: string
+  readonly lastDepth: number
+  readonly maxTurns: number
+}
+
+export interface TurnOfItem {
+  readonly turnId: string
+  readonly thread: string
+  readonly depth: number
 }
 
 /**

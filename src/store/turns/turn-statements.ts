@@ -107,9 +107,20 @@ function insertTurn(slot: ParameterSlot<TurnRow>, condition: SqlFragment = sql``
     [selectUserDeletionName(slot), sql`${slot(({ thread }) => THREAD_DELETION_PREFIX + thread)}`],
     slot('created_at'),
   )
-  return sql`insert into turns (${sql.join(TURN_COLUMNS.map((name) => sql.ref(name)))})
-    select ${sql.join(TURN_COLUMNS.map((name) => slot(name)))}
+  return sql`insert into turns (${sql.join(TURN_COLUMNS.map((name) => sql.ref(name)))}, shortcut)
+    select ${sql.join(TURN_COLUMNS.map((name) => slot(name)))}, ${selectShortcut(slot('parent'))}
     where not ${wasDeleted} ${condition} on conflict do nothing returning id`
+}
+
+/**
+ * Selects the shortcut of a new turn: the parent, or an ancestor twice as far away as the last two shortcuts
+ * before it, if these are equally long (a skew-binary jump pointer).
+ */
+function selectShortcut(parent: string | null): SqlFragment {
+  return sql`(select case when parent.depth - near.depth = near.depth - far.depth
+      then far.id else parent.id end
+    from turns parent left join turns near on near.id = parent.shortcut
+    left join turns far on far.id = near.shortcut where parent.id = ${parent})`
 }
 
 /** The columns of `insert into items`; the last one is the value of `selectUserOfTurn`. */
@@ -194,7 +205,7 @@ export function selectTurnColumns(): SqlFragment {
 /** Selects the turns of a chain unsorted; the caller orders them by their parents. */
 function selectChainTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`${withChain(slot)} select ${selectTurnColumns()}, chain.bytes
-    from chain join turns on turns.id = chain.id limit ${sql.lit(MAX_CHAIN_TURNS + 1)}`
+    from chain cross join turns where turns.id = chain.id limit ${sql.lit(MAX_CHAIN_TURNS + 1)}`
 }
 
 const CHAIN_ITEM_COLUMNS = sql`items.turn_id, items.side, items.position, items.body, items.hidden`
@@ -205,8 +216,8 @@ const CHAIN_ITEM_COLUMNS = sql`items.turn_id, items.side, items.position, items.
  */
 function selectChainItems(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`${withChain(slot)} select ${CHAIN_ITEM_COLUMNS}
-    from chain join items on items.turn_id = chain.id
-    where (select sum(chain.bytes) from chain) <= ${sql.lit(MAX_BYTES_AT_ONCE)}
+    from chain cross join items where items.turn_id = chain.id
+    and (select sum(chain.bytes) from chain) <= ${sql.lit(MAX_BYTES_AT_ONCE)}
     limit ${sql.lit(MAX_CHAIN_ITEMS + 1)}`
 }
 
@@ -230,11 +241,12 @@ function selectItemsOfTurns(
 ): SqlFragment {
   return sql`select ${CHAIN_ITEM_COLUMNS}
     from ${selectJsonList(language, slot('turnIds'))}
-    join items on items.turn_id = wanted.value`
+    cross join items where items.turn_id = wanted.value`
 }
 
 /**
- * Selects a turn and its ancestors of the same owner. `union` instead of `union all` ends the
+ * Selects a turn and its ancestors of the same owner. With `cross join`, here and above, SQLite begins with the
+ * chain, whatever its statistics are. `union` instead of `union all` ends the
  * recursion if the parents form a cycle.
  */
 function withChain(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
@@ -243,7 +255,7 @@ function withChain(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
       where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
     union
       select turns.id, turns.parent, ${STORED_SIZE_BYTES}
-      from chain join turns on turns.id = chain.parent
-      where ${isTurnOfOwner(slot)}
+      from chain cross join turns
+      where turns.id = chain.parent and ${isTurnOfOwner(slot)}
     )`
 }

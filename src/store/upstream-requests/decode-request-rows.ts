@@ -19,7 +19,7 @@ import {
 } from '../encryption/decrypt-rows.ts'
 
 /**
- * Restores the request of a tool round. Returns `null` if there is none, or if one of the earlier
+ * Restores the request of a tool round from rows in any order. Returns `null` if there is none, or if one of the earlier
  * requests that are needed to restore it cannot be read.
  */
 export function decodeRequestRows(
@@ -32,7 +32,8 @@ export function decodeRequestRows(
   const itemBodies = new Map(
     itemRows.map((row) => [formatKey(row.turn_id, row.position), row.body]),
   )
-  const byRequest = Map.groupBy(rows, (row) => formatKey(row.turn_id, row.round))
+  const sorted = rows.toSorted((one, other) => one.piece - other.piece)
+  const byRequest = Map.groupBy(sorted, (row) => formatKey(row.turn_id, row.round))
   const [{ rounds } = { rounds: 0 }] = rows
   const requestedRound = round ?? rounds - 1
   const chain: (readonly RequestChainRow[])[] = []

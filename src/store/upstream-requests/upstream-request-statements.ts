@@ -44,7 +44,7 @@ export function createUpstreamRequestStatements(language: Engine['language']) {
       )),
     /**
      * Returns the rows of one tool round's request, and of the earlier requests that it is stored
-     * as a difference to.
+     * as a difference to, in any order.
      */
     selectRequestChain: compile('request-chain', selectRequestChain),
     /** Returns the input items of turns whose requests contain copies of them. */
@@ -67,8 +67,9 @@ function insertRequests(slot: ParameterSlot<readonly RequestRow[]>, count: numbe
 }
 
 /**
- * Selects the requests of a chain. The requested turn must belong to the owner; the turns of the
- * earlier requests must only belong to the same tenant.
+ * Selects the rows of the requests of a chain, unsorted. The requested turn must belong to the owner; the
+ * turns of the earlier requests must only belong to the same tenant. With `cross join`, SQLite begins with
+ * the chain; with another join or an order it might read all requests in the order of their primary key.
  */
 function selectRequestChain(slot: ParameterSlot<RequestRoundKey>): SqlFragment {
   const tenant = slot('tenant')
@@ -79,24 +80,27 @@ function selectRequestChain(slot: ParameterSlot<RequestRoundKey>): SqlFragment {
       from turns where turns.id = ${slot('id')}
       and ${isTurnOfOwner(slot)}
     union
-      select requests.base, requests.base_round from chain
-      join requests on requests.turn_id = chain.id and requests.round = chain.round
-      where requests.base is not null and requests.tenant || '' = ${tenant}
+      select requests.base, requests.base_round from chain cross join requests
+      where requests.turn_id = chain.id and requests.round = chain.round
+      and requests.base is not null and requests.tenant || '' = ${tenant}
     )
     select ${sql.join(REQUEST_COLUMNS.map((column) => sql.ref(`requests.${column}`)))},
       ${last} + 1 as rounds
-    from chain join requests on requests.turn_id = chain.id and requests.round = chain.round
-    where requests.tenant || '' = ${tenant}
-    order by requests.turn_id, requests.round, requests.part, requests.piece`
+    from chain cross join requests
+    where requests.turn_id = chain.id and requests.round = chain.round
+    and requests.tenant || '' = ${tenant}`
 }
 
-/** Selects the input items of the turns. Includes hidden items, because the requests contained them. */
+/**
+ * Selects the input items of the turns. Includes hidden items, because the requests contained them. The
+ * concatenation with an empty text keeps planners from reading the input items of all turns.
+ */
 function selectInputItems(
   language: Engine['language'],
   slot: ParameterSlot<TurnItemsKey>,
 ): SqlFragment {
   const turnIds = selectJsonList(language, slot('turnIds'))
-  return sql`select items.turn_id, items.position, items.body from ${turnIds}
-    join items on items.turn_id = wanted.value and items.side = 'in'
-    where items.tenant || '' = ${slot('tenant')}`
+  return sql`select items.turn_id, items.position, items.body from ${turnIds} cross join items
+    where items.turn_id = wanted.value and items.side || '' = 'in'
+    and items.tenant || '' = ${slot('tenant')}`
 }

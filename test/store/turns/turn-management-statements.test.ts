@@ -14,7 +14,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   const archive = createTurnManagementStatements(language)
   const conversations = createConversationStatements(language)
   const items = createItemLookupStatements(language)
-  const shape = { order: 'asc', labelCount: 1 } as const
+  const shape = { order: 'asc', labelCount: 1, hasModel: true } as const
   const time = { earliestMs: 0, latestMs: 1 }
   const holder = { ...key, turnId: 'x', leaseMs: 1, ...time }
   return {
@@ -56,4 +56,4 @@ async function fill(engine: Engine): Promise<void> {
   await engine.write(inserts.map((sql) => ({ name: null, sql, parameters: [] })))
 }
 
-expectIndexes({ queriesFor, own: 'deletable|kept|wanted', fill })
+expectIndexes({ queriesFor, own: 'deletable|kept|wanted|page', fill })

@@ -1,0 +1,171 @@
+/**
+ * Loads one turn, or a slice of a chain, without the turns before it. Each takes a constant number of round
+ * trips unless the items are large.
+ */
+import type { JsonObject } from '../../core/json/json.ts'
+import { parseItemId } from '../../core/turn-derived-ids.ts'
+import {
+  decodeColumnText,
+  encodeColumnText,
+  encodeKeyColumn,
+} from '../database/encode-column-text.ts'
+import type { Engine, SqlQuery } from '../database/engine-interface.ts'
+import type { TurnRow } from '../database/table-row-types.ts'
+import { decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
+import { decryptRowsWithMedia } from '../media/encode-and-restore-media-rows.ts'
+import { encodeOwnedRowKey, encodeOwner, type OwnedRowKey } from '../owner.ts'
+import {
+  createChainSliceStatements,
+  MAX_TURNS_PER_ITEM_ID,
+  type InheritedFieldRow,
+  type TurnOfItemRow,
+} from './chain-slice-statements.ts'
+import {
+  decodeOrderedTurns,
+  decodeSeparateTurns,
+  listInheritedDigests,
+  orderChain,
+  type ItemBodyRow,
+} from './decode-turn-rows.ts'
+import { claimItemMemory, readInSlices, sumBytes, type SizedTurn } from './read-items-in-slices.ts'
+import { createTurnManagementStatements } from './turn-management-statements.ts'
+import type { TurnManagementStore } from './turn-management-store-interface.ts'
+import { createTurnStatements } from './turn-statements.ts'
+
+type SizedTurnRow = TurnRow & SizedTurn
+
+export function createTurnPartLoader(
+  engine: Engine,
+  encryption: RowEncryption,
+): Pick<TurnManagementStore, 'loadTurn' | 'loadChainSlice' | 'findTurnsOfItems'> {
+  const sql = createChainSliceStatements(engine.language)
+  const turnSql = createTurnStatements(engine.language)
+  const management = createTurnManagementStatements(engine.language)
+  const readRows = async <Row>(query: SqlQuery) =>
+    ((await engine.read([query]))[0] ?? []) as readonly Row[]
+  const countItems = async (turnIds: string): Promise<number> => {
+    const [row] = await readRows<{ readonly items: number }>(turnSql.countItemsOfTurns({ turnIds }))
+    return row?.items ?? 0
+  }
+  /** Reads the request fields that a turn shares with its parent. */
+  const loadInheritedFields = async (row: TurnRow, key: OwnedRowKey): Promise<JsonObject> => {
+    const inherited = decryptRows({ ...encryption, onUnreadable: () => {} }, key, (reader) =>
+      Object.entries(listInheritedDigests(row, reader)),
+    )
+    if (inherited.length === 0) return {}
+    const names = new Map(
+      inherited.map(([name, digest]) => [
+        `,${JSON.stringify(name)}:${JSON.stringify(digest)}`,
+        name,
+      ]),
+    )
+    const digests = JSON.stringify([...names.keys()])
+    const rows = await readRows<InheritedFieldRow>(sql.inheritedFields({ ...key, digests }))
+    return decryptRows(
+      encryption,
+      key,
+      (reader) => {
+        const requests = new Map<string, JsonObject | null>()
+        const readRequest = ({ id, request }: InheritedFieldRow): JsonObject | null => {
+          const known = requests.get(id)
+          if (known !== undefined) return known
+          const read = reader.decryptObject(request, { rowId: id, part: 'request', position: 0 })
+          requests.set(id, read)
+          return read
+        }
+        const fields = rows.flatMap((source) => {
+          const name = names.get(source.digest) ?? ''
+          const request = readRequest(source)
+          return request !== null && Object.hasOwn(request, name)
+            ? [[name, request[name]] as const]
+            : []
+        })
+        return Object.fromEntries(fields)
+      },
+      { rule: 'fail' },
+    )
+  }
+  return {
+    async loadTurn(owner, turnId, claimMemory = () => undefined) {
+      const key = encodeOwnedRowKey(owner, turnId)
+      const [[found] = [], ownItems = []] = await engine.read([
+        sql.turnById(key),
+        management.turnItems(key),
+      ])
+      if (found === undefined) return null
+      const turn = found as SizedTurnRow
+      const turnIds = JSON.stringify([key.id])
+      const count = ownItems.length > 0 ? ownItems.length : await countItems(turnIds)
+      claimItemMemory(turn.bytes, count, claimMemory)
+      // The statement returns no items if they are too large to be read at once.
+      const isComplete = ownItems.length === count
+      const itemRows = isComplete ? ownItems : await readRows(turnSql.itemsOfTurns({ turnIds }))
+      const inherited = await loadInheritedFields(turn, key)
+      const { rows, failures } = await decryptRowsWithMedia(
+        engine,
+        turnSql.media,
+        key,
+        itemRows as readonly ItemBodyRow[],
+        encryption,
+        { claimMemory },
+      )
+      const decoded = decryptRows(
+        encryption,
+        key,
+        (reader) => decodeOrderedTurns([turn], rows, inherited, reader),
+        { rule: 'fail', failures },
+      )
+      return decoded[0] ?? null
+    },
+    async loadChainSlice(owner, { lastTurnId, ...slice }, claimMemory = () => undefined) {
+      const key = encodeOwnedRowKey(owner, lastTurnId)
+      const turns = await readRows<SizedTurnRow>(sql.sliceTurns({ ...key, ...slice }))
+      const parents = new Set(turns.map(({ parent }) => parent))
+      const last = turns.find(({ id }) => !parents.has(id))
+      if (last === undefined) return []
+      const path = orderChain(last.id, turns)
+      const count = await countItems(JSON.stringify(path.map(({ id }) => id)))
+      claimItemMemory(sumBytes(path), count, claimMemory)
+      return readInSlices(path, async (part) => {
+        const turnIds = JSON.stringify(part.map(({ id }) => id))
+        const items = await readRows<ItemBodyRow>(turnSql.itemsOfTurns({ turnIds }))
+        const { rows, failures } = await decryptRowsWithMedia(
+          engine,
+          turnSql.media,
+          key,
+          items,
+          encryption,
+          {
+            claimMemory,
+          },
+        )
+        return decryptRows(encryption, key, (reader) => decodeSeparateTurns(part, rows, reader), {
+          rule: 'fail',
+          failures,
+        })
+      })
+    },
+    async findTurnsOfItems(owner, itemIds) {
+      const keys = itemIds.map(encodeKeyColumn)
+      if (keys.includes(null)) return null
+      const turnIds = itemIds.flatMap((id) => parseItemId(id)?.turnId ?? [])
+      const rows = await readRows<TurnOfItemRow>(
+        sql.turnsOfItems({
+          ...encodeOwner(owner),
+          itemIds: JSON.stringify([...new Set(keys)]),
+          turnIds: JSON.stringify([...new Set(turnIds.map(encodeColumnText))]),
+        }),
+      )
+      const ofItems = Map.groupBy(rows, (row) => row.item_id)
+      const isLimited = [...ofItems].some(
+        ([itemId, found]) => itemId !== null && found.length >= MAX_TURNS_PER_ITEM_ID,
+      )
+      if (isLimited) return null
+      return rows.flatMap(({ id, thread, depth, is_own: isOwn }) =>
+        id === null || isOwn === 0
+          ? []
+          : [{ turnId: decodeColumnText(id), thread: decodeColumnText(thread), depth }],
+      )
+    },
+  }
+}
