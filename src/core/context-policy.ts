@@ -43,7 +43,7 @@ export interface OutputRules {
   readonly keepTurns: number | null
   /** Number of rounds by which the cutoff between old and recent rounds moves at once. */
   readonly step: number
-  /** Outputs with fewer characters than this always stay complete, e.g. 800. */
+  /** Outputs of at most this many characters always stay complete, e.g. 800. */
   readonly longerThan: number
   readonly head: number
   readonly tail: number

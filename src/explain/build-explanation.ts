@@ -14,7 +14,7 @@ import {
   resolveTokenCorrection,
   estimateBodyTokens,
   computeMaxRequestTokens,
-  resolveContextWindow,
+  resolveRequestLimit,
 } from '../gateway/prompt/size/estimate-tokens-and-window.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import type { UpstreamRequest } from '../upstream/transport/transport-interface.ts'
@@ -133,7 +133,7 @@ export function collectRequestMetadata(
 ): RequestMetadata {
   const { clientRequest, account, provider, prompt, notes, encoded, policy } = prepared
   const { model } = prompt.params
-  const window = resolveContextWindow(prepared)
+  const limit = resolveRequestLimit(prepared)
   return {
     api: clientRequest.dialect,
     upstream: {
@@ -146,8 +146,8 @@ export function collectRequestMetadata(
     },
     policy: describePolicy(policy, listPolicyOverrides(model, prepared, settings)),
     window: {
-      tokens: window,
-      room: window === null ? null : computeMaxRequestTokens(window, prepared),
+      tokens: limit?.tokens ?? null,
+      room: limit === null ? null : computeMaxRequestTokens(limit, prepared),
     },
     correction: resolveTokenCorrection(prepared),
     notes: notes.map((note) => ({ ...note })),

@@ -97,9 +97,13 @@ export const SETTINGS_TABLE = {
     'Address of another server with the Chat Completions API, instead of OpenAI.',
   ),
   ANTHROPIC_API_KEY: defineApiKey('Adds Anthropic, for `claude-*`.'),
-  ANTHROPIC_BASE_URL: defineUrl('Address of another server with the Anthropic Messages API.'),
+  ANTHROPIC_BASE_URL: defineUrl(
+    'Address of another server with the Anthropic Messages API, with or without `/v1` at its end.',
+  ),
   GEMINI_API_KEY: defineApiKey('Adds Google Gemini, for `gemini-*`.'),
-  GEMINI_BASE_URL: defineUrl('Address of another server with the Gemini API.'),
+  GEMINI_BASE_URL: defineUrl(
+    'Address of another server with the Gemini API, with or without `/v1beta` at its end.',
+  ),
   OPENROUTER_API_KEY: defineApiKey('Adds OpenRouter, for `vendor/model`.'),
   OPENROUTER_BASE_URL: defineUrl('Address of another server with the API of OpenRouter.'),
   CONTEXT: {

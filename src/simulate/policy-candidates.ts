@@ -40,7 +40,13 @@ const BASELINES: readonly PolicyCandidate[] = [
   createNaiveCandidate('sliding-window', createSlidingWindow(20)),
   createNaiveCandidate(
     'trim-by-age',
-    shortenOldOutputs({ keepRounds: 10, step: 1, minChars: 1600, headChars: 800, tailChars: 800 }),
+    shortenOldOutputs({
+      keepRounds: 10,
+      step: 1,
+      longerThanChars: 1600,
+      headChars: 800,
+      tailChars: 800,
+    }),
   ),
 ]
 

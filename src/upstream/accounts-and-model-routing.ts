@@ -4,9 +4,10 @@ import type { DialectName } from '../core/prompt.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { Account } from '../providers/provider-interface.ts'
 import type { Settings } from '../settings/read-settings.ts'
+import { completeBareHost, completeBaseUrl } from './complete-base-url.ts'
 
 export function listAccounts(settings: Settings): readonly Account[] {
-  const listed = settings.UPSTREAMS
+  const listed = settings.UPSTREAMS.map(completeAccount)
   // Settings such as ANTHROPIC_API_KEY add an account. An account of the same name in UPSTREAMS
   // replaces it.
   const shortcuts = listShortcutAccounts(settings).filter(
@@ -14,6 +15,11 @@ export function listAccounts(settings: Settings): readonly Account[] {
   )
   const accounts = [...listed, ...shortcuts]
   return accounts.length > 0 ? accounts : [DEMO_ACCOUNT]
+}
+
+function completeAccount(account: Account): Account {
+  const baseUrl = completeBareHost(account.wire, account.baseUrl)
+  return baseUrl === account.baseUrl ? account : { ...account, baseUrl }
 }
 
 /**
@@ -163,7 +169,10 @@ function listShortcutAccounts(settings: Settings): readonly Account[] {
     apiKey: string | null,
     models: readonly string[],
     quirks: Account['quirks'] = {},
-  ) => accounts.push({ name, wire, baseUrl, apiKey, models, headers: {}, quirks })
+  ) => {
+    const url = completeBaseUrl(wire, baseUrl)
+    accounts.push({ name, wire, baseUrl: url, apiKey, models, headers: {}, quirks })
+  }
 
   if (settings.ANTHROPIC_API_KEY !== null || settings.ANTHROPIC_BASE_URL !== null) {
     const url = settings.ANTHROPIC_BASE_URL ?? 'https://api.anthropic.com/v1'

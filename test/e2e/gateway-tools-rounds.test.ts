@@ -12,7 +12,7 @@ import { startServices, type Services } from '../support/services/start-services
 import { answerJson } from '../support/upstream.ts'
 import { LOOK_TOOL, WIRE_MODELS } from '../support/wire-models.ts'
 
-const WINDOW = 10_000
+const WINDOW = 16_000
 const TOOLS = [{ type: 'function' as const, strict: false, ...LOOK_TOOL }]
 const LONG = Array.from({ length: 6000 }, (_, at) => `line ${at}`).join('\n')
 
@@ -205,7 +205,7 @@ describe.each(WIRE_MODELS)('several tool rounds over $model', ({ model }) => {
   })
 
   test('with `overflow: "refuse"`, a later tool round fails with the same error as a first request', async () => {
-    const requestFields = { budget: { window: WINDOW - 3000, overflow: 'refuse' } }
+    const requestFields = { budget: { window: WINDOW - 5000, overflow: 'refuse' } }
     const failed = ask(model, readQuestion(8), { backstory: requestFields })
     await expect(failed).rejects.toMatchObject({
       status: 400,

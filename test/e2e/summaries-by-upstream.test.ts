@@ -289,8 +289,8 @@ describe('the compaction threshold in the upstream request', () => {
 
   test("the compaction threshold is a number of tokens or a share of the window, and never below the provider's minimum (C46)", async () => {
     expect(await requestFields('openai/gpt-5.6', 70_000)).toEqual(compactAt(70_000))
-    expect(await requestFields('openai/gpt-5', 0.5)).toEqual(compactAt(200_000))
-    expect(await requestFields('openai/gpt-5', 2)).toEqual(compactAt(1000))
+    expect(await requestFields('openai/gpt-5', 0.5)).toEqual(compactAt(136_000))
+    expect(await requestFields('openai/gpt-5', 0.001)).toEqual(compactAt(1000))
     expect(await requestFields('claude/claude-sonnet-5', 70_000)).toEqual(editAt(70_000))
     expect(await requestFields('claude/claude-sonnet-5', 0.64)).toEqual(editAt(640_000))
     expect(await requestFields('claude/claude-sonnet-5', 8000)).toEqual(editAt(50_000))
@@ -459,7 +459,7 @@ test('a tool round whose prompt is built again keeps the reasoning after the com
     { type: 'function_call', call_id: 'call_a', name: LOOK_TOOL.name, arguments: '{}' },
     { type: 'function_call_output', call_id: 'call_a', output: 'abcdefghij'.repeat(5000) },
     { role: 'assistant', content: 'Seen.' },
-    ...asUser([longOf('Nearly too long', above * 0.68), `Use ${calls}.`]),
+    ...asUser([longOf('Nearly too long', above * 0.75), `Use ${calls}.`]),
   ]
   const { output } = await openai.responses.create({ model, tools, input, backstory } as never)
   expect(output[0]?.type).toBe('compaction')

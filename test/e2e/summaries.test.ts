@@ -316,7 +316,7 @@ test('a prompt that does not fit is summarized before it is sent, as a dry run s
     model: 'small',
     backstory: { summaries: { trigger: 'tokens', above: 100_000, keep_turns: 1, keep_tokens: 0 } },
   }
-  const long = 'word '.repeat(200)
+  const long = 'word '.repeat(225)
   await ask(`q1 of ${name} ${long}`, fields)
   expect(summarizer.summarizedTexts()).toEqual([])
   const question = { role: 'user', content: `q2 of ${name} ${long}` }

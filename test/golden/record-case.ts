@@ -39,6 +39,7 @@ const BEGIN_MS = Date.UTC(2026, 0, 5, 12)
 
 export async function recordCase({ settings = {}, play }: GoldenCase): Promise<Exchange[]> {
   vi.useFakeTimers({ toFake: ['Date'], now: BEGIN_MS })
+  const random = makeIdsRepeatable()
   const services = await startServices()
   const own = typeof settings === 'function' ? settings(services.url) : settings
   const gateway = await startGateway(
@@ -53,8 +54,22 @@ export async function recordCase({ settings = {}, play }: GoldenCase): Promise<E
     await gateway.close()
     await services.close()
     vi.useRealTimers()
+    random.mockRestore()
   }
   return exchanges
+}
+
+/** Gives each case the same ids in every run: the token estimate of a text with an id depends on its characters. */
+function makeIdsRepeatable() {
+  let state = 1
+  return vi.spyOn(crypto, 'getRandomValues').mockImplementation((array) => {
+    const bytes = array as unknown as Uint8Array
+    for (let index = 0; index < bytes.length; index += 1) {
+      state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+      bytes[index] = state >>> 16
+    }
+    return array
+  })
 }
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>

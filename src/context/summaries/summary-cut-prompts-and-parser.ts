@@ -16,6 +16,7 @@ import { listItemsReplacedBySummary } from './apply-summary.ts'
 import { cutMiddle } from '../tool-outputs/split-head-and-tail.ts'
 import { hideItemsOfAuthors } from '../speakers/hide-items-of-authors.ts'
 import { createAlwaysSentItemPredicate } from '../always-sent-items.ts'
+import { PLAN_SECTION_INSTRUCTIONS } from './carry-over-plan.ts'
 import { createSummarizerRequest, splitTranscript } from './plan-compaction.ts'
 import { pruneOrphans } from '../tool-calls/prune-orphans.ts'
 import { stripDetailsBlocks } from '../cleaning/strip-details-blocks.ts'
@@ -103,7 +104,7 @@ function shortenEntry(entry: string, maxTokens: number): string {
 }
 
 /** The version of the summary prompt in this file. It is stored with each summary. */
-export const SUMMARY_PROMPT_VERSION = 1
+export const SUMMARY_PROMPT_VERSION = 2
 
 /**
  * Returns a function that builds the request fields with which a model summarizes one chapter. `focus` names the topics
@@ -148,8 +149,10 @@ What was decided, by whom and why, and what was ruled out.
 ## Done
 What the assistant did and found out, in order, with the outcome of its tool calls. What failed, and how.
 
+${PLAN_SECTION_INSTRUCTIONS}
+
 ## Open
-Tasks and questions that are not finished, the state of the work in hand, and the next step.
+Other tasks and questions that are not finished, and the next step.
 
 Be exact and dense. Do not flatten what was told with care. Invent nothing. Use at most 800 words beside the facts.`
 

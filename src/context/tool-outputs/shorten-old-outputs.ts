@@ -29,12 +29,12 @@ export interface OutputShorteningOptions extends Partial<OutputLengths> {
 export function shortenOldOutputs({
   keepRounds,
   step = Math.max(1, Math.min(5, keepRounds)),
-  minChars = 800,
+  longerThanChars = 800,
   headChars = 256,
   tailChars = 128,
   findCuts,
 }: OutputShorteningOptions): Transform {
-  const shorten = createOutputShortener({ minChars, headChars, tailChars })
+  const shorten = createOutputShortener({ longerThanChars, headChars, tailChars })
   return {
     name: 'shorten-tool-outputs',
     requiredTraits: ITEM_TRAITS.toolOutput,

@@ -14,24 +14,24 @@ import { countItemChars } from '../cost/count-item-chars.ts'
 import { cutMiddle } from './split-head-and-tail.ts'
 import { shortenJson } from './shorten-json.ts'
 
-/** Lengths in UTF-16 code units. Outputs with fewer than `minChars` stay unchanged. */
+/** Lengths in UTF-16 code units. Texts of at most `longerThanChars` stay unchanged. */
 export interface OutputLengths {
-  readonly minChars: number
+  readonly longerThanChars: number
   readonly headChars: number
   readonly tailChars: number
 }
 
 /** Reads from the policy to which lengths old outputs are shortened. */
 export function readOutputLengths({ longerThan, head, tail }: OutputRules): OutputLengths {
-  return { minChars: longerThan, headChars: head, tailChars: tail }
+  return { longerThanChars: longerThan, headChars: head, tailChars: tail }
 }
 
 /**
  * Returns a function that shortens a long tool output. For a short output or another item, it returns the item itself.
  */
 export function createOutputShortener(lengths: OutputLengths): (item: Item) => Item {
-  const { minChars, headChars, tailChars } = lengths
-  const settings = `${minChars} ${headChars} ${tailChars}`
+  const { longerThanChars, headChars, tailChars } = lengths
+  const settings = `${longerThanChars} ${headChars} ${tailChars}`
   const shorten = (text: string) => shortenText(text, lengths)
   return (item) => {
     if (!isToolOutput(item)) return item
@@ -93,8 +93,11 @@ export function replaceOutputTexts(
   return parts.every((part, index) => part === output[index]) ? item : { ...item, output: parts }
 }
 
-function shortenText(text: string, { minChars, headChars, tailChars }: OutputLengths): string {
-  if (text.length < minChars || text.length <= headChars + tailChars) return text
+function shortenText(
+  text: string,
+  { longerThanChars, headChars, tailChars }: OutputLengths,
+): string {
+  if (text.length <= Math.max(longerThanChars, headChars + tailChars)) return text
   const json = shortenJson(text, headChars + MAX_NOTE_CHARS + tailChars)
   if (json !== null) return json
   if (isShortened(text, headChars, tailChars)) return text
@@ -117,8 +120,8 @@ const MAX_NOTE_CHARS = createOmissionNote(Number.MAX_SAFE_INTEGER).length + 2
 const NOTE_LINE = new RegExp(`\\n\\[\\d+${createOmissionNote(0).slice(2, -1)}\\]\\n`, 'g')
 
 /**
- * True if the text has been shortened with these lengths before. Without this check, a `minChars` below the length
- * of the result, e.g. `minChars: 100, headChars: 256`, would shorten the output again in a second run.
+ * True if the text has been shortened with these lengths before. Without this check, a `longerThanChars` below the length
+ * of the result, e.g. `longerThanChars: 100, headChars: 256`, would shorten the output again in a second run.
  */
 function isShortened(text: string, headChars: number, tailChars: number): boolean {
   if (text.length > headChars + MAX_NOTE_CHARS + tailChars) return false

@@ -10,6 +10,7 @@ import { findMarkdownImages } from '../../core/media/find-markdown-images.ts'
 import { listContentParts } from '../../core/media/media-handles.ts'
 import { readPartMedia } from '../../core/media/content-part-media.ts'
 import { isPinnedByClient } from '../../core/items/rounds-and-pinned-items.ts'
+import { estimateTextTokens } from '../../core/text/estimate-text-tokens.ts'
 import { estimateTokens, IMAGE_TOKENS } from '../../core/text/estimate-tokens.ts'
 import type { KeepPredicate } from '../always-sent-items.ts'
 import { computePrefixSums, type PrefixSums } from './item-weights.ts'
@@ -113,8 +114,8 @@ function measurePartImages(part: Part): ImageMeasure {
   }
   if (part.type !== 'output_text' || !part.text.includes('](data:image/')) return NO_IMAGES
   const urls = findMarkdownImages(part.text).filter((url) => url.startsWith('data:'))
-  const chars = urls.reduce((sum, url) => sum + url.length, 0)
-  return { count: urls.length, tokens: Math.floor(chars / 4) - NOTICE_TOKENS * urls.length }
+  const tokens = urls.reduce((sum, url) => sum + estimateTextTokens(url), 0)
+  return { count: urls.length, tokens: Math.floor(tokens) - NOTICE_TOKENS * urls.length }
 }
 
 const NO_IMAGES: ImageMeasure = { count: 0, tokens: 0 }

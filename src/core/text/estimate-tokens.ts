@@ -1,42 +1,60 @@
 /**
- * Estimates the tokens of a JSON value without a tokenizer: one for 4 Latin characters, for 2 characters
- * of other alphabets, or for one Chinese, Japanese or Korean character. Media are estimated by kind and
- * size, not by the length of their base64. The estimate is not recursive, so any input is safe.
+ * Estimates the tokens of a JSON value without a tokenizer. Texts are estimated from their characters
+ * (`estimate-text-tokens.ts`), media by kind and size and not by the length of their base64. All estimates of the gateway
+ * are made here. The estimate is not recursive, so any input is safe.
  */
 import { isObject, type JsonObject } from '../json/json.ts'
+import { estimateTextTokens } from './estimate-text-tokens.ts'
 
 export function estimateTokens(value: unknown): number {
-  let quarters = 0
+  let tokens = 0
   const pending: unknown[] = [value]
   while (pending.length > 0) {
     const next = pending.pop()
-    if (typeof next === 'string') quarters += stringQuarters(next)
+    if (typeof next === 'string') tokens += estimateString(next)
     else if (Array.isArray(next)) for (const entry of next as unknown[]) pending.push(entry)
-    else if (isObject(next)) quarters += objectQuarters(next, pending)
-    else if (next !== undefined) quarters += PLAIN_VALUE_QUARTERS
+    else if (isObject(next)) tokens += estimateObject(next, pending)
+    else if (next !== undefined) tokens += PLAIN_VALUE_TOKENS
   }
-  return Math.ceil(quarters / 4)
+  return Math.ceil(Math.round(tokens * 100) / 100)
 }
 
-/** Quarters of a token for a number, a boolean or `null`. */
-const PLAIN_VALUE_QUARTERS = 4
-/** Quarters of a token for the quotes, the colon and the comma of a field. */
-const FIELD_QUARTERS = 4
+/** Tokens of a number, a boolean or `null`. */
+const PLAIN_VALUE_TOKENS = 1
+/** Tokens of the quotes, the colon and the comma of a field, without its name. */
+const FIELD_TOKENS = 1
 
-function objectQuarters(object: JsonObject, pending: unknown[]): number {
+/** Estimates the media of an object, or its field names; adds the values of its fields to `pending`. */
+function estimateObject(object: JsonObject, pending: unknown[]): number {
   const media = mediaTokens(object)
-  if (media !== null) return media * 4
-  let quarters = 0
+  if (media !== null) return media
+  let tokens = 0
   for (const name of Object.keys(object)) {
     const value = object[name]
     if (value === undefined) continue
-    quarters += name.length + FIELD_QUARTERS
-    if (name === 'file_data' && typeof value === 'string' && !value.startsWith('data:')) {
-      quarters += tokensOfBytes('', value.length) * 4
-    } else pending.push(value)
+    tokens += name.length / 4 + FIELD_TOKENS
+    if (typeof value !== 'string') pending.push(value)
+    else if (name === 'file_data' && !value.startsWith('data:')) {
+      tokens += tokensOfBytes('', value.length)
+    } else if (isEncrypted(name, object)) tokens += value.length / ENCRYPTED_CHARS_PER_TOKEN
+    else tokens += estimateString(value)
   }
-  return quarters
+  return tokens
 }
+
+/** True for encrypted or signed reasoning. The model reads the text behind it, which has fewer tokens than base64. */
+function isEncrypted(name: string, { type }: JsonObject): boolean {
+  if (name === 'data') return type === 'redacted_thinking' || type === 'reasoning.encrypted'
+  return ENCRYPTED_FIELDS.has(name)
+}
+
+const ENCRYPTED_FIELDS: ReadonlySet<string> = new Set([
+  'encrypted_content',
+  'signature',
+  'thoughtSignature',
+  'thought_signature',
+])
+const ENCRYPTED_CHARS_PER_TOKEN = 4
 
 /** Tokens of an image of 1000 × 1000 pixels, which are about the same at all providers. */
 export const IMAGE_TOKENS = 1000
@@ -55,7 +73,11 @@ function mediaTokens(object: JsonObject): number | null {
   const { data, fileUri } = object
   if (typeof data !== 'string' && typeof fileUri !== 'string') return null
   const type = object['media_type'] ?? object['mimeType'] ?? object['mime_type']
-  if (typeof type === 'string') return tokensOfMedium(type, typeof data === 'string' ? data : '')
+  if (typeof type === 'string') {
+    // The source of an Anthropic document can be a plain text; all other data are base64.
+    if (object['type'] === 'text' && typeof data === 'string') return estimateTextTokens(data)
+    return tokensOfMedium(type, typeof data === 'string' ? data : '')
+  }
   // Audio in OpenAI's APIs has no media type but a format, e.g. `mp3`, which is converted to `audio/mp3`.
   const { format } = object
   return typeof format === 'string' && typeof data === 'string'
@@ -64,7 +86,8 @@ function mediaTokens(object: JsonObject): number | null {
 }
 
 function tokensOfMedium(mimeType: string, data: string): number {
-  if (mimeType.startsWith('text/')) return Math.ceil(textQuarters(data) / 4)
+  // A token has about 4 bytes of text.
+  if (mimeType.startsWith('text/')) return Math.ceil((data.length * 3) / 4 / 4)
   return mimeType.startsWith('image/') ? IMAGE_TOKENS : tokensOfBytes(mimeType, data.length)
 }
 
@@ -76,32 +99,9 @@ function tokensOfBytes(mimeType: string, base64Chars: number): number {
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,200}?;base64,/
 
-function stringQuarters(text: string): number {
+function estimateString(text: string): number {
   const isData = text.startsWith('data:') ? DATA_URL.exec(text.slice(0, 400)) : null
-  if (isData === null) return textQuarters(text)
+  if (isData === null) return estimateTextTokens(text)
   const type = isData[1] ?? ''
-  return type.startsWith('image/') ? IMAGE_TOKENS * 4 : tokensOfBytes(type, text.length) * 4
-}
-
-/** Code of the first character that counts double (Greek and later alphabets). */
-const GREEK = 0x370
-/** Code of the first character that counts as one token (Chinese and related scripts). */
-const CJK = 0x2e80
-
-/**
- * Matches characters after the Latin alphabets. The search is fast in most texts, because V8 stores a text
- * without such characters in one byte per character.
- */
-const BEYOND_LATIN = /[\u0370-\uffff]/
-
-function textQuarters(text: string): number {
-  let quarters = text.length
-  const start = text.search(BEYOND_LATIN)
-  if (start < 0) return quarters
-  for (let index = start; index < text.length; index += 1) {
-    const code = text.charCodeAt(index)
-    if (code >= CJK) quarters += 3
-    else if (code >= GREEK) quarters += 1
-  }
-  return quarters
+  return type.startsWith('image/') ? IMAGE_TOKENS : tokensOfBytes(type, text.length)
 }

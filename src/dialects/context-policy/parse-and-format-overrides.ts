@@ -62,15 +62,17 @@ function joinFaults(faults: readonly unknown[]): unknown {
 }
 
 /**
- * Returns an error for each pair of numbers that contradict each other in the same overrides.
+ * Returns an error for each pair of numbers that contradict each other in the same overrides, and for a percentage in
+ * place of a share.
  * Numbers in different overrides, e.g. in the setting CONTEXT and in a request, may contradict each
  * other: if the reserve is too large, half of the window is reserved.
  */
 function findContradictions(
-  { outputs, budget }: PolicyOverrides,
+  { outputs, summaries, budget }: PolicyOverrides,
   path: string,
 ): readonly GatewayError[] {
   const { longerThan, head = 0, tail = 0 } = outputs ?? {}
+  const { trigger, above = 0 } = summaries ?? {}
   const { window, reserve } = budget ?? {}
   const faults: GatewayError[] = []
   const remainingChars = head + tail
@@ -78,12 +80,20 @@ function findContradictions(
     const reason = `must be more than \`head\` and \`tail\` together (${remainingChars}), but is ${longerThan}.`
     faults.push(createInvalidFieldError(`${path}.outputs.longer_than`, reason))
   }
+  if (above > 1 && above < MIN_SUMMARY_TOKENS && trigger !== 'turns') {
+    const share = above <= 100 ? `for ${above} %, write ${above / 100}` : 'for 64 %, write 0.64'
+    const reason = `must be a share of the context window (${share}), or at least ${MIN_SUMMARY_TOKENS} tokens, but is ${above}. For a number of turns, set \`trigger\` to \`turns\` with it.`
+    faults.push(createInvalidFieldError(`${path}.summaries.above`, reason))
+  }
   if (typeof window === 'number' && typeof reserve === 'number' && reserve >= window) {
     const reason = `must be less than \`window\` (${window}), or nothing is left for the conversation, but is ${reserve}.`
     faults.push(createInvalidFieldError(`${path}.budget.reserve`, reason))
   }
   return faults
 }
+
+/** The minimum of `summaries.above` in tokens. A smaller number above 1 is probably meant as a percentage, e.g. 64. */
+const MIN_SUMMARY_TOKENS = 1000
 
 type Entry = readonly [string, unknown]
 type PolicyFields = Readonly<Record<string, PolicyField<unknown>>>

@@ -56,7 +56,7 @@ export const POLICY_FIELDS: PolicyFieldTable = {
     ),
     longerThan: sizeField(
       1,
-      'Outputs with fewer characters than this are not shortened, nor are outputs that are no longer than `head` and `tail` together. If all three are set, this must be more than `head` and `tail` together.',
+      'Only outputs with more characters than this are shortened, and only if they are longer than `head` and `tail` together. If an output has several texts, each is measured and shortened by itself. If all three are set, this must be more than `head` and `tail` together.',
     ),
     head: sizeField(0, 'Number of characters that a shortened output keeps of its beginning.'),
     tail: sizeField(0, 'Number of characters that a shortened output keeps of its end.'),
@@ -156,7 +156,7 @@ export const POLICY_FIELDS: PolicyFieldTable = {
       read: asDecimalBetween(0, MAX_POLICY_SIZE),
       accepts: 'number',
       description:
-        'Threshold in tokens, or up to `1` as a share of the context window; with the trigger `turns`, in turns (32 if it is less than 1). A first summary must replace at least an eighth of the threshold. A later one must add at least 500 tokens, an eighth of the threshold and an eighth of what remains after it. With the trigger `turns`, a later one must add the smaller of `keep_turns` and the threshold, but at least 2 turns.',
+        'Threshold in tokens, at least 1000, or up to `1` as a share of the context window; with the trigger `turns`, in turns (32 if it is less than 1). A first summary must replace at least an eighth of the threshold. A later one must add at least 500 tokens, an eighth of the threshold and an eighth of what remains after it. With the trigger `turns`, a later one must add the smaller of `keep_turns` and the threshold, but at least 2 turns.',
     },
     keepTurns: countField(1, 'Number of the latest turns that are never summarized.'),
     keepTokens: sizeField(

@@ -20,7 +20,7 @@ import { planRequest } from '../prompt/plan-request.ts'
 import type { PreparedRequest, PlannedRequest } from '../prompt/planned-request.ts'
 import {
   estimateRequestTokens,
-  resolveContextWindow,
+  resolveRequestLimit,
 } from '../prompt/size/estimate-tokens-and-window.ts'
 import {
   requestSummary,
@@ -47,7 +47,8 @@ export async function compactConversationIfDue(
   if (!isCompactionDue(prepared)) return null
   try {
     const unwindowed = planWithoutWindows(prepared, ports)
-    const plan = planConversationCompaction(unwindowed, resolveContextWindow(prepared))
+    const limit = resolveRequestLimit(prepared)?.tokens ?? null
+    const plan = planConversationCompaction(unwindowed, limit)
     const { text, usage } = await requestSummary(plan, options, ports)
     ports.log('info', 'compacted', { turn: turnId, tokens: usage.totalTokens })
     return { item: createCompactionItem(itemId('compaction', turnId, 0), text), usage }
@@ -80,8 +81,8 @@ function isExplicitlyRequested({ clientRequest }: PreparedRequest): boolean {
 function resolveThreshold(prepared: PreparedRequest): number | null {
   const { compactAbove = null } = prepared.clientRequest.overflow ?? {}
   if (compactAbove !== 'window') return compactAbove
-  const window = resolveContextWindow(prepared)
-  return window === null ? null : window * 0.8
+  const limit = resolveRequestLimit(prepared)
+  return limit === null ? null : limit.tokens * 0.8
 }
 
 /**

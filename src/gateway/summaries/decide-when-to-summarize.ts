@@ -19,7 +19,7 @@ import type { PreparedRequest } from '../prompt/planned-request.ts'
 import {
   computeMaxRequestTokens,
   estimateRequestTokens,
-  resolveContextWindow,
+  resolveRequestLimit,
   resolveSummaryThreshold,
   sumItemTokens,
 } from '../prompt/size/estimate-tokens-and-window.ts'
@@ -48,11 +48,11 @@ export function decideSummaryAfterAnswer(
   }
   // An upstream with its own compaction threshold compacts the conversation instead.
   if (trigger !== 'tokens' || prepared.prompt.compactAbove !== undefined) return null
-  const limit = resolveSummaryThreshold(above, resolveContextWindow(prepared))
+  const limit = resolveSummaryThreshold(above, resolveRequestLimit(prepared))
   if (estimateRequestTokens(prepared) + sumItemTokens(answerItems) <= limit) return null
   const cut = findSummaryCut(items, retention, after)
   if (cut === null) return null
-  const remaining = sumItemTokens(items.slice(cut.endIndex)) + sumItemTokens(answerItems)
+  const remaining = sumItemTokens(items.slice(cut.endIndex))
   const minTokens = rounds === 0 ? 0 : Math.max(MIN_SUMMARIZED_TOKENS, remaining * MIN_GAIN)
   const summarized = sumItemTokens(items.slice(after, cut.endIndex))
   return summarized < Math.max(minTokens, limit * MIN_GAIN) ? null : cut
@@ -102,11 +102,8 @@ export function decideSummaryBeforeSending(
 ): SummaryCut | null {
   const { trigger } = prepared.policy.summaries
   if (trigger !== 'tokens' && trigger !== 'turns') return null
-  const window = resolveContextWindow(prepared)
-  if (
-    window === null ||
-    estimateRequestTokens(prepared) <= computeMaxRequestTokens(window, prepared)
-  )
+  const limit = resolveRequestLimit(prepared)
+  if (limit === null || estimateRequestTokens(prepared) <= computeMaxRequestTokens(limit, prepared))
     return null
   const { policy, history } = prepared
   // Extends `summary` instead of `summaryForNextRound`, because the new summary is used in this round already.

@@ -27,7 +27,7 @@ import { routeModel, type UpstreamTarget } from '../../upstream/accounts-and-mod
 import type { ActiveSummary } from '../history/loaded-history.ts'
 import { resolveMemoryThread } from '../history/memory-thread-and-storage-permission.ts'
 import type { PlannedRequest } from '../prompt/planned-request.ts'
-import { resolveModelWindow, sumItemTokens } from '../prompt/size/estimate-tokens-and-window.ts'
+import { resolveInputLimit, sumItemTokens } from '../prompt/size/estimate-tokens-and-window.ts'
 import type { SendOptions } from '../send/send-with-fallback.ts'
 import { hashSummaryPrefixes, type SummaryPrefix } from './hash-summary-prefixes.ts'
 import { findSummary } from './load-summary.ts'
@@ -165,10 +165,10 @@ async function writeSummary(
  * and the answer.
  */
 function resolveChapterTokens({ account, model }: UpstreamTarget, policy: ContextPolicy): number {
-  const window = resolveModelWindow(account, model, policy)
-  return window === null
+  const limit = resolveInputLimit(account, model, policy)
+  return limit === null
     ? DEFAULT_CHAPTER_TOKENS
-    : Math.max(MIN_CHAPTER_TOKENS, Math.floor(window / 2))
+    : Math.max(MIN_CHAPTER_TOKENS, Math.floor(limit.tokens / 2))
 }
 
 const MIN_CHAPTER_TOKENS = 500

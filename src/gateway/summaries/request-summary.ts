@@ -2,6 +2,7 @@
  * Requests the text of a summary from a model. One upstream request is sent for each chapter (part) of the
  * conversation; it includes the summary of the earlier chapters. The answers are not stored as turns.
  */
+import { carryOverPlan } from '../../context/summaries/carry-over-plan.ts'
 import {
   buildCompactionPrompt,
   type CompactionPlan,
@@ -51,7 +52,7 @@ export async function requestSummary(
   let usage = ZERO_TOKEN_USAGE
   for (const chapter of chapters) {
     const outcome = await requestChapter(buildPrompt(text, chapter), options, ports)
-    text = readSummaryText(outcome)
+    text = carryOverPlan(text, readSummaryText(outcome))
     usage = addTokenUsage(usage, outcome.usage)
   }
   return { text: text ?? '', usage }

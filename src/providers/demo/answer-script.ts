@@ -22,6 +22,7 @@ import type { AnswerFinishReason, StreamEvent, TokenUsage } from '../../core/str
 import { textOf, type Item, type Message, type Reasoning } from '../../core/item.ts'
 import { isObject, readOwnValue, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { ToolChoice, Tool } from '../../core/prompt.ts'
+import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import { createFailure } from '../../core/errors/gateway-error.ts'
 
 export interface DemoRequest {
@@ -105,7 +106,7 @@ function createSteps(
     }
     const createEvents = DIRECTIVES[directive]
     const events = createEvents?.(rest, index, seed) ?? createMessage(line, index)
-    const tokens = Math.ceil(rest.length / 4)
+    const tokens = estimateTokens(rest)
     outputTokens += tokens
     if (directive === '/think') reasoningTokens += tokens
     index += 1
@@ -236,7 +237,7 @@ function listToolOutputs(items: readonly Item[]): readonly string[] {
 }
 
 function countInputTokens({ items, instructions }: DemoRequest): number {
-  return Math.ceil((JSON.stringify(items).length + (instructions?.length ?? 0)) / 4)
+  return estimateTokens([items, instructions ?? ''])
 }
 
 function splitWords(text: string): readonly string[] {

@@ -50,11 +50,11 @@ export const CHAT_QUIRKS = {
   ),
   reasoningField: choiceQuirk(
     ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking-part', 'none'],
-    'The message field in which earlier reasoning is sent back. `none`: it is not sent.',
+    'The message field in which earlier reasoning is sent back. `none`: it is not sent. Default for Kimi K3, Kimi K2.7-Code, MiniMax M3 and GLM-5.2: `reasoning_content`.',
   ),
   reasoningOn: choiceQuirk(
     ['all', 'calls'],
-    'Whether reasoning is sent back with every assistant message or only with those that call tools.',
+    'Whether reasoning is sent back with every assistant message or only with those that call tools. Default: `all` for Kimi K3, Kimi K2.7-Code, MiniMax M3 and GLM-5.2, which need it, otherwise the value of the profile.',
   ),
   refuses: listQuirk('a list of field names', 'Request fields that it rejects; they are left out.'),
   retell: flagQuirk(

@@ -15,7 +15,7 @@ import { resolveItemReferences } from '../../gateway/history/resolve-item-refere
 import { hasCompactOrCountEndpoint } from '../../providers/has-compact-or-count-endpoint.ts'
 import { routeModel } from '../../upstream/accounts-and-model-routing.ts'
 import { callCompactOrCountEndpoint } from '../../gateway/send/call-compact-or-count-endpoint.ts'
-import { resolveContextWindow } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
+import { resolveRequestLimit } from '../../gateway/prompt/size/estimate-tokens-and-window.ts'
 import {
   planConversationCompaction,
   planWithoutWindows,
@@ -61,7 +61,8 @@ export async function compactInput(
       client.onCall,
     )
   }
-  const plan = planConversationCompaction(complete, resolveContextWindow(complete))
+  const limit = resolveRequestLimit(complete)?.tokens ?? null
+  const plan = planConversationCompaction(complete, limit)
   const { text, usage } = await requestSummary(plan, { targets, model, ...client }, ports)
   const id = ports.newTurnId()
   const compaction = createCompactionItem(itemId('compaction', id, plan.userMessages.length), text)

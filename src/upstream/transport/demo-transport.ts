@@ -13,8 +13,16 @@ import type { UpstreamCall, UpstreamReply, Transport } from './transport-interfa
  * Returns a transport that handles requests to `demo:` URLs itself and passes all others to `transport`.
  */
 export function wrapWithDemoTransport(transport: Transport): Transport {
-  return (request) =>
-    request.url.startsWith('demo:') ? callDemo(String(request.body)) : transport(request)
+  return (request) => {
+    if (!request.url.startsWith('demo:')) return transport(request)
+    return request.method === 'GET' ? listDemoModels() : callDemo(String(request.body))
+  }
+}
+
+/** Replies to `GET /models`, so that `GET /v1/models` lists the demo model also for the pattern `*`. */
+function listDemoModels(): UpstreamCall {
+  const reply = createJsonReply(200, { data: [{ id: 'demo' }] })
+  return { reply: Promise.resolve(reply), cancel: () => undefined }
 }
 
 function callDemo(body: string): UpstreamCall {

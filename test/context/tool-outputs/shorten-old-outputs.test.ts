@@ -42,15 +42,15 @@ test('a long old output keeps its beginning and end, with the number of missing 
   )
 })
 
-test('an old output below the minimum length stays unchanged (C14)', () => {
-  expect(shorten('x'.repeat(799))).toBe('x'.repeat(799))
-  expect(shorten('x'.repeat(800))).not.toBe('x'.repeat(800))
+test('an old output that is not longer than the policy says stays unchanged (C14)', () => {
+  expect(shorten('x'.repeat(800))).toBe('x'.repeat(800))
+  expect(shorten('x'.repeat(801))).not.toBe('x'.repeat(801))
   expect(shorten('')).toBe('')
 })
 
 test('an old output that would not become shorter stays unchanged', () => {
   const output = 'x'.repeat(60)
-  expect(shorten(output, { minChars: 0, headChars: 20, tailChars: 20 })).toBe(output)
+  expect(shorten(output, { longerThanChars: 0, headChars: 20, tailChars: 20 })).toBe(output)
 })
 
 test('shortening an output splits no surrogate pair', () => {
@@ -102,7 +102,12 @@ describe('shortening of old JSON outputs', () => {
   })
 
   test('an old JSON output is shortened to the same text at any age (C14)', () => {
-    const { run } = shortenOldOutputs({ keepRounds: 0, minChars: 1, headChars: 60, tailChars: 60 })
+    const { run } = shortenOldOutputs({
+      keepRounds: 0,
+      longerThanChars: 1,
+      headChars: 60,
+      tailChars: 60,
+    })
     const [few, many] = [run(rounds(2, json)), run(rounds(9, json))]
     expect(many.items.slice(0, 3)).toEqual(few.items.slice(0, 3))
     expect(run(many.items).items).toBe(many.items)
@@ -131,8 +136,13 @@ test('outputs of custom tools are shortened when they are old, but not those of 
   expect(step.items.filter((item, at) => item !== items[at])).toHaveLength(1)
 })
 
-test('shortening outputs twice changes nothing the second time, even if `minChars` is below the shortened length', () => {
-  const { run } = shortenOldOutputs({ keepRounds: 0, minChars: 1, headChars: 101, tailChars: 101 })
+test('shortening outputs twice changes nothing the second time, even if `longerThanChars` is below the shortened length', () => {
+  const { run } = shortenOldOutputs({
+    keepRounds: 0,
+    longerThanChars: 1,
+    headChars: 101,
+    tailChars: 101,
+  })
   for (const output of ['x'.repeat(1234), '🦊'.repeat(500), `x${'🦊'.repeat(600)}`]) {
     const once = run(rounds(3, output))
     expect(once.notes).toHaveLength(2)

@@ -100,6 +100,9 @@ describe('rejection of invalid policy overrides', () => {
       'invalid_value',
     ],
     [{ budget: { window: 1000, reserve: 1000 } }, 'backstory.budget.reserve', 'invalid_value'],
+    [{ summaries: { above: 64 } }, 'backstory.summaries.above', 'invalid_value'],
+    [{ summaries: { trigger: 'tokens', above: 2 } }, 'backstory.summaries.above', 'invalid_value'],
+    [{ summaries: { by: 'upstream', above: 999 } }, 'backstory.summaries.above', 'invalid_value'],
   ])('the policy overrides %j are rejected with the path of the fault', (value, param, code) => {
     const fault = readFault(value)
     expect(fault?.failure).toMatchObject({ status: 400, param, code })
@@ -136,6 +139,21 @@ test('contradicting numbers are accepted if they are in different policy overrid
   expect(read({ outputs: { head: 3000, tail: 3000 } }).outputs?.head).toBe(3000)
   expect(read({ budget: { window: null, reserve: 5000 } }).budget?.reserve).toBe(5000)
   const stored = { budget: { window: 1000, reserve: 5000 } }
+  expect(readStoredPolicyOverrides(stored, 'context')).toEqual(stored)
+})
+
+test('the error for a percentage in `summaries.above` says what to write', () => {
+  expect(readFault({ summaries: { trigger: 'tokens', above: 64 } })?.message).toContain(
+    'must be a share of the context window (for 64 %, write 0.64), or at least 1000 tokens, but is 64. For a number of turns, set `trigger` to `turns` with it.',
+  )
+})
+
+test('`summaries.above` is a share, at least 1000 tokens, or any number of turns', () => {
+  for (const above of [0, 0.64, 1, 1000, 50_000])
+    expect(read({ summaries: { trigger: 'tokens', above } }).summaries?.above).toBe(above)
+  expect(read({ summaries: { trigger: 'turns', above: 8 } }).summaries?.above).toBe(8)
+  // Stored overrides of an earlier version stay in force.
+  const stored = { summaries: { above: 300 } }
   expect(readStoredPolicyOverrides(stored, 'context')).toEqual(stored)
 })
 

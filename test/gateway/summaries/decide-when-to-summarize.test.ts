@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { selectSummarizableItems } from '../../../src/context/summaries/select-summarizable-items.ts'
 import type { SummaryRules } from '../../../src/core/context-policy.ts'
+import type { Item } from '../../../src/core/item.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { responsesDialect } from '../../../src/dialects/responses/responses-dialect.ts'
 import { NO_HISTORY, type LoadedHistory } from '../../../src/gateway/history/loaded-history.ts'
@@ -185,4 +186,23 @@ test('a summary is not used if it may mention an author who is hidden now, or if
   ).not.toBeNull()
   const off = { ...policy, summaries: { ...policy.summaries, trigger: 'off' as const } }
   expect(selectSummary(off, history)).toBeNull()
+})
+
+test('the tokens that remain after a second summary include the answer once', () => {
+  const rules = { trigger: 'tokens', above: 1000, keepTurns: 1 } as const
+  const first = prepareTurns(20, rules)
+  const prefix = hashSummaryPrefixes(first.content).find(({ rounds }) => rounds === 2)
+  if (prefix === undefined) throw new Error('There is no prefix of two rounds.')
+  const summary = buildActiveSummary(first.content, prefix, toStoredSummary(newSummary()))
+  const { prepared } = prepareTurns(20, rules, { history: { ...NO_HISTORY, summary } })
+  // The 17 rounds before the last one have about 1,500 tokens; that must be an eighth of what remains.
+  const isDueWith = (words: number): boolean => {
+    const text = 'word '.repeat(words)
+    const answer = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }
+    const items = [answer] as unknown as readonly Item[]
+    const content = selectSummarizableItems([...prepared.items, ...items], prepared.policy)
+    return decideSummaryAfterAnswer(prepared, content, items) !== null
+  }
+  expect(isDueWith(8_000)).toBe(true)
+  expect(isDueWith(40_000)).toBe(false)
 })

@@ -203,7 +203,7 @@ export const MEMORIES: GoldenGroup = {
     {
       name: 'a summary that is needed first',
       async play({ send }) {
-        const summaries = { trigger: 'tokens', above: 300, keep_turns: 1, keep_tokens: 0 }
+        const summaries = { trigger: 'tokens', above: 0.4, keep_turns: 1, keep_tokens: 0 }
         const backstory = { summaries, budget: { window: 700, reserve: 50, overflow: 'cut' } }
         const filler = 'It is grey and cold. '.repeat(60)
         const { id } = await send(ask(WHOLE, 'chat-model', `My name is Ada. ${filler}`, {}))

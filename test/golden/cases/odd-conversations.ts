@@ -279,7 +279,7 @@ export const ODD_CONVERSATIONS: GoldenGroup = {
         }
         const compact = [{ type: 'compaction', compact_threshold: 100 }]
         await send({ path, body: { ...body, context_management: compact } })
-        const summaries = { trigger: 'tokens', above: 300, keep_turns: 1, keep_tokens: 0 }
+        const summaries = { trigger: 'tokens', above: 0.35, keep_turns: 1, keep_tokens: 0 }
         const budget = { window: 900, reserve: 50 }
         await send({ path, body: { ...body, backstory: { summaries, budget } } })
       },
@@ -295,7 +295,7 @@ export const ODD_CONVERSATIONS: GoldenGroup = {
         ),
       }),
       async play({ send }) {
-        const summaries = { trigger: 'tokens', by: 'upstream', above: 300, keep_turns: 1 }
+        const summaries = { trigger: 'tokens', by: 'upstream', above: 1000, keep_turns: 1 }
         const filler = 'It is grey and cold. '.repeat(80)
         for (const model of ['gpt-5', 'claude-opus-5-5']) {
           const first = await send(

@@ -79,3 +79,17 @@ test('GET /v1/models lists a model of two upstreams only once, with the fields f
     { id: 'ab' },
   ])
 })
+
+test('GET /v1/models lists the demo model if an upstream of the demo wire serves it', async () => {
+  const demo = { name: 'scripted', wire: 'demo' }
+  const listOf = async (models: readonly string[]) => {
+    const demoGateway = await startGateway({ UPSTREAMS: JSON.stringify([{ ...demo, models }]) })
+    const list = await listModels(demoGateway.dependencies, 1000)
+    await demoGateway.close()
+    return list['data']
+  }
+  const listedDemo = [{ id: 'demo', object: 'model', created: 0, owned_by: 'scripted' }]
+  expect(await listOf(['*'])).toEqual(listedDemo)
+  expect(await listOf(['demo', 'd*'])).toEqual(listedDemo)
+  expect(await listOf(['other-*'])).toEqual([])
+})

@@ -16,7 +16,7 @@ import type { PromptParameters } from '../../../core/prompt.ts'
 import type { Account } from '../../../providers/provider-interface.ts'
 import type { UpstreamTarget } from '../../../upstream/accounts-and-model-routing.ts'
 import type { PreparedRequest, PlannedRequest } from '../planned-request.ts'
-import { resolveModelWindow } from './estimate-tokens-and-window.ts'
+import { resolveInputLimit } from './estimate-tokens-and-window.ts'
 
 export interface ToolLoopEndPlan {
   readonly transforms: readonly Transform[]
@@ -51,8 +51,8 @@ function resolveWarningThreshold(
 ): Pick<BudgetWarningOptions, 'contextWindow' | 'warnAt'> | null {
   const { warnAt } = policy.budget
   if (warnAt === null || warnAt === 0) return null
-  const window = resolveModelWindow(account, model, policy)
-  return window === null ? null : { contextWindow: window, warnAt }
+  const limit = resolveInputLimit(account, model, policy)
+  return limit === null ? null : { contextWindow: limit.tokens, warnAt }
 }
 
 const NO_LOOP_END: ToolLoopEndPlan = { transforms: [], forbidsTools: false }

@@ -1,5 +1,5 @@
 /**
- * Estimates the tokens of a request, and resolves the context window of its model. The estimate for the encoded
+ * Estimates the tokens of a request, and resolves how many its model accepts. The estimate for the encoded
  * body is corrected by a factor: the ratio of reported to estimated tokens in the parent turn.
  */
 import type { ContextPolicy } from '../../../core/context-policy.ts'
@@ -8,7 +8,7 @@ import type { TokenUsage } from '../../../core/stream-event.ts'
 import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
 import type { Account } from '../../../providers/provider-interface.ts'
 import { matchesModelPattern } from '../../../upstream/accounts-and-model-routing.ts'
-import { findKnownContextWindow } from '../../../upstream/model-context-windows.ts'
+import { findKnownInputLimit, type InputLimit } from '../../../upstream/model-input-limits.ts'
 import type { PreparedRequest, PlannedRequest } from '../planned-request.ts'
 import type { Item } from '../../../core/item.ts'
 import { estimateItemTokens } from '../../../core/items/item-tokens.ts'
@@ -60,18 +60,27 @@ const MIN_PLAUSIBLE_RATIO = 0.2
 const MAX_PLAUSIBLE_RATIO = 2.5
 const CORRECTIONS = [0.75, 1, 1.25, 1.6, 2, MAX_PLAUSIBLE_RATIO]
 
-/** Returns the context window of the request's model in tokens; null if it is unknown. */
-export function resolveContextWindow({ account, prompt, policy }: PlannedRequest): number | null {
-  return resolveModelWindow(account, prompt.params.model, policy)
+/** Returns the input limit of the request's model; null if it is unknown. */
+export function resolveRequestLimit({
+  account,
+  prompt,
+  policy,
+}: PlannedRequest): InputLimit | null {
+  return resolveInputLimit(account, prompt.params.model, policy)
 }
 
-/** Returns the model's context window in tokens: from the policy, else the account, else the built-in table of models. */
-export function resolveModelWindow(
+/**
+ * Returns the most tokens that a request to the model may have: the context window from the policy, else from the account,
+ * else the limit in the built-in table of models.
+ */
+export function resolveInputLimit(
   account: Account,
   model: string,
   policy: ContextPolicy,
-): number | null {
-  return readConfiguredWindow(account, model, policy) ?? findKnownContextWindow(model)
+): InputLimit | null {
+  const window = readConfiguredWindow(account, model, policy)
+  if (window !== null) return { tokens: window, includesAnswer: true }
+  return findKnownInputLimit(model, account.baseUrl)
 }
 
 /**
@@ -89,13 +98,13 @@ export function readConfiguredWindow(
   return pattern === undefined ? null : numberOrNull(contextWindow[pattern])
 }
 
-/** Returns the policy field `summaries.above` in tokens. Up to 1 it is a share of the window: 0.5 of 128,000 → 64,000. */
-export function resolveSummaryThreshold(above: number, window: number | null): number {
-  return above > 1 ? above : above * (window ?? DEFAULT_CONTEXT_WINDOW)
+/** Returns the policy field `summaries.above` in tokens. Up to 1 it is a share of the limit: 0.5 of 128,000 → 64,000. */
+export function resolveSummaryThreshold(above: number, limit: InputLimit | null): number {
+  return above > 1 ? above : above * (limit?.tokens ?? DEFAULT_LIMIT_TOKENS)
 }
 
-/** The context window in tokens that is assumed if a model's window is unknown. */
-const DEFAULT_CONTEXT_WINDOW = 128_000
+/** The limit that is assumed if that of a model is unknown. */
+const DEFAULT_LIMIT_TOKENS = 128_000
 
 export function sumItemTokens(items: readonly Item[]): number {
   return items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
@@ -106,13 +115,14 @@ function numberOrNull(value: Json | undefined): number | null {
 }
 
 /**
- * Returns the maximum tokens of the complete request: the window less the reserve for the answer. The
- * reserve is the policy field `budget.reserve`, else the request's output limit, else 4096 tokens.
+ * Returns the maximum tokens of the complete request: a limit of the input alone, or the context window less the reserve
+ * for the answer. The reserve is the policy field `budget.reserve`, else the request's output limit, else 4096 tokens.
  */
 export function computeMaxRequestTokens(
-  window: number,
+  { tokens: window, includesAnswer }: InputLimit,
   { policy, encoded }: PreparedRequest,
 ): number {
+  if (!includesAnswer) return window
   const { reserve } = policy.budget
   if (reserve !== null && reserve < window) return window - reserve
   const outputLimit = readOutputLimit(encoded.body)

@@ -13,7 +13,7 @@ import {
   estimateBodyTokens,
   computeMaxRequestTokens,
   estimateRequestTokens,
-  resolveContextWindow,
+  resolveRequestLimit,
   resolveTokenCorrection,
   sumItemTokens,
 } from './estimate-tokens-and-window.ts'
@@ -37,8 +37,8 @@ export function fitToWindow(prepared: PreparedRequest, ports: PlanPorts): Prepar
 
 /** Returns the maximum tokens of the cut request; null if the rule forbids a cut, or the window is unknown. */
 function resolveCutLimit(prepared: PreparedRequest, overflow: OverflowRule): number | null {
-  const window = overflow === 'cut' ? resolveContextWindow(prepared) : null
-  return window === null ? null : computeMaxRequestTokens(window, prepared)
+  const limit = overflow === 'cut' ? resolveRequestLimit(prepared) : null
+  return limit === null ? null : computeMaxRequestTokens(limit, prepared)
 }
 
 /** Returns the policy's rule. If that is `auto`, the field `truncation` decides, which only Responses requests have. */

@@ -6,7 +6,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { isToolOutput, type Item } from '../../../core/item.ts'
 import { isItemOfAnswer } from '../../../core/items/is-item-of-answer.ts'
 import { listContentParts } from '../../../core/media/media-handles.ts'
-import { estimateTokens } from '../../../core/text/estimate-tokens.ts'
+import { countMinTextTokens } from '../../../core/text/estimate-text-tokens.ts'
 import type { PreparedRequest } from '../planned-request.ts'
 import { getItemListField } from '../request-item-path.ts'
 import {
@@ -70,7 +70,8 @@ function computeMinTokens(prepared: PreparedRequest): number {
     return text.replaceAll(/\s+/g, ' ').replaceAll(/(.)\1{3,}/gu, '$1$1$1')
   })
   const correction = Math.min(1, resolveTokenCorrection(prepared))
-  return Math.floor((estimateTokens(texts) / 2) * correction)
+  const tokens = texts.reduce((sum, text) => sum + countMinTextTokens(text), 0)
+  return Math.floor(tokens * correction)
 }
 
 function listTexts(item: Item): readonly string[] {

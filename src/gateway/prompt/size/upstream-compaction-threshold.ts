@@ -8,7 +8,7 @@ import type { TargetCapabilities } from '../../../upstream/resolve-target-capabi
 import type { LoadedHistory } from '../../history/loaded-history.ts'
 import { mayStoreRequest } from '../../history/memory-thread-and-storage-permission.ts'
 import type { PlannedRequest } from '../planned-request.ts'
-import { resolveModelWindow, resolveSummaryThreshold } from './estimate-tokens-and-window.ts'
+import { resolveInputLimit, resolveSummaryThreshold } from './estimate-tokens-and-window.ts'
 
 /**
  * Returns null if the upstream must not compact the conversation (e.g. `summaries.by` is `gateway`), cannot, or only
@@ -26,9 +26,9 @@ export function computeCompactionThreshold(
   const isRequested = overflow !== null && (overflow.compactNow || overflow.compactAbove !== null)
   // The client requests a compaction, but the upstream cannot make it: `summaries/compact-conversation.ts` does.
   if (isRequested && !hasCompactOrCountEndpoint(account, 'compact')) return null
-  const window = resolveModelWindow(account, model, policy)
-  const threshold = Math.ceil(Math.max(resolveSummaryThreshold(above, window), minCompactionTokens))
-  return window !== null && threshold >= window ? null : threshold
+  const limit = resolveInputLimit(account, model, policy)
+  const threshold = Math.ceil(Math.max(resolveSummaryThreshold(above, limit), minCompactionTokens))
+  return limit !== null && threshold >= limit.tokens ? null : threshold
 }
 
 /**

@@ -8,12 +8,13 @@ import type { JsonBudget } from '../../../core/json/limited-json.ts'
 import type { Prompt, Tool } from '../../../core/prompt.ts'
 import type { Account } from '../../provider-interface.ts'
 import type { ChatNotes } from '../encoding-notes.ts'
+import { addModelQuirks } from '../model-quirks.ts'
 import { readChatQuirks } from '../quirks.ts'
 import type { ChatQuirks } from '../quirk-table.ts'
 
 export interface ChatEncodingOptions {
   readonly account: Account
-  /** The configured quirks. Some encoders treat a missing quirk differently from `false`. */
+  /** The quirks of the account and of the model. Some encoders treat a missing quirk differently from `false`. */
   readonly quirks: ChatQuirks
   /** True if the client uses the Chat Completions API. */
   readonly isChatClient: boolean
@@ -41,7 +42,8 @@ export interface EncodingContext {
 const DEFAULT_CALL_ID_PATTERN = /^.{1,40}$/s
 
 export function resolveChatEncodingOptions(prompt: Prompt, account: Account): ChatEncodingOptions {
-  const quirks = readChatQuirks(account)
+  const { model } = prompt.params
+  const quirks = addModelQuirks(readChatQuirks(account), account.quirks, model)
   const isChatClient = prompt.source.dialect === 'chat'
   return {
     account,
@@ -53,7 +55,7 @@ export function resolveChatEncodingOptions(prompt: Prompt, account: Account): Ch
     toolMedia: quirks.toolMedia ?? isChatClient,
     callIdPattern: quirks.callIdPattern ?? (isChatClient ? null : DEFAULT_CALL_ID_PATTERN),
     findClientTool: (tool) => (isChatClient ? findClientTool(tool, prompt.source) : undefined),
-    model: prompt.params.model,
+    model,
   }
 }
 

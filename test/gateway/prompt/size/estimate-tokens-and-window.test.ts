@@ -13,10 +13,9 @@ import {
   computeTokenCorrection,
   computeMaxRequestTokens,
   estimateRequestTokens,
-  resolveContextWindow,
+  resolveRequestLimit,
 } from '../../../../src/gateway/prompt/size/estimate-tokens-and-window.ts'
 import { fitToWindow, fitsWindow } from '../../../../src/gateway/prompt/size/fit-to-window.ts'
-import { findKnownContextWindow } from '../../../../src/upstream/model-context-windows.ts'
 import { startGateway, upstreams } from '../../../support/gateway.ts'
 
 let gateway: Awaited<ReturnType<typeof startGateway>>
@@ -52,29 +51,26 @@ function prepare(
 }
 
 describe('the context window of a model', () => {
-  test.each([
-    ['claude-sonnet-5-5', 1_000_000],
-    ['anthropic/claude-haiku-4.5', 200_000],
-    ['openai/gpt-5-mini', 400_000],
-    ['gpt-5.5-2026-04-23', 1_050_000],
-    ['gpt-4-1106-preview', 128_000],
-    ['gpt-4.1-mini', 1_047_576],
-    ['gemini-3.8-flash', 1_048_576],
-    ['qwen3-32b', null],
-  ])('the built-in table of models has the right context window for %s (%s)', (model, tokens) => {
-    expect(findKnownContextWindow(model)).toBe(tokens)
-  })
-
   test('the context window of a model comes from the policy, else the account, else the built-in table', () => {
-    expect(resolveContextWindow(prepare('claude-sonnet-5-5'))).toBe(1_000_000)
-    expect(resolveContextWindow(prepare('tiny-1'))).toBe(1000)
-    expect(resolveContextWindow(prepare('tiny-1', { budget: { window: 50 } }))).toBe(50)
-    expect(resolveContextWindow(prepare('unheard-of'))).toBeNull()
+    const windowOf = (tokens: number) => ({ tokens, includesAnswer: true })
+    expect(resolveRequestLimit(prepare('claude-sonnet-5-5'))).toEqual(windowOf(1_000_000))
+    expect(resolveRequestLimit(prepare('tiny-1'))).toEqual(windowOf(1000))
+    const overridden = prepare('tiny-1', { budget: { window: 50 } })
+    expect(resolveRequestLimit(overridden)).toEqual(windowOf(50))
+    expect(resolveRequestLimit(prepare('gpt-5', { budget: { window: 50 } }))).toEqual(windowOf(50))
+    expect(resolveRequestLimit(prepare('gpt-5'))).toEqual({
+      tokens: 272_000,
+      includesAnswer: false,
+    })
+    expect(resolveRequestLimit(prepare('unheard-of'))).toBeNull()
   })
 
   test('the maximum tokens of a request are the window less the reserve or, without one, the output limit (C103)', () => {
     const budget = (overrides: PolicyOverrides, more: JsonObject, model = 'claude-sonnet-5-5') =>
-      computeMaxRequestTokens(100_000, prepare(model, overrides, more))
+      computeMaxRequestTokens(
+        { tokens: 100_000, includesAnswer: true },
+        prepare(model, overrides, more),
+      )
     expect(budget({}, { max_output_tokens: 7000 })).toBe(93_000)
     expect(budget({}, { max_output_tokens: 7000 }, 'tiny-1')).toBe(93_000)
     expect(budget({ budget: { reserve: 1000 } }, { max_output_tokens: 7000 })).toBe(99_000)
@@ -85,6 +81,16 @@ describe('the context window of a model', () => {
     // Without a reserve and a limit, 4096 tokens are reserved.
     expect(budget({}, {}, 'tiny-1')).toBe(100_000 - 4096)
   })
+})
+
+test('a request may fill a limit of the input alone, whatever its answer may have', () => {
+  const limit = { tokens: 272_000, includesAnswer: false }
+  for (const request of [
+    prepare('gpt-5'),
+    prepare('gpt-5', {}, { max_output_tokens: 128_000 }),
+    prepare('gpt-5', { budget: { reserve: 10_000 } }),
+  ])
+    expect(computeMaxRequestTokens(limit, request)).toBe(272_000)
 })
 
 describe('correcting estimates by the tokens that were reported for a turn (C62)', () => {
@@ -203,7 +209,7 @@ describe('a request whose estimate exceeds the context window', () => {
     new Set(notes.map(({ why }) => why))
 
   test('a cut to the window hides old tool outputs before it drops a round (C58)', () => {
-    const input = [...looked(1, 260), ...looked(2, 260), { role: 'user', content: 'now' }]
+    const input = [...looked(1, 150), ...looked(2, 150), { role: 'user', content: 'now' }]
     const fitting = fitToWindow(prepare('tiny-1', cut, { input }), gateway.dependencies)
     expect(whysOf(fitting)).toEqual(new Set(['output-too-old']))
     expect(fitting.prompt.items).toHaveLength(input.length)
@@ -225,7 +231,7 @@ describe('a request whose estimate exceeds the context window', () => {
 
   const instructions = 'Be as kind as you can. '.repeat(300)
   const pinned = Array.from({ length: 3 }, (_, at) => [
-    { role: 'user', content: `keep ${at} ${'word '.repeat(300)}`, backstory: { pin: true } },
+    { role: 'user', content: `keep ${at} ${'word '.repeat(400)}`, backstory: { pin: true } },
     { role: 'assistant', content: 'I will.' },
   ]).flat()
 

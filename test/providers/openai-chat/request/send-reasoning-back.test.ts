@@ -144,3 +144,35 @@ test("the quirk `retell` makes the gateway decode and rewrite answers that OpenA
   expect(openaiChat.getPassThroughDialect(prompt, accountOf({ profile: 'mistral' }))).toBeNull()
   expect(openaiChat.getPassThroughDialect(prompt, accountOf({ retell: true }))).toBeNull()
 })
+
+describe('models that need their reasoning on turns without tool calls, too', () => {
+  const MODELS = ['moonshotai/Kimi-K3', 'kimi-k2.7-code', 'MiniMaxAI/MiniMax-M3', 'zai-org/GLM-5.2']
+  const talk = [user('go'), reasoning('Hm'), assistant('so'), user('and?')]
+  const answerOf = (model: string, quirks: JsonObject) =>
+    (encode(talk, { model }, quirks).messages as JsonObject[])[1]
+
+  test.each(MODELS)('%s gets the reasoning of every answer back', (model) => {
+    for (const quirks of [{}, { profile: 'vllm' }, { profile: 'deepseek' }])
+      expect(answerOf(model, quirks)).toEqual({
+        role: 'assistant',
+        content: 'so',
+        reasoning_content: 'Hm',
+      })
+    expect(answerOf(model, { profile: 'groq' })).toMatchObject({ reasoning: 'Hm' })
+  })
+
+  test('the quirks of the account take precedence over those of the model', () => {
+    for (const quirks of [
+      { profile: 'vllm', reasoningOn: 'calls' },
+      { reasoningField: 'none' },
+    ] as const)
+      expect(answerOf('kimi-k3', quirks)).toEqual({ role: 'assistant', content: 'so' })
+  })
+
+  test.each(['kimi-k2', 'kimi-k2.7', 'kimi-k30', 'minimax-m30', 'glm-5.20', 'glm-5', 'qwen3'])(
+    '%s gets the reasoning of tool calls only at a service with the profile `vllm`',
+    (model) => {
+      expect(answerOf(model, { profile: 'vllm' })).toEqual({ role: 'assistant', content: 'so' })
+    },
+  )
+})
