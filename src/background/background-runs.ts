@@ -26,6 +26,7 @@ import { createRunQueue } from './queue/run-queue.ts'
 import {
   recoverIfOrphaned,
   recoverOrphanedRun,
+  recoverOrphanedRuns,
   startQueuedRun,
   type OrphanCheck,
 } from './recover-orphaned-run.ts'
@@ -47,10 +48,15 @@ export interface BackgroundRuns {
   /** Cancels the run of a response. Resolves to the stored response. */
   readonly cancel: (id: string, caller: Caller) => Promise<JsonObject>
   /**
-   * Recovers the run of a response if its replica has died. Does nothing on Node, because replicas there
-   * check for expired leases themselves.
+   * Recovers the run of a response if its replica has died. Resolves to false if there is nothing to recover. Does nothing
+   * on Node, because replicas there check for expired leases themselves.
    */
-  readonly recoverIfOrphaned: (check: OrphanCheck) => Promise<void>
+  readonly recoverIfOrphaned: (check: OrphanCheck) => Promise<boolean>
+}
+
+export interface WorkerBackgroundRuns extends BackgroundRuns {
+  /** Recovers runs whose Workers have ended, at most `maxRuns`. */
+  readonly recoverOrphans: (maxRuns: number) => Promise<void>
 }
 
 export interface ProcessBackgroundRuns extends BackgroundRuns {
@@ -85,7 +91,7 @@ export async function openBackgroundRunsOfProcess(
   const activeRuns = await createActiveRunsOfProcess(replicaId, queue, recover, ports)
   return {
     ...createRuns({ activeRuns, firstRequests: createFirstRequests() }, ports),
-    recoverIfOrphaned: () => Promise.resolve(),
+    recoverIfOrphaned: () => Promise.resolve(false),
     shutDown(graceMs) {
       isClosing = true
       queue.close()
@@ -96,11 +102,12 @@ export async function openBackgroundRunsOfProcess(
 }
 
 /** Creates the background runs on Workers, where requests share no state. */
-export function createBackgroundRunsOfRequest(ports: GatewayDependencies): BackgroundRuns {
+export function createBackgroundRunsOfRequest(ports: GatewayDependencies): WorkerBackgroundRuns {
   const activeRuns = createActiveRunsOfRequest(ports)
   return {
     ...createRuns({ activeRuns, firstRequests: createUnsharedFirstRequests() }, ports),
     recoverIfOrphaned: (check) => recoverIfOrphaned(check, activeRuns, ports),
+    recoverOrphans: (maxRuns) => recoverOrphanedRuns(maxRuns, activeRuns, ports),
   }
 }
 

@@ -1,7 +1,9 @@
 /**
  * Ends a run that was cancelled, that failed before it could be answered, or whose replica stopped. If the
- * run has an event log, the closing events are stored in the same write as the end of the turn.
+ * run has an event log, the closing events are stored in the same write as the end of the turn. If the database rejects
+ * the unfinished items, the run ends without them.
  */
+import { isPermanentFailure } from '../core/errors/database-error.ts'
 import type { Failure } from '../core/stream-event.ts'
 import type { OwnedRun } from '../store/background-runs/run-store-interface.ts'
 import { createClosingEvents } from './event-log/closing-events.ts'
@@ -29,11 +31,8 @@ export async function endRunEarly(
   const run = await readCompleteRunLog(ownedRun, turnId, runs)
   if (run === null) return false
   const { storedClientIndexes, toStoredIndex } = await loadOutputIndexes(ownedRun, ports)
-  const closing = createClosingEvents(run.groups, {
-    status,
-    failure,
-    storedIndexes: storedClientIndexes,
-  })
+  const ending = { status, failure, storedIndexes: storedClientIndexes }
+  const closing = createClosingEvents(run.groups, ending)
   const unfinished = closing?.unfinishedItems ?? []
   const end = {
     turnId,
@@ -47,7 +46,14 @@ export async function endRunEarly(
     hasConversationLock: run.conversation !== null,
     endedAtMs: nowMs(),
   }
-  return runs.endRun(ownedRun, end, closing?.events ?? null)
+  try {
+    return await runs.endRun(ownedRun, end, closing?.events ?? null)
+  } catch (error) {
+    // The run would otherwise stay in progress, and each request for it would try the same write again.
+    if (!isPermanentFailure(error)) throw error
+    const shortClosing = createClosingEvents(run.groups, { ...ending, omitsItems: true })
+    return runs.endRun(ownedRun, { ...end, items: [] }, shortClosing?.events ?? null)
+  }
 }
 
 async function loadOutputIndexes(

@@ -6,8 +6,12 @@
 import type { Caller } from '../core/client/caller.ts'
 import { turnIdOfResponse } from '../core/turn-derived-ids.ts'
 import { responsesDialect } from '../dialects/responses/responses-dialect.ts'
-import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
-import { createFailure, GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
+import {
+  createFailure,
+  createStoreUnavailableError,
+  GatewayError,
+  errorMessage,
+} from '../core/errors/gateway-error.ts'
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import {
   MAX_EVENT_NUMBER,
@@ -30,24 +34,26 @@ import { rebuildRequestFromStoredRun } from './rebuild-request-from-stored-run.t
 import { startRun, type StartedRun } from './start-run.ts'
 
 /**
- * Recovers a run if no other replica has claimed it. A run that can be restarted is queued; on Workers, it
- * is restarted at once, and the result is the restarted run. Otherwise the result is null.
+ * Recovers a run if no other replica has claimed it: queues it if it can be restarted, and ends it otherwise. On Workers
+ * it is always ended, because the upstream was sent the request before the Worker ended, and so would be the next one.
  */
 export async function recoverOrphanedRun(
   found: RunWithReplica,
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
-): Promise<StartedRun | null> {
+): Promise<void> {
   const { turnId, tenant, user } = found
-  return withSlot(found, activeRuns, ports, async (slot) => {
+  await withSlot(found, activeRuns, ports, async (slot) => {
     if (!(await ports.runs.claimRun(found, slot.replicaId))) return null
-    const run = await readRestartableRun(found, ports)
-    if (run === null || activeRuns.queue === null) {
-      const restarted = await restartOrFail(run, { ...found, faults: 0 }, slot, ports)
-      // Without a queue, it is tried again at the next request for the response.
-      return restarted === null || 'isPostponed' in restarted ? null : restarted
+    const { queue } = activeRuns
+    if (queue !== null && (await readRestartableRun(found, ports)) !== null)
+      queue.add({ turnId, tenant, user }, Promise.resolve())
+    else {
+      const run = queue === null ? await ports.runs.readLog(found, turnId, MAX_EVENT_NUMBER) : null
+      // Only background runs count their starts.
+      const conclusion = (run?.startCount ?? 0) > 0 ? WORKER_ENDED : GATEWAY_STOPPED
+      await endRunEarly({ turnId, tenant, user, replicaId: slot.replicaId }, conclusion, ports)
     }
-    activeRuns.queue.add({ turnId, tenant, user }, Promise.resolve())
     return null
   })
 }
@@ -108,40 +114,41 @@ async function restartOrFail(
   return restarted
 }
 
-/**
- * Returns a function that recovers a run, for a request that has found the run orphaned. The client does
- * not wait for a restarted run, but Workers keep its request alive until the run ends.
- */
-export function createRunRecovery(
-  exchange: HttpExchange,
-  activeRuns: ActiveRuns,
-  ports: GatewayDependencies,
-) {
-  return async (found: RunWithReplica): Promise<void> => {
-    const restarted = await recoverOrphanedRun(found, activeRuns, ports)
-    if (restarted !== null) exchange.waitUntil(restarted.whenOver)
-  }
-}
-
 export interface OrphanCheck {
   readonly responseId: string
   readonly caller: Caller
-  readonly exchange: HttpExchange
 }
 
 /**
- * Recovers the run of the response that a client is about to read, if the replica of the run has died.
- * Otherwise, the response would stay in progress forever.
+ * Recovers the run of the response that a client is about to read, change or continue, if the replica of the run has
+ * died. Otherwise, the response would stay in progress forever. Resolves to true if it was recovered.
  */
 export async function recoverIfOrphaned(
-  { responseId, caller, exchange }: OrphanCheck,
+  { responseId, caller }: OrphanCheck,
+  activeRuns: ActiveRuns,
+  ports: GatewayDependencies,
+): Promise<boolean> {
+  const turnId = turnIdOfResponse(responseId)
+  if (turnId === null) return false
+  const read = () => queryStoreOrThrow(() => ports.runs.readLog(caller, turnId, MAX_EVENT_NUMBER))
+  const run = await read()
+  if (run?.isOrphaned !== true) return false
+  await recoverOrphanedRun(run, activeRuns, ports)
+  if ((await read())?.isOrphaned === true)
+    throw createStoreUnavailableError(
+      'This response was interrupted, and its end cannot be stored at the moment. Try again in a moment; the log of the gateway says why.',
+    )
+  return true
+}
+
+/** Recovers orphaned runs of all callers, at most `maxRuns`. */
+export async function recoverOrphanedRuns(
+  maxRuns: number,
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Promise<void> {
-  const turnId = turnIdOfResponse(responseId)
-  if (turnId === null) return
-  const run = await queryStoreOrThrow(() => ports.runs.readLog(caller, turnId, MAX_EVENT_NUMBER))
-  if (run?.isOrphaned === true) await createRunRecovery(exchange, activeRuns, ports)(run)
+  const orphans = await ports.runs.findOrphanedRuns('')
+  for (const run of orphans.slice(0, maxRuns)) await recoverOrphanedRun(run, activeRuns, ports)
 }
 
 export const GATEWAY_STOPPED: RunConclusion = {
@@ -149,6 +156,15 @@ export const GATEWAY_STOPPED: RunConclusion = {
   failure: createFailure(
     'internal_error',
     'The gateway was stopped while it made this response, which is therefore not complete. Ask again.',
+  ),
+}
+
+/** Cloudflare ends a Worker about 30 seconds after its client has left, and also if it exceeds a limit. */
+const WORKER_ENDED: RunConclusion = {
+  status: 'failed',
+  failure: createFailure(
+    'internal_error',
+    'The Worker that made this response was ended before the response was complete. On Cloudflare Workers, a response in background has about 30 seconds after its client has left. Ask again with `stream: true`, and read the stream to its end.',
   ),
 }
 
@@ -247,10 +263,11 @@ async function requeueRun(run: OwnedRun, { runs }: Ports<'runs'>): Promise<void>
 }
 
 /**
- * Maximum age of a run that is started again. Limited because a request that crashes its process would be
- * repeated forever.
+ * Maximum age and number of starts of a run that is started again: each start may have to be paid for, and a request that
+ * crashes its process would be repeated forever.
  */
 const MAX_RESTART_AGE_MS = 60 * 60 * 1000
+const MAX_STARTS = 3
 
 /**
  * True for a background run without output that never started, or that is at most one hour old. Its client
@@ -261,8 +278,8 @@ export async function canRestartRun(
   run: RunLogPage,
   { idempotency, runs, nowMs }: Ports<'idempotency' | 'nowMs' | 'runs'>,
 ): Promise<boolean> {
-  const { turnId, tenant, background, createdAtMs, groups, state } = run
-  if (!background || !hasOnlyOpeningEvents(groups)) return false
+  const { turnId, tenant, background, createdAtMs, groups, state, startCount } = run
+  if (!background || !hasOnlyOpeningEvents(groups) || startCount >= MAX_STARTS) return false
   if (state === 'queued' && !hasStarted(groups)) return true
   if (createdAtMs < nowMs() - MAX_RESTART_AGE_MS) return false
   if ((await runs.findStoredPositions(tenant, turnId)).size > 0) return false

@@ -3,11 +3,8 @@
  * of the client and of the store for the turn, so the run continues when the client disconnects.
  */
 import type { ClientStream, HttpExchange } from '../gateway/http-exchange-interface.ts'
-import {
-  createStoreUnavailableError,
-  GatewayError,
-  errorMessage,
-} from '../core/errors/gateway-error.ts'
+import { createDatabaseFailure } from '../core/errors/database-error.ts'
+import { GatewayError, errorMessage } from '../core/errors/gateway-error.ts'
 import {
   answerRequest,
   type AnswerIdentity,
@@ -91,7 +88,8 @@ export function startRun(
     memory: run.memory,
     exchange: createRunExchange(log.client, pendingWork),
     identity: { turnId, createdAtMs },
-    turnStore: { ...ports.store, ...log.turnStore, openTurn },
+    // The slot has a lease already.
+    turnStore: { ...ports.store, ...log.turnStore, openTurn, turnLease: undefined },
     options: run.options,
     isBackground: clientRequest.storage.background,
   }
@@ -162,7 +160,7 @@ function createFailedConclusion(error: unknown, { log }: Ports<'log'>): RunConcl
 }
 
 function createNotStoredError(cause: unknown): GatewayError {
-  return createStoreUnavailableError(
+  return createDatabaseFailure(
     'The response cannot be stored because the database does not answer. Try again in a moment.',
     cause,
   )

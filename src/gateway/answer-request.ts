@@ -4,7 +4,8 @@
  */
 import type { ClientRequest } from '../core/client-request.ts'
 import type { Caller } from '../core/client/caller.ts'
-import { createStoreUnavailableError, GatewayError } from '../core/errors/gateway-error.ts'
+import { createDatabaseFailure } from '../core/errors/database-error.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
 import { createOutcomeCollector, type Outcome } from '../core/collect-answer-outcome.ts'
 import type { Dialect } from '../core/ports/dialect-interface.ts'
 import { mayOmitResponseFields } from '../providers/openai-responses/may-omit-response-fields.ts'
@@ -148,8 +149,9 @@ async function storeRequest(request: LoadedRequest, ports: GatewayDependencies):
   )
   const stored = (await recorder.loadStoredParent?.()) ?? null
   if (stored === null)
-    throw createStoreUnavailableError(
+    throw createDatabaseFailure(
       'The response cannot be stored because the database does not answer. Try again in a moment.',
+      recorder.getOpeningError?.() ?? null,
     )
   // The unfinished turn keeps its conversation locked.
   lock?.stopRenewing()
@@ -200,7 +202,7 @@ async function sendAndRespond(
   try {
     const [answer, isStored] = await Promise.all([answerPromise, recorder.whenOpened])
     prepared = answer.prepared
-    if (!isStored && clientRequest.storage.store === true) throw createNotStoredError()
+    if (!isStored && clientRequest.storage.store === true) throw createNotStoredError(recorder)
     response = await respondToClient(
       {
         answer,
@@ -284,8 +286,9 @@ function createRecorder(
  * Creates the error for a request with `store: true` whose turn cannot be stored. Without this error, the client
  * would get a response id that it cannot use.
  */
-function createNotStoredError(): GatewayError {
-  return createStoreUnavailableError(
+function createNotStoredError({ getOpeningError }: Recorder): GatewayError {
+  return createDatabaseFailure(
     'The answer cannot be stored because the database does not answer. Try again in a moment, or send `store: false`.',
+    getOpeningError?.() ?? null,
   )
 }

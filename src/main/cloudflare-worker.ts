@@ -1,7 +1,10 @@
 /**
  * The entry point on Cloudflare Workers: the same app as on Node, with D1, `fetch` and Web Streams.
  */
-import { createBackgroundRunsOfRequest } from '../background/background-runs.ts'
+import {
+  createBackgroundRunsOfRequest,
+  type WorkerBackgroundRuns,
+} from '../background/background-runs.ts'
 import { errorMessage, GatewayError } from '../core/errors/gateway-error.ts'
 import { parseJsonWithComments } from '../core/json/json-with-comments.ts'
 import type { Log } from '../core/ports/log-interface.ts'
@@ -17,7 +20,7 @@ import { readSettings, type Settings } from '../settings/read-settings.ts'
 import { divideCacheMemory } from '../store/cache-sizes.ts'
 import { openD1, type D1Binding } from '../store/database/d1-engine.ts'
 import type { Engine } from '../store/database/engine-interface.ts'
-import { rejectNewerD1Schema } from '../store/database/schema-version.ts'
+import { rejectOtherD1Schema } from '../store/database/schema-version.ts'
 import { createFetchTransport } from '../upstream/transport/fetch-transport.ts'
 import {
   BYTES_PER_MEGABYTE,
@@ -35,6 +38,7 @@ interface Bindings extends Readonly<Record<string, unknown>> {
 interface Gateway {
   readonly ports: GatewayDependencies
   readonly app: ReturnType<typeof createApp>
+  readonly runs: WorkerBackgroundRuns
   readonly checkDatabase: () => Promise<GatewayError | null>
 }
 
@@ -42,37 +46,43 @@ interface Gateway {
  * The gateway of each `bindings` object. Thanks to this map, it is created once for each isolate (a
  * JavaScript environment of Workers), not for each request.
  */
-const gateways = new WeakMap<Bindings, Gateway>()
+const gateways = new WeakMap<Bindings, Gateway | GatewayError>()
 
 /**
- * Maximum number of batches in one run of the schedule: Workers allow 1000 database statements in a
- * run, and a batch takes about 25. The next run continues where this one stops.
+/**
+ * Maximum numbers in one run of the schedule: D1 allows 1000 statements in a run. A batch of unused turns takes up to 25, and
+ * recovering a run about 15.
  */
-const MAX_EXPIRY_BATCHES = 30
+const MAX_EXPIRY_BATCHES = 25
+const MAX_RECOVERED_RUNS = 15
 
 export default {
   async fetch(request: Request, bindings: Bindings, context: ExecutionContext): Promise<Response> {
-    const { app, checkDatabase, ports } = getGateway(bindings)
-    const error = await checkDatabase()
+    const gateway = getGateway(bindings)
+    if (gateway instanceof GatewayError) return renderError(gateway, createTurnIdGenerator()())
+    const error = await gateway.checkDatabase()
     return error === null
-      ? app.fetch(request, bindings, context)
-      : renderError(error, ports.newTurnId())
+      ? gateway.app.fetch(request, bindings, context)
+      : renderError(error, gateway.ports.newTurnId())
   },
   /**
-   * Deletes turns that were not used for `RETENTION_DAYS`, and continues unfinished deletions. Runs on the cron schedule of
-   * wrangler.toml.
+   * Deletes turns that were not used for `RETENTION_DAYS`, ends turns whose Workers have ended, and continues unfinished
+   * deletions. Runs on the cron schedule of wrangler.toml.
    */
   async scheduled(_: unknown, bindings: Bindings): Promise<void> {
-    const { ports, checkDatabase } = getGateway(bindings)
+    const gateway = getGateway(bindings)
+    if (gateway instanceof GatewayError) throw gateway
+    const { ports, runs, checkDatabase } = gateway
     const error = await checkDatabase()
     if (error !== null) throw error
-    // A long deletion ends at the limit of statements, and the next run continues.
-    await resumeDeletions(ports).catch((error: unknown) => {
-      ports.log('warn', 'deletions-not-resumed', { why: errorMessage(error) })
-    })
+    await runs.recoverOrphans(MAX_RECOVERED_RUNS)
     await expireUnusedTurns(ports, {
       maxBatches: MAX_EXPIRY_BATCHES,
       pauseMs: 0,
+    })
+    // A long deletion comes last, because it ends at the limit of statements; the next run continues.
+    await resumeDeletions(ports).catch((error: unknown) => {
+      ports.log('warn', 'deletions-not-resumed', { why: errorMessage(error) })
     })
   },
 }
@@ -81,22 +91,39 @@ export default {
 const REQUEST_MEMORY_MB = 48
 const CACHE_MB = 16
 
+/** A body takes about five times its size of the memory of a request. */
+const WORKER_DEFAULTS = { MAX_BODY_MB: 9, MEDIA_MEMORY_MB: 24 }
+
+/** Larger histories of chats are left out, because a request may not take more than its memory. */
+const MAX_RECALLED_BYTES = 6_000_000
+
 interface ExecutionContext {
   readonly waitUntil: (work: Promise<unknown>) => void
   readonly passThroughOnException: () => void
   readonly props: unknown
 }
 
-function getGateway(bindings: Bindings): Gateway {
-  const gateway = gateways.get(bindings) ?? createGateway(bindings)
+/** Returns an error instead of the gateway if a setting is wrong. It names the setting, as the log does. */
+function getGateway(bindings: Bindings): Gateway | GatewayError {
+  const gateway = gateways.get(bindings) ?? tryCreateGateway(bindings)
   gateways.set(bindings, gateway)
   return gateway
+}
+
+function tryCreateGateway(bindings: Bindings): Gateway | GatewayError {
+  try {
+    return createGateway(bindings)
+  } catch (cause) {
+    const why = errorMessage(cause)
+    createJsonLog((line) => console.log(line), Date.now)('error', 'start-failed', { why })
+    return new GatewayError('internal_error', `The gateway cannot start. ${why}`, { cause })
+  }
 }
 
 function createGateway(bindings: Bindings): Gateway {
   const config = bindings['BACKSTORY_CONFIG']
   const configJson: unknown = typeof config === 'string' ? parseConfig(config) : (config ?? {})
-  const settings = readSettings(bindings, configJson)
+  const settings = readSettings(bindings, configJson, WORKER_DEFAULTS)
   const engine = openD1(bindings.DB)
   const log = createJsonLog((line) => console.log(line), Date.now)
   const { checkDatabase, trustsOldFormats } = createDatabaseCheck(engine, settings, log)
@@ -109,12 +136,14 @@ function createGateway(bindings: Bindings): Gateway {
     newTurnId: createTurnIdGenerator(),
     requestMemoryMb: REQUEST_MEMORY_MB,
     cacheSizes: divideCacheMemory((settings.CACHE_MB ?? CACHE_MB) * BYTES_PER_MEGABYTE, false),
+    maxRecalledBytes: MAX_RECALLED_BYTES,
     log,
   })
-  const app = createApp(ports, createBackgroundRunsOfRequest(ports), ({ req, executionCtx }) =>
+  const runs = createBackgroundRunsOfRequest(ports)
+  const app = createApp(ports, runs, ({ req, executionCtx }) =>
     createWebHttpExchange(req.raw, (work) => executionCtx.waitUntil(work)),
   )
-  return { ports, app, checkDatabase }
+  return { ports, app, runs, checkDatabase }
 }
 
 function parseConfig(text: string): unknown {
@@ -128,7 +157,7 @@ function parseConfig(text: string): unknown {
 const DATABASE_CHECK_TIMEOUT_MS = 5000
 
 /**
- * `checkDatabase` resolves to an error if a newer version has migrated the database, and loads whether old text formats
+ * `checkDatabase` resolves to an error if migrations are missing or a newer version has migrated the database, and loads whether old text formats
  * are trusted. After it has succeeded once, it does not read the database again.
  */
 function createDatabaseCheck(engine: Engine, settings: Settings, log: Log) {
@@ -139,7 +168,7 @@ function createDatabaseCheck(engine: Engine, settings: Settings, log: Log) {
     checkDatabase: async (): Promise<GatewayError | null> => {
       if (isChecked) return null
       const check = async (): Promise<void> => {
-        await rejectNewerD1Schema(engine)
+        await rejectOtherD1Schema(engine)
         const state = await loadLoggedOldFormatState(engine, settings, log)
         trustsOldFormats = state.trustsOldFormats
         isChecked = true
@@ -148,7 +177,7 @@ function createDatabaseCheck(engine: Engine, settings: Settings, log: Log) {
         await waitWithTimeout(check(), DATABASE_CHECK_TIMEOUT_MS)
         return null
       } catch (error) {
-        // Requests are answered even if the database does not respond, so only a newer schema prevents that.
+        // Requests are answered even if the database does not respond, so only another schema prevents that.
         return error instanceof GatewayError ? error : null
       }
     },

@@ -40,6 +40,8 @@ export interface RuntimeDependencies {
   /** Default of the setting `REQUEST_MEMORY_MB`. */
   readonly requestMemoryMb: number
   readonly cacheSizes: CacheSizes
+  /** Maximum size of the turns that recall returns; that of a process if undefined. */
+  readonly maxRecalledBytes?: number
   readonly log: Log
 }
 
@@ -50,11 +52,13 @@ export function createDependencies(
   const { engine, trustsOldFormats, transport } = runtime
   const { replicaId, newTurnId } = runtime
   const log = removeKeysFromLog(runtime.log, settings)
+  const leaseMs = settings.RUN_LEASE_SECONDS * 1000
   return {
     ...createStores(engine, createRowEncryption(settings.STORAGE_KEYS, trustsOldFormats, log), {
       storesUpstreamRequests: settings.EXPLAIN_KEEP === 'on',
-      leaseMs: replicaId === null ? null : settings.RUN_LEASE_SECONDS * 1000,
       cacheSizes: runtime.cacheSizes,
+      maxRecalledBytes: runtime.maxRecalledBytes,
+      ...(replicaId === null ? { turnLeaseMs: leaseMs } : { leaseMs }),
     }),
     settings,
     accounts: listAccounts(settings),

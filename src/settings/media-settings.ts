@@ -24,11 +24,14 @@ export const MEDIA_SETTINGS = {
     [1, 100],
     'Maximum size of an image or file that is loaded.',
   ),
-  MEDIA_MEMORY_MB: defineWholeNumber(
-    256,
-    [1, 65_536],
-    'Maximum memory for loaded media in the process. A file above it is not loaded, and the model gets a notice instead.',
-  ),
+  MEDIA_MEMORY_MB: {
+    ...defineWholeNumber(
+      256,
+      [1, 65_536],
+      'Maximum memory for loaded media in the process. A file above it is not loaded, and the model gets a notice instead.',
+    ),
+    shownDefault: '`256`; on Workers `24`',
+  },
 }
 
 /** Reads the allowed hosts from a text, e.g. `files.intranet, 10.0.0.7:9000`, or from a list of such texts. */

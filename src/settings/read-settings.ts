@@ -20,9 +20,13 @@ export type Settings = {
 
 /**
  * Returns all settings, or throws an Error that lists every fault. `configFile` is the parsed JSON of
- * BACKSTORY_CONFIG.
+ * BACKSTORY_CONFIG. `runtimeDefaults`: defaults that differ from those of the table.
  */
-export function readSettings(environment: Environment, configFile: unknown = {}): Settings {
+export function readSettings(
+  environment: Environment,
+  configFile: unknown = {},
+  runtimeDefaults: Partial<Settings> = {},
+): Settings {
   const faults: string[] = []
   if (!isObject(configFile)) faults.push('BACKSTORY_CONFIG must hold a JSON object.')
   const fromFile = isObject(configFile) ? configFile : {}
@@ -30,11 +34,12 @@ export function readSettings(environment: Environment, configFile: unknown = {})
     if (!(name in SETTINGS_TABLE) && name !== SCHEMA_FIELD)
       faults.push(`${name} is not a setting (in BACKSTORY_CONFIG).`)
   }
+  const defaults: Record<string, unknown> = { ...TABLE_DEFAULTS, ...runtimeDefaults }
   const settings: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries<Setting<unknown>>(SETTINGS_TABLE)) {
     const raw = environment[name] ?? fromFile[name]
     try {
-      settings[name] = isUnset(raw) ? setting.default : setting.read(raw, environment)
+      settings[name] = isUnset(raw) ? defaults[name] : setting.read(raw, environment)
     } catch (thrown) {
       faults.push(...listFaults(thrown).map((fault) => `${name} ${errorMessage(fault)}`))
     }
@@ -46,6 +51,13 @@ export function readSettings(environment: Environment, configFile: unknown = {})
 
 /** Names the JSON Schema by which an editor checks the file. */
 const SCHEMA_FIELD = '$schema'
+
+const TABLE_DEFAULTS = Object.fromEntries(
+  Object.entries<Setting<unknown>>(SETTINGS_TABLE).map(([name, setting]) => [
+    name,
+    setting.default,
+  ]),
+)
 
 /**
  * True for the raw value of a setting that is not set. A blank text, e.g. of `PORT=`, counts as not set.

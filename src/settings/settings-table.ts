@@ -184,7 +184,10 @@ export const SETTINGS_TABLE = {
     ['note', 'reject'],
     'What happens to a parameter that the API of the upstream does not have: `note` leaves it out and lists it in `explain`, `reject` returns an error (400). The header `x-backstory-unsupported` takes precedence.',
   ),
-  MAX_BODY_MB: defineWholeNumber(32, [1, 1024], 'Maximum size of a request body, in megabytes.'),
+  MAX_BODY_MB: {
+    ...defineWholeNumber(32, [1, 1024], 'Maximum size of a request body, in megabytes.'),
+    shownDefault: '`32`; on Workers `9`',
+  },
   MAX_BODY_ITEMS: defineWholeNumber(
     10_000,
     [1, 1_000_000],

@@ -57,24 +57,31 @@ export interface StoreOptions {
    */
   readonly leaseMs?: number | null
   readonly cacheSizes?: CacheSizes
+  /** Maximum size of the turns that recall returns. */
+  readonly maxRecalledBytes?: number | undefined
+  /** Length of the lease of each open turn, on Workers; null if the lease of the process covers its turns. */
+  readonly turnLeaseMs?: number | null
 }
 
 export function createStores(
   databaseEngine: Engine,
   encryption: RowEncryption = NO_ENCRYPTION,
-  { storesUpstreamRequests, leaseMs = null, cacheSizes = DEFAULT_CACHE_SIZES }: StoreOptions = {
-    storesUpstreamRequests: true,
-  },
+  options: StoreOptions = { storesUpstreamRequests: true },
 ): Stores {
+  const { storesUpstreamRequests, leaseMs = null, turnLeaseMs = null } = options
+  const { cacheSizes = DEFAULT_CACHE_SIZES, maxRecalledBytes } = options
   const engine = reportDatabaseErrors(databaseEngine)
   const clock = leaseMs === null ? TRUSTED_CLOCK : createDatabaseClock(leaseMs)
   const texts = storesUpstreamRequests ? createItemTextCache(cacheSizes.itemTexts) : NO_ITEM_TEXTS
   return {
-    store: createTurnStore(engine, encryption, texts),
+    store: createTurnStore(engine, encryption, texts, turnLeaseMs),
     archive: createTurnManagementStore(engine, encryption),
     conversations: createConversationStore(engine, encryption, clock),
     runs: createRunStore(engine, encryption, texts, clock),
-    recall: createRecallStore(engine, encryption, cacheSizes.recalledItems),
+    recall: createRecallStore(engine, encryption, {
+      maxCachedBytes: cacheSizes.recalledItems,
+      maxRecalledBytes,
+    }),
     deletion: createExpiryAndDeletionStore(engine),
     media: createFetchedMediaStore(engine, encryption),
     summaries: createSummaryStore(engine, encryption),

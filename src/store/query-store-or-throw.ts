@@ -1,5 +1,6 @@
 /** Reports a failed database to the client of a request, as the error `store_unavailable`. */
-import { createStoreUnavailableError, GatewayError } from '../core/errors/gateway-error.ts'
+import { createDatabaseFailure } from '../core/errors/database-error.ts'
+import { GatewayError } from '../core/errors/gateway-error.ts'
 
 /**
  * Returns the result of `query`. If the database fails, throws the error `store_unavailable` with
@@ -13,6 +14,6 @@ export async function queryStoreOrThrow<Value>(
     return await query()
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause
-    throw createStoreUnavailableError(message, cause)
+    throw createDatabaseFailure(message, cause)
   }
 }

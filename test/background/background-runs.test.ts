@@ -149,7 +149,7 @@ test("a restarted background run sends the upstream the same request as before, 
 describe.concurrent('orphaned runs on Workers', () => {
   const visit = () => createWebHttpExchange(new Request('http://localhost/'), () => undefined)
 
-  test('on Workers, a request for the response of an orphaned run restarts the run or ends it as failed', () =>
+  test('on Workers, an orphaned run is ended as failed, with or without output, and its request is not sent again', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()
       const untold = await startSilentRun(cluster, first)
@@ -158,12 +158,18 @@ describe.concurrent('orphaned runs on Workers', () => {
       first.kill()
       await cluster.shared.runs.retireReplica(first.id)
       const runs = createBackgroundRunsOfRequest(cluster.shared)
-      await runs.recoverIfOrphaned({ responseId: told, caller: ANN, exchange: visit() })
+      await runs.recoverIfOrphaned({ responseId: told, caller: ANN })
       expect((await cluster.turn(told))?.state).toBe('failed')
       const follow = { responseId: untold, startingAfter: null, caller: ANN, exchange: visit() }
       const text = await (await runs.follow(follow)).text()
       expect(responsesFaults(decodeFrames(text))).toEqual([])
-      expect((await cluster.turn(untold))?.state).toBe('complete')
+      expect(await cluster.turn(untold)).toMatchObject({
+        state: 'failed',
+        output: [],
+        failure: {
+          message: expect.stringMatching(/30 seconds after its client has left/) as string,
+        },
+      })
     }))
 
   test('on Workers, a request for a response that is missing or still being generated changes nothing', () =>
@@ -172,7 +178,7 @@ describe.concurrent('orphaned runs on Workers', () => {
       const id = await cluster.startRun(first, '/hang')
       const runs = createBackgroundRunsOfRequest(cluster.shared)
       for (const one of [id, 'resp_01JZZZZZZZZZZZZZZZZZ', 'resp_x']) {
-        await runs.recoverIfOrphaned({ responseId: one, caller: ANN, exchange: visit() })
+        await runs.recoverIfOrphaned({ responseId: one, caller: ANN })
       }
       expect((await cluster.turn(id))?.state).toMatch(/queued|open/)
       expect(await runs.cancel(id, ANN)).toMatchObject({ status: 'cancelled' })
@@ -185,7 +191,7 @@ describe.concurrent('orphaned runs on Workers', () => {
         const turn = newTurn({ id: newTurnId(), ...ANN, createdAtMs: Date.now() - ageMs })
         await cluster.shared.store.openTurn(turn)
         const responseId = `resp_${turn.id}`
-        await runs.recoverIfOrphaned({ responseId, caller: ANN, exchange: visit() })
+        await runs.recoverIfOrphaned({ responseId, caller: ANN })
         return (await cluster.turn(responseId))?.state
       }
       expect(await stateAfter(OWNERLESS_RUN_TIMEOUT_MS - 60_000)).toBe('open')

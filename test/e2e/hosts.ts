@@ -20,12 +20,15 @@ export const HOSTS: readonly (readonly [string, StartHost])[] = [
   ['workerd', startWorker],
 ]
 
+/** The Worker with a D1 that enforces the documented limits, which the local one does not. */
+const LIMITED_WORKER = 'test/e2e/limited-worker/wrangler.toml'
+
 export async function startWorker(environment: Readonly<Record<string, string>>): Promise<Host> {
   process.env['CLOUDFLARE_CF_FETCH_ENABLED'] = 'false'
   process.env['WRANGLER_SEND_METRICS'] = 'false'
   const harness = createTestHarness({
     root: new URL('../..', import.meta.url).pathname,
-    workers: [{ configPath: 'wrangler.toml', vars: { MEDIA_FETCH: 'off', ...environment } }],
+    workers: [{ configPath: LIMITED_WORKER, vars: { MEDIA_FETCH: 'off', ...environment } }],
   })
   const { url } = await harness.listen()
   const worker = harness.getWorker<{ DB: D1Binding }>()

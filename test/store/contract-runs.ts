@@ -70,6 +70,7 @@ export function testRuns(open: OpenEngine, encryption: RowEncryption): void {
         isDeleted: false,
         isOrphaned: true,
         createdAtMs: turn.createdAtMs,
+        startCount: 0,
         isLogged: true,
         groups: [eventGroup(0, 2), eventGroup(3, 7)],
       })

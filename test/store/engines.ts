@@ -10,6 +10,7 @@ import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import { createStorageCipher } from '../../src/store/encryption/cipher.ts'
 import { NO_ENCRYPTION, type RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
+import { enforceD1Limits } from './limited-d1.ts'
 import { isSampled } from '../support/sample.ts'
 import { createDatabase } from '../support/postgres.ts'
 
@@ -67,7 +68,7 @@ async function openLocalD1(): Promise<Engine> {
     configPath: new URL('../../wrangler.toml', import.meta.url).pathname,
     persist: false,
   })
-  return migrated(withCleanUp(openD1(prepareOnce(env.DB)), dispose))
+  return migrated(withCleanUp(openD1(enforceD1Limits(prepareOnce(env.DB))), dispose))
 }
 
 /** Each `prepare` waits for the process of the database, so each text is prepared once. */

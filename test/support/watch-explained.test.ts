@@ -127,6 +127,7 @@ const UNWATCHED: Readonly<Record<string, string>> = {
   'e2e/restart.test.ts': 'Its processes use only the demo model.',
   'e2e/encryption-at-rest.test.ts': 'Its process answers no request.',
   'e2e/install.test.ts': 'Its processes answer no request.',
+  'e2e/limits-of-d1.test.ts': 'Its own Workers answer no request.',
   'e2e/rehearse.test.ts': 'Its process answers only its own requests.',
   'gateway/record/expire-unused-turns.test.ts': 'Its Worker answers no request.',
   'main/cloudflare-worker.test.ts': 'Its Worker uses only the demo model.',

@@ -31,6 +31,8 @@ export interface RunLogEnding {
    * their end events.
    */
   readonly storedIndexes: ReadonlySet<number>
+  /** True if the closing events contain no items, because the database rejects those. */
+  readonly omitsItems?: boolean
 }
 
 /**
@@ -46,7 +48,8 @@ export function createClosingEvents(
   const writer = createEventWriter((log.at(-1)?.last ?? -1) + 1)
   const output: JsonObject[] = []
   const items: PlacedItem[] = []
-  for (const [index, partial] of [...logged.items].toSorted(([one], [other]) => one - other)) {
+  const partials = ending.omitsItems === true ? [] : [...logged.items]
+  for (const [index, partial] of partials.toSorted(([one], [other]) => one - other)) {
     const isFinished = partial.isDone || ending.storedIndexes.has(index)
     const item = partial.isDone ? partial.item : closeItem(partial, index, isFinished, writer)
     output.push(item)

@@ -1,8 +1,9 @@
 /**
  * Writes the events and items of a run to the store. The first event is written immediately; later events
  * accumulate and are written in batches, one batch at a time. A failed write is retried until a timeout,
- * because a database may be unreachable for a moment.
+ * because a database may be unreachable for a moment, but not if the database rejects it.
  */
+import { isPermanentFailure } from '../../core/errors/database-error.ts'
 import type { EventGroup } from '../../store/background-runs/run-store-interface.ts'
 import type { PlacedItem } from '../../store/turns/turn-store-interface.ts'
 
@@ -132,6 +133,7 @@ async function writeWithRetries<Ending>(
       return await write(batch)
     } catch (error) {
       onWriteError(error)
+      if (isPermanentFailure(error)) return false
     }
     if (isStopped() || performance.now() + RETRY_MS > deadlineMs) return false
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))

@@ -4,16 +4,20 @@ import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
 import { SSE_HEADERS } from '../../gateway/respond/respond-to-client.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
-import { MAX_EVENT_NUMBER } from '../../store/background-runs/run-store-interface.ts'
+import {
+  MAX_EVENT_NUMBER,
+  type RunWithReplica,
+} from '../../store/background-runs/run-store-interface.ts'
 import { LOG_RETENTION_HOURS } from '../../store/background-runs/retention-and-orphan-times.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { writeLogToClient, type LogFollower } from './write-log-to-client.ts'
 import type { ActiveRuns } from '../active-runs-and-lease.ts'
-import { createRunRecovery, type OrphanCheck } from '../recover-orphaned-run.ts'
+import { recoverOrphanedRun, type OrphanCheck } from '../recover-orphaned-run.ts'
 
 export interface FollowRequest extends OrphanCheck {
   /** Query parameter `starting_after` as text, e.g. `41` for a stream from event 42 on; null without it. */
   readonly startingAfter: string | null
+  readonly exchange: HttpExchange
 }
 
 export async function followRun(
@@ -55,7 +59,7 @@ export function streamRunLog(
   ports: GatewayDependencies,
 ): Response {
   const headers = { ...SSE_HEADERS, ...moreHeaders }
-  const recover = createRunRecovery(exchange, activeRuns, ports)
+  const recover = (run: RunWithReplica) => recoverOrphanedRun(run, activeRuns, ports)
   const { turnId, caller } = follower
   const whenStarted = activeRuns.queue?.whenStarted({ turnId, ...caller }) ?? null
   return exchange.startStream(200, headers, (client) => {

@@ -5,7 +5,8 @@
  * later. The run does not wait for the client.
  */
 import type { Caller } from '../../core/client/caller.ts'
-import { errorMessage, GatewayError } from '../../core/errors/gateway-error.ts'
+import { isPermanentFailure } from '../../core/errors/database-error.ts'
+import { createFailure, errorMessage, GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 import type { ClientStream } from '../../gateway/http-exchange-interface.ts'
 import { createHeartbeat } from '../../gateway/respond/create-heartbeat.ts'
@@ -13,7 +14,10 @@ import {
   MAX_PAGE_GROUPS,
   type EventGroup,
   type RunLogPage,
+  type RunStore,
 } from '../../store/background-runs/run-store-interface.ts'
+import { createClosingEvents } from '../event-log/closing-events.ts'
+import { readCompleteRunLog } from '../event-log/read-complete-run-log.ts'
 import { DONE_MESSAGE } from '../event-log/number-events.ts'
 import type { RunLog, RunLogEnd } from '../event-log/run-event-log.ts'
 import { isTurnUnfinished } from '../is-turn-unfinished.ts'
@@ -106,12 +110,18 @@ async function writeStoredEvents(
     for (const group of page.groups) writer.write(group)
     if (page.groups.length === MAX_PAGE_GROUPS) return false
     if (!isTurnUnfinished(page.state)) return true
-    if (page.isOrphaned) await recover(page)
+    if (page.isOrphaned) {
+      if (writer.countRecovery() > MAX_RECOVERIES) {
+        await writeFailure({ caller, turnId }, writer, runs)
+        return true
+      }
+      await recover(page)
+    }
     if (page.groups.length === 0) await writer.waitForChange(isQueued() ? QUEUED_POLL_MS : POLL_MS)
   } catch (error) {
     log('warn', 'log-not-read', { turn: turnId, why: errorMessage(error) })
-    // Trying again does not help if events cannot be decrypted.
-    if (error instanceof GatewayError) {
+    // Trying again does not help if events cannot be decrypted, or if the database rejects the statement.
+    if (error instanceof GatewayError || isPermanentFailure(error)) {
       writer.abort()
       return true
     }
@@ -120,11 +130,39 @@ async function writeStoredEvents(
   return false
 }
 
+/**
+ * Number of times that a follower tries to recover an orphaned run. Recovering ends the run or gives it another owner, so a
+ * run that is still orphaned then cannot be written.
+ */
+const MAX_RECOVERIES = 5
+
+/** Writes the end of a run that cannot be recovered. It is not stored, so the next follower tries to recover it again. */
+async function writeFailure(
+  { caller, turnId }: Pick<LogFollower, 'caller' | 'turnId'>,
+  writer: EventWriter,
+  runs: RunStore,
+): Promise<void> {
+  const run = await readCompleteRunLog(caller, turnId, runs)
+  const closing = createClosingEvents(run?.groups ?? [], {
+    status: 'failed',
+    failure: NOT_RECOVERED,
+    storedIndexes: new Set(),
+  })
+  if (closing === null) writer.abort()
+  else writer.write(closing.events)
+}
+
+const NOT_RECOVERED = createFailure(
+  'internal_error',
+  'The gateway was stopped while it made this response, and the end of the response cannot be stored. The log of the gateway says why.',
+)
+
 /** Writes events to a client in order, tracks the number of the next event, and sends heartbeats. */
 function createEventWriter(client: ClientStream, firstEvent: number, heartbeatMs: number) {
   const { wake, wait } = createWakeableWait()
   let nextEvent = firstEvent
   let isAborted = false
+  let recoveries = 0
   const state = { isFull: false }
   const heartbeat = createHeartbeat(client, heartbeatMs, () => state.isFull)
   client.onDisconnect(wake)
@@ -134,6 +172,8 @@ function createEventWriter(client: ClientStream, firstEvent: number, heartbeatMs
   })
   return {
     getNextEvent: () => nextEvent,
+    /** Returns the number of attempts to recover the run, this one included. */
+    countRecovery: () => (recoveries += 1),
     isDisconnected: client.isDisconnected,
     wake,
     waitForChange: wait,

@@ -6,7 +6,8 @@
  * The key is released only if it is certain that no upstream has processed the request, e.g. because the upstream
  * rejected it. Otherwise the key is used up for 24 hours, even if no answer is known.
  */
-import { createStoreUnavailableError, errorMessage } from '../../core/errors/gateway-error.ts'
+import { createDatabaseFailure } from '../../core/errors/database-error.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import {
   answerRequest,
   createAnswerIdentity,
@@ -82,7 +83,7 @@ async function claimKey(
     await slot?.close()
     // The claim may have been stored although the database did not confirm it.
     exchange.waitUntil(settleKey('releaseKey', key.keyId, turnId, ports))
-    throw createStoreUnavailableError(NOT_CLAIMED, cause)
+    throw createDatabaseFailure(NOT_CLAIMED, cause)
   }
   if (isOwn) {
     first.confirm()

@@ -15,8 +15,9 @@ import {
   type RunLogPage,
 } from '../../store/background-runs/run-store-interface.ts'
 import type { KeyClaim } from '../../store/idempotency/idempotency-store-interface.ts'
+import type { RunWithReplica } from '../../store/background-runs/run-store-interface.ts'
 import { isTurnUnfinished } from '../is-turn-unfinished.ts'
-import { createRunRecovery } from '../recover-orphaned-run.ts'
+import { recoverOrphanedRun } from '../recover-orphaned-run.ts'
 import type { BackgroundAnswerRequest } from '../start-background-response.ts'
 import type { EndedAnswer, RunningRequests } from './first-requests.ts'
 import {
@@ -67,7 +68,7 @@ export async function findStoredAnswer(
     await waitForPoll()
   }
   const { turnId } = claim
-  const recover = createRunRecovery(exchange, activeRuns, ports)
+  const recover = (run: RunWithReplica) => recoverOrphanedRun(run, activeRuns, ports)
   let run: RunLogPage | null
   for (;;) {
     run = await ports.runs.readLog(caller, turnId, MAX_EVENT_NUMBER)

@@ -13,7 +13,8 @@ import { SSE_HEADERS } from '../../gateway/respond/respond-to-client.ts'
 import type { ActiveRuns } from '../active-runs-and-lease.ts'
 import { streamRunLog } from '../follow/follow-run.ts'
 import { writeLogToClient } from '../follow/write-log-to-client.ts'
-import { createRunRecovery } from '../recover-orphaned-run.ts'
+import type { RunWithReplica } from '../../store/background-runs/run-store-interface.ts'
+import { recoverOrphanedRun } from '../recover-orphaned-run.ts'
 import type { BackgroundAnswerRequest } from '../start-background-response.ts'
 import type { StoredAnswer } from './find-stored-answer.ts'
 import { createFirstRequestRejectedError } from './idempotency-errors.ts'
@@ -56,7 +57,7 @@ async function writeWhenFound(
   activeRuns: ActiveRuns,
   ports: GatewayDependencies,
 ): Promise<void> {
-  const { caller, exchange } = request
+  const { caller } = request
   const heartbeat = createHeartbeat(client, ports.settings.HEARTBEAT_SECONDS * 1000)
   try {
     const answer = await whenFound
@@ -66,7 +67,7 @@ async function writeWhenFound(
     if ('response' in answer) return client.abort()
     if (!('isLogged' in answer)) return client.end(renderStreamAgain(request, answer))
     const { turnId } = answer
-    const recover = createRunRecovery(exchange, activeRuns, ports)
+    const recover = (run: RunWithReplica) => recoverOrphanedRun(run, activeRuns, ports)
     const liveLog = activeRuns.findLog(turnId)
     const whenStarted = activeRuns.queue?.whenStarted({ turnId, ...caller }) ?? null
     const follower = { turnId, caller, firstEvent: 0, liveLog, whenStarted, recover }

@@ -4,14 +4,14 @@
  * gateway failed.
  */
 import type { Log } from '../ports/log-interface.ts'
-import { DatabaseError } from './database-error.ts'
-import { createStoreUnavailableError, GatewayError } from './gateway-error.ts'
+import { createDatabaseFailure, DatabaseError } from './database-error.ts'
+import { GatewayError } from './gateway-error.ts'
 
 export function convertUnexpectedError(error: unknown, log: Log): GatewayError {
   if (error instanceof GatewayError) return error
   if (error instanceof DatabaseError) {
     log('error', 'store-unavailable', { why: error.message })
-    return createStoreUnavailableError(
+    return createDatabaseFailure(
       'The database of the gateway does not answer. Try again in a moment.',
       error,
     )

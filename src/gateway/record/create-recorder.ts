@@ -64,6 +64,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     canBeNamedByMarker: () => writer !== null && writer.canBeNamedByMarker(),
     whenNameableByMarker: () => writer?.whenNameableByMarker() ?? null,
     isStoringUnrequestedTurn: () => !clientAsksToStore && writer !== null,
+    getOpeningError: () => writer?.getOpeningError() ?? null,
     loadStoredParent: async () => (await writer?.loadStoredParent()) ?? null,
     async settle(outcome, ending, metadata) {
       if (openState !== null) {

@@ -13,6 +13,8 @@ export interface Recorder {
    * requested.
    */
   readonly whenOpened: Promise<boolean>
+  /** Returns the error that prevented the turn from being opened; null if there is none. Missing if no turn is stored. */
+  readonly getOpeningError?: () => unknown
   readonly itemStarted: (item: Item) => void
   readonly itemEnded: (item: Item, index: number) => void
   readonly itemAmended: (item: Item, index: number) => void

@@ -8,6 +8,7 @@ import type { Item } from '../../core/item.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { DialectName } from '../../core/prompt.ts'
 import { predictItemsSentBack } from '../../dialects/chat/predict-items-sent-back.ts'
+import { isPermanentFailure } from '../../core/errors/database-error.ts'
 import { createFailure, errorMessage } from '../../core/errors/gateway-error.ts'
 import type {
   NewTurn,
@@ -42,6 +43,7 @@ export interface TurnWriter extends Pick<
   Recorder,
   'whenOpened' | 'canBeNamedByMarker' | 'whenNameableByMarker'
 > {
+  readonly getOpeningError: NonNullable<Recorder['getOpeningError']>
   readonly addItem: (item: Item, index: number) => void
   /** Replaces an added item when the turn is closed. */
   readonly amendItem: (item: Item, index: number) => void
@@ -66,15 +68,19 @@ export function openTurnWriter(
   let holdsWorthyItem = false
   let isClosed = false
   const amendedItems: PlacedItem[] = []
-  const whenOpened = openTurn(turnWithParent, turn.id, ports).then(
-    (isDurable) => (isOpen = isDurable),
-  )
+  let openingError: unknown = null
+  const whenOpened = openTurn(turnWithParent, turn.id, ports).then((error) => {
+    openingError = error
+    return (isOpen = error === null)
+  })
+  const stopRenewing = renewLease(turn.id, whenOpened, ports)
   const delayMs = receivesMarkers ? 0 : JOURNAL_DELAY_MS
   const journal = createJournal(turn, { store, whenOpened, isWorthStoring, delayMs }, log)
   const canBeNamedByMarker = (): boolean =>
     holdsWorthyItem && (isClosed || (isOpen && journal.isWritten()))
   return {
     whenOpened,
+    getOpeningError: () => openingError,
     canBeNamedByMarker,
     whenNameableByMarker: () =>
       !holdsWorthyItem || canBeNamedByMarker()
@@ -93,6 +99,7 @@ export function openTurnWriter(
       }
       const unwritten = await journal.stop()
       lock?.stopRenewing()
+      stopRenewing()
       try {
         const { usage, failure, finish, model: servedModel } = outcome
         isClosed = await store.closeTurn({
@@ -119,30 +126,61 @@ export function openTurnWriter(
         log('error', 'turn-not-closed', { turn: turn.id, why: errorMessage(error) })
         // The next renewal of the replica's lease closes the turn. Until then it looks as if it were in progress.
         ports.replica.reportUnclosedTurn({ turnId: turn.id, tenant: turn.tenant, user: turn.user })
-        return { ...outcome, finish: null, failure: NOT_STORED }
+        return {
+          ...outcome,
+          finish: null,
+          failure: isPermanentFailure(error) ? REJECTED : NOT_STORED,
+        }
       }
     },
   }
 }
 
-/** Opens the turn in the database. Resolves to false if that fails. */
+/** Renews the lease of the turn while it is open, if it has one. Returns a function that stops this. */
+function renewLease(
+  turnId: string,
+  whenOpened: Promise<boolean>,
+  { store: { turnLease }, log }: Ports<'log' | 'store'>,
+): () => void {
+  if (turnLease === undefined) return () => undefined
+  let timer: ReturnType<typeof setInterval> | undefined
+  let isStopped = false
+  const renew = (): void =>
+    void turnLease.renew(turnId).catch((error: unknown) => {
+      log('warn', 'lease-not-kept', { turn: turnId, why: errorMessage(error) })
+    })
+  void whenOpened.then((isOpen) => {
+    if (isOpen && !isStopped) timer = setInterval(renew, turnLease.renewMs)
+  })
+  return () => {
+    isStopped = true
+    clearInterval(timer)
+  }
+}
+
+/** Opens the turn in the database. Resolves to the error if that fails, else to null. */
 async function openTurn(
   turnWithParent: Promise<TurnWithParent>,
   turnId: string,
   { store, log }: Ports<'log' | 'store'>,
-): Promise<boolean> {
+): Promise<unknown> {
   try {
     await store.openTurn((await turnWithParent).turn)
-    return true
+    return null
   } catch (error) {
     log('warn', 'turn-not-opened', { turn: turnId, why: errorMessage(error) })
-    return false
+    return error
   }
 }
 
 const NOT_STORED = createFailure(
   'store_unavailable',
   'The answer could not be kept because the database does not answer, so it must not be relied on. Ask again.',
+)
+
+const REJECTED = createFailure(
+  'internal_error',
+  'The answer could not be kept because the database rejects it, so it cannot be read or continued later. Asking again does not help; the log of the gateway says why.',
 )
 
 /** The failure if another replica has ended the turn, because this replica did not renew its lease in time. */

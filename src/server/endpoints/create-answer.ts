@@ -12,6 +12,7 @@ import {
   readIdempotencyKey,
 } from '../../background/idempotency/idempotency-key.ts'
 import { answerRequest, type RequestHeaderOptions } from '../../gateway/answer-request.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { yieldIfLarge } from '../../gateway/request-memory.ts'
 import {
@@ -48,7 +49,17 @@ export async function createAnswer(
   const request = { ...answering, isResumable }
   if (idempotencyKey !== null)
     return runs.answerOnce(request, hashIdempotencyKey(idempotencyKey, request))
-  return runs.answer(request) ?? answerRequest(request, ports)
+  const answer = () => runs.answer(request) ?? answerRequest(request, ports)
+  const { previousResponseId } = clientRequest.storage
+  if (previousResponseId === null) return answer()
+  return answer().catch(async (error: unknown) => {
+    // An unfinished response cannot be continued, unless it is orphaned: then it is ended as failed.
+    const isUnfinished =
+      error instanceof GatewayError && error.failure.param === 'previous_response_id'
+    const check = { responseId: previousResponseId, caller }
+    if (isUnfinished && (await runs.recoverIfOrphaned(check))) return answer()
+    throw error
+  })
 }
 
 function readRequestOptions(headers: Headers): RequestHeaderOptions {

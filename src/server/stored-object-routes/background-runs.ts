@@ -19,15 +19,30 @@ export function createBackgroundRunRoutes(runs: BackgroundRuns): readonly Backgr
         const startingAfter = query.get('starting_after')
         if (query.get('stream') === 'true')
           return runs.follow({ responseId: id, startingAfter, caller, exchange })
-        await runs.recoverIfOrphaned({ responseId: id, caller, exchange })
+        await runs.recoverIfOrphaned({ responseId: id, caller })
+        return null
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/responses/:id',
+      async handle(request) {
+        await runs.recoverIfOrphaned({
+          responseId: readResponseId(request),
+          caller: request.caller,
+        })
         return null
       },
     },
     {
       method: 'POST',
       path: '/responses/:id/cancel',
-      handle: async (request) =>
-        Response.json(await runs.cancel(readResponseId(request), request.caller)),
+      async handle(request) {
+        const { caller } = request
+        const id = readResponseId(request)
+        await runs.recoverIfOrphaned({ responseId: id, caller })
+        return Response.json(await runs.cancel(id, caller))
+      },
     },
   ]
 }

@@ -13,6 +13,8 @@ import type { Engine } from '../database/engine-interface.ts'
 import { isTurnErased } from '../deletion/erased-conditions.ts'
 import type { ExpectedTime } from '../leases/database-clock.ts'
 import { DATABASE_TIME, isTimeExpected } from '../leases/lease-conditions.ts'
+import { createLeaseStatements } from '../leases/lease-statements.ts'
+import { deletePiecesOfEvents } from '../pieces/text-piece-statements.ts'
 import { IS_RUN_UNFINISHED, isRunOrphaned } from './orphan-condition.ts'
 import { MAX_ORPHANS_PER_QUERY, MAX_RUNS_PER_QUERY } from './run-store-interface.ts'
 import { DEAD_REPLICA_RETENTION_MS } from './retention-and-orphan-times.ts'
@@ -20,6 +22,10 @@ import { DEAD_REPLICA_RETENTION_MS } from './retention-and-orphan-times.ts'
 interface OwnedRunLookup {
   readonly replicaId: string
   readonly ids: readonly string[]
+}
+
+interface OldLogSearch {
+  readonly beforeTurnId: string
 }
 
 interface OrphanSearch extends ExpectedTime {
@@ -30,24 +36,16 @@ export function createReplicaAndOrphanStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   const time = DATABASE_TIME[language]
   return {
-    renewReplica: compile<{ readonly id: string; readonly leaseMs: number }>(
-      'renew-replica',
-      (slot) => sql`insert into replicas (id, alive_until, lease_ms)
-        values (${slot('id')}, ${time} + ${slot('leaseMs')}, ${slot('leaseMs')})
-        on conflict (id) do update
-        set alive_until = excluded.alive_until, lease_ms = excluded.lease_ms returning alive_until`,
-    ),
+    ...createLeaseStatements(language),
     // A replica without a row counts as dead, so no row is deleted while the time is uncertain.
     deleteDeadReplicas: compile<ExpectedTime>(
       'delete-dead-replicas',
       (slot) => sql`delete from replicas where ${isTimeExpected(slot, language)}
         and alive_until < ${time} - ${sql.lit(DEAD_REPLICA_RETENTION_MS)}`,
     ),
+    /** Runs before `deleteOldLogs`, which selects the same turns. */
+    deleteOldPieces: compile('delete-old-log-pieces', deleteOldPieces),
     deleteOldLogs: compile('delete-old-logs', deleteOldLogs),
-    retireReplica: compile<{ readonly id: string }>(
-      'retire-replica',
-      (slot) => sql`delete from replicas where id = ${slot('id')}`,
-    ),
     selectOwnedRuns: compile('select-owned-runs', selectOwnedRuns),
     selectOrphanedRuns: compile<OrphanSearch>('orphaned-runs', (slot) =>
       selectOrphanedRuns(slot, language),
@@ -59,13 +57,21 @@ export function createReplicaAndOrphanStatements(language: Engine['language']) {
  * Deletes the logs of finished turns whose id sorts before `beforeTurnId`. Turn ids begin with the
  * time, so these are old turns. Examines the `MAX_RUNS_PER_QUERY` oldest logs per call.
  */
-function deleteOldLogs(slot: ParameterSlot<{ readonly beforeTurnId: string }>): SqlFragment {
-  return sql`delete from stream_events where turn_id in (
-      select distinct old.turn_id from stream_events as old
-      where old.turn_id < ${slot('beforeTurnId')}
-      order by old.turn_id limit ${sql.lit(MAX_RUNS_PER_QUERY)})
+function deleteOldLogs(slot: ParameterSlot<OldLogSearch>): SqlFragment {
+  return sql`delete from stream_events where turn_id in (${selectOldLogs(slot)})
     and not exists (
       select turns.id from turns where turns.id = stream_events.turn_id and ${IS_RUN_UNFINISHED})`
+}
+
+function deleteOldPieces(slot: ParameterSlot<OldLogSearch>): SqlFragment {
+  return sql`${deletePiecesOfEvents(selectOldLogs(slot))} and not exists (
+      select turns.id from turns where turns.id = text_pieces.turn_id and ${IS_RUN_UNFINISHED})`
+}
+
+function selectOldLogs(slot: ParameterSlot<OldLogSearch>): SqlFragment {
+  return sql`select distinct old.turn_id from stream_events as old
+    where old.turn_id < ${slot('beforeTurnId')}
+    order by old.turn_id limit ${sql.lit(MAX_RUNS_PER_QUERY)}`
 }
 
 function selectOwnedRuns(slot: ParameterSlot<OwnedRunLookup>): SqlFragment {

@@ -16,6 +16,7 @@ import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey } from '../owne
 import type { TurnRowEnding } from '../turns/encode-turn-rows.ts'
 import { IS_RUN_UNFINISHED, isRunOrphaned } from './orphan-condition.ts'
 import { MAX_PAGE_GROUPS } from './run-store-interface.ts'
+import { insertPieceFrom } from '../pieces/text-piece-statements.ts'
 import {
   assignTurnEnding,
   findCallingTurnId,
@@ -27,6 +28,7 @@ import {
   STREAM_EVENT_COLUMNS,
   type ItemRow,
   type StreamEventRow,
+  type TextPieceRow,
 } from '../database/table-row-types.ts'
 
 export interface OwnedRunKey {
@@ -50,9 +52,11 @@ export function createRunAndLogStatements(language: Engine['language']) {
       'select-owned-run',
       (slot) => sql`select turns.id ${fromOwnedTurn(slot, language)}`,
     ),
-    startRun: compile<OwnedRunKey>('start-run', (slot) => updateRun(slot, sql`state = 'open'`)),
+    startRun: compile<OwnedRunKey>('start-run', (slot) =>
+      updateRun(slot, sql`state = 'open', starts = starts + 1`),
+    ),
     requeueRun: compile<OwnedRunKey>('requeue-run', (slot) =>
-      updateRun(slot, sql`state = 'queued'`),
+      updateRun(slot, sql`state = 'queued', starts = starts - 1`),
     ),
     insertEvents: compile<OwnedRunKey & StreamEventRow>('insert-events', (slot) =>
       insertEvents(slot, language),
@@ -66,6 +70,10 @@ export function createRunAndLogStatements(language: Engine['language']) {
     /** Inserts an item if the replica owns the run. Returns no rows. */
     insertItem: compile<OwnedRunKey & ItemRow>('insert-run-item', (slot) =>
       insertItem(slot, language),
+    ),
+    /** Inserts a piece of an item or of events if the replica owns the run. Returns no rows. */
+    insertPiece: compile<OwnedRunKey & TextPieceRow>('insert-run-piece', (slot) =>
+      insertPieceFrom(slot, fromOwnedTurn(slot, language)),
     ),
     selectRunState: compile<RunLogKey & ExpectedTime>('log-head', (slot) =>
       selectRunState(slot, language),
@@ -143,7 +151,8 @@ function selectRunState(
 ): SqlFragment {
   return sql`select turns.dialect, turns.wire, turns.account, turns.model, turns.prefix_hash,
       turns.conversation, turns.state, turns.background, turns.owner, turns.created_at,
-      ${selectDeletedAt()} as deleted_at, case when ${isRunOrphaned(slot, language)} then 1 else 0 end as orphaned,
+      ${selectDeletedAt()} as deleted_at, turns.starts,
+      case when ${isRunOrphaned(slot, language)} then 1 else 0 end as orphaned,
       (select min(stream_events.first_number) from stream_events
         where stream_events.turn_id = turns.id) as first_number
     from turns left join replicas on replicas.id = turns.owner

@@ -103,6 +103,8 @@ export interface RunLogPage extends RunWithReplica {
   /** True if the run is unfinished, and no live replica owns it. */
   readonly isOrphaned: boolean
   readonly createdAtMs: number
+  /** Number of times that the run was started, i.e. that its request may have been sent to an upstream. */
+  readonly startCount: number
   /** True if the run has an event log. */
   readonly isLogged: boolean
   /**

@@ -9,8 +9,9 @@ import {
   encodeColumnText,
 } from '../database/encode-column-text.ts'
 import { createConversationStatements } from '../conversations/conversation-statements.ts'
-import type { Engine, SqlQuery, SqlRows, WriteDurability } from '../database/engine-interface.ts'
-import { buildHeadMoves, buildItemAmendments, writeNewTurn } from '../turns/sql-turn-store.ts'
+import type { Engine, SqlQuery, WriteDurability } from '../database/engine-interface.ts'
+import { buildHeadMoves, writeNewTurn } from '../turns/sql-turn-store.ts'
+import { buildItemAmendments } from '../turns/insert-item-queries.ts'
 import { buildMediaInserts } from '../media/encode-and-restore-media-rows.ts'
 import type { MediaStatements } from '../media/media-statements.ts'
 import { encodeOwnedRowKey } from '../owner.ts'
@@ -33,15 +34,19 @@ import type {
 import { TRUSTED_CLOCK, type DatabaseClock } from '../leases/database-clock.ts'
 import { LOG_RETENTION_MS } from './retention-and-orphan-times.ts'
 import type { StorageCipher } from '../encryption/cipher.ts'
+import { cutLongText } from '../pieces/cut-long-text.ts'
+import { decryptLongTexts, type DecryptedRow } from '../pieces/decrypt-long-texts.ts'
+import type { TextPieceStatements } from '../pieces/text-piece-statements.ts'
 import { createTurnStatements } from '../turns/turn-statements.ts'
 import type { PlacedItem, TurnKey, TurnState } from '../turns/turn-store-interface.ts'
-import type { ItemRow, ReplicaRow, StreamEventRow, TurnRow } from '../database/table-row-types.ts'
-import {
-  NO_ENCRYPTION,
-  decryptRows,
-  type RowReader,
-  type RowEncryption,
-} from '../encryption/decrypt-rows.ts'
+import type {
+  ItemRow,
+  ReplicaRow,
+  StreamEventRow,
+  TextPieceRow,
+  TurnRow,
+} from '../database/table-row-types.ts'
+import { NO_ENCRYPTION, decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
 import { NO_ITEM_TEXTS, type ItemTextCache } from '../upstream-requests/item-text-cache.ts'
 
 export function createRunStore(
@@ -53,7 +58,7 @@ export function createRunStore(
   const { cipher } = encryption
   const sql = createRunAndLogStatements(engine.language)
   const turns = createTurnStatements(engine.language)
-  const itemSql = { insertItem: sql.insertItem, media: turns.media }
+  const itemSql = { insertItem: sql.insertItem, insertPiece: sql.insertPiece, media: turns.media }
   const replicas = createReplicaAndOrphanStatements(engine.language)
   const conversations = createConversationStatements(engine.language)
   /**
@@ -67,7 +72,8 @@ export function createRunStore(
 
   return {
     async openRun(turn, opening) {
-      const log = opening === null ? [] : [sql.insertOpening(encodeEvents(turn, opening, cipher))]
+      const log =
+        opening === null ? [] : buildOpeningInserts(sql, turns.pieces, turn, opening, cipher)
       await writeNewTurn({ engine, sql: turns, cipher, texts }, turn, log)
     },
     startRun: (run) => writeIfOwned([sql.startRun(encodeOwnedRun(run))], 'kill'),
@@ -76,12 +82,12 @@ export function createRunStore(
       writeIfOwned(
         [
           ...buildItemInserts(itemSql, run, items, cipher),
-          buildOwnershipCheck(sql, run, events, cipher),
+          ...buildOwnershipCheck(sql, run, events, cipher),
         ],
         'kill',
       ),
     async endRun(run, ending, events) {
-      const log = events === null ? [] : [buildEventInsert(sql, run, events, cipher)]
+      const log = events === null ? [] : buildEventInserts(sql, run, events, cipher)
       const rows = [
         ...buildItemInserts(itemSql, run, ending.items, cipher),
         ...buildItemAmendments(turns, ending, cipher),
@@ -107,9 +113,13 @@ export function createRunStore(
         sql.selectLogGroups(key),
       ])
       if (state === undefined) return null
-      const log = decryptRows(encryption, key, (reader) => decodeGroups(key.id, groups, reader), {
-        rule,
-      })
+      const { rows, failures } = await decryptLongTexts(
+        engine,
+        key,
+        (groups as readonly StreamEventRow[]).map((row) => toTextRow(key.id, row)),
+        cipher,
+      )
+      const log = decryptRows(encryption, key, () => rows.map(decodeGroup), { rule, failures })
       return createLogPage(turnId, caller, state as RunStateRow, log)
     },
     async findStoredPositions(tenant, turnId) {
@@ -124,11 +134,13 @@ export function createRunStore(
     },
     async renewReplica(id, leaseMs, nowMs) {
       const sentAtMs = performance.now()
+      const beforeTurnId = turnIdPrefixAt(nowMs - LOG_RETENTION_MS)
       const [renewed = []] = await engine.write(
         [
           replicas.renewReplica({ id, leaseMs }),
           replicas.deleteDeadReplicas(clock.getExpectedTime()),
-          replicas.deleteOldLogs({ beforeTurnId: turnIdPrefixAt(nowMs - LOG_RETENTION_MS) }),
+          replicas.deleteOldPieces({ beforeTurnId }),
+          replicas.deleteOldLogs({ beforeTurnId }),
         ],
         'kill',
       )
@@ -149,55 +161,75 @@ function getTurnKey({ turnId: id, tenant, user }: OwnedRun): TurnKey {
   return { id, tenant, user }
 }
 
+interface EncodedEvents {
+  readonly row: StreamEventRow
+  readonly pieces: readonly TextPieceRow[]
+}
+
 function encodeEvents(
   turn: TurnKey,
   { first, last, text }: EventGroup,
-  { encrypt }: StorageCipher,
-): StreamEventRow {
+  cipher: StorageCipher,
+): EncodedEvents {
   const { id: rowId, tenant, user } = encodeOwnedRowKey(turn, turn.id)
   const location = { tenant, user, rowId, part: 'events', position: first } as const
-  return {
-    turn_id: rowId,
-    tenant,
-    first_number: first,
-    last_number: last,
-    text: encrypt(encodeColumnText(text), location),
-  }
+  const { column, pieces } = cutLongText(encodeColumnText(text), location, cipher)
+  const row = { turn_id: rowId, tenant, first_number: first, last_number: last, text: column }
+  return { row, pieces }
 }
 
-function buildEventInsert(
+function buildOpeningInserts(
+  sql: Pick<RunAndLogStatements, 'insertOpening'>,
+  { insertPiece }: Pick<TextPieceStatements, 'insertPiece'>,
+  turn: TurnKey,
+  opening: EventGroup,
+  cipher: StorageCipher,
+): readonly SqlQuery[] {
+  const { row, pieces } = encodeEvents(turn, opening, cipher)
+  return [...pieces.map(insertPiece), sql.insertOpening(row)]
+}
+
+/** Builds queries of which the last returns a row only if the replica owns the run. */
+function buildEventInserts(
   sql: RunAndLogStatements,
   run: OwnedRun,
   events: EventGroup,
   cipher: StorageCipher,
-): SqlQuery {
-  const row = encodeEvents(getTurnKey(run), events, cipher)
-  return sql.insertEvents({ ...row, ...encodeOwnedRun(run) })
+): readonly SqlQuery[] {
+  const { row, pieces } = encodeEvents(getTurnKey(run), events, cipher)
+  const key = encodeOwnedRun(run)
+  return [
+    ...pieces.map((piece) => sql.insertPiece({ ...piece, ...key })),
+    sql.insertEvents({ ...row, ...key }),
+  ]
 }
 
 function buildItemInserts(
-  sql: Pick<RunAndLogStatements, 'insertItem'> & { readonly media: MediaStatements },
+  sql: Pick<RunAndLogStatements, 'insertItem' | 'insertPiece'> & {
+    readonly media: MediaStatements
+  },
   run: OwnedRun,
   items: readonly PlacedItem[],
   cipher: StorageCipher,
 ): readonly SqlQuery[] {
   const key = encodeOwnedRun(run)
-  return encodeOutputItems(getTurnKey(run), items, cipher).flatMap(({ media, ...row }) => [
+  return encodeOutputItems(getTurnKey(run), items, cipher).flatMap(({ row, media, pieces }) => [
     ...buildMediaInserts(sql.media, { turnId: row.turn_id, tenant: row.tenant }, media, cipher),
+    ...pieces.map((piece) => sql.insertPiece({ ...piece, ...key })),
     sql.insertItem({ ...row, ...key }),
   ])
 }
 
-/** Builds a query that returns a row only if the replica still owns the run. */
+/** Builds queries of which the last returns a row only if the replica still owns the run. */
 function buildOwnershipCheck(
   sql: RunAndLogStatements,
   run: OwnedRun,
   events: EventGroup | null,
   cipher: StorageCipher,
-): SqlQuery {
+): readonly SqlQuery[] {
   return events === null
-    ? sql.selectOwnedRun(encodeOwnedRun(run))
-    : buildEventInsert(sql, run, events, cipher)
+    ? [sql.selectOwnedRun(encodeOwnedRun(run))]
+    : buildEventInserts(sql, run, events, cipher)
 }
 
 type RunStateRow = Pick<
@@ -215,6 +247,7 @@ type RunStateRow = Pick<
   | 'deleted_at'
 > & {
   readonly orphaned: number
+  readonly starts: number
   readonly first_number: number | null
 }
 
@@ -237,21 +270,23 @@ function createLogPage(
     isDeleted: state.deleted_at !== null,
     isOrphaned: state.orphaned === 1,
     createdAtMs: state.created_at,
+    startCount: state.starts,
     isLogged: state.first_number !== null,
     groups,
   }
 }
 
-function decodeGroups(
-  turnId: string,
-  rows: SqlRows,
-  { decryptText }: RowReader,
-): readonly EventGroup[] {
-  return (rows as readonly StreamEventRow[]).map((row) => {
-    const { first_number: first, last_number: last } = row
-    const eventsText = decryptText(row.text, { rowId: turnId, part: 'events', position: first })
-    return { first, last, text: eventsText === null ? '' : decodeColumnText(eventsText) }
-  })
+/** `turnId`: the id of the turn, which the rows of its log do not contain. */
+function toTextRow(turnId: string, { first_number: position, last_number, text }: StreamEventRow) {
+  return { turn_id: turnId, side: 'events' as const, position, last_number, body: text }
+}
+
+function decodeGroup({
+  position: first,
+  last_number: last,
+  text,
+}: DecryptedRow<ReturnType<typeof toTextRow>>): EventGroup {
+  return { first, last, text: text === null ? '' : decodeColumnText(text) }
 }
 
 type OrphanRow = Pick<TurnRow, 'id' | 'tenant' | 'user_id' | 'owner'>

@@ -26,7 +26,7 @@ import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { createDeletionLogStatements } from '../deletion/deletion-log-statements.ts'
 import { createErasureStatements } from '../deletion/erasure-statements.ts'
 import { createErasureRunner } from '../deletion/run-erasure.ts'
-import { buildItemInserts } from '../turns/sql-turn-store.ts'
+import { buildItemInserts } from '../turns/insert-item-queries.ts'
 import { createMemoryLayerStatements } from '../memory-layers/memory-layer-statements.ts'
 import { encodeOwnedRowKey, encodeOwner, type OwnedRowKey } from '../owner.ts'
 import { encodeTurnEnding, encodeInputItems, encodeTurn } from '../turns/encode-turn-rows.ts'
@@ -210,8 +210,10 @@ function buildCompleteTurn(
     origin,
     items: [],
   } as const
+  const { row, pieces } = encodeTurn(turn, cipher)
   return [
-    turns[insert](encodeTurn(turn, cipher)),
+    turns[insert](row),
+    ...pieces.map(turns.pieces.insertPiece),
     ...buildItemInserts(turns, encodeInputItems(turn, cipher), cipher),
     turns.endTurn(encodeTurnEnding(ending, cipher)),
   ]

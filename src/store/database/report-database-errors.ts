@@ -1,8 +1,9 @@
 /**
  * Wraps an engine so that each of its failures is a `DatabaseError`. A request that fails with one
- * gets status 503 and may be repeated, while any other error is a mistake of the gateway.
+ * gets status 503 and may be repeated, unless the failure is permanent. Any other error is a mistake of the gateway.
  */
 import { DatabaseError } from '../../core/errors/database-error.ts'
+import { isPermanentDatabaseError } from './is-permanent-error.ts'
 import type { Engine } from './engine-interface.ts'
 
 export function reportDatabaseErrors(engine: Engine): Engine {
@@ -14,5 +15,5 @@ export function reportDatabaseErrors(engine: Engine): Engine {
 }
 
 function throwDatabaseError(cause: unknown): never {
-  throw new DatabaseError(cause)
+  throw new DatabaseError(cause, isPermanentDatabaseError(cause))
 }

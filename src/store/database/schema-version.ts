@@ -1,11 +1,11 @@
 /**
- * Rejects a database that a newer version of the gateway has migrated. This version does not know what the newer
+ * Rejects a database that a newer version of the gateway has migrated, and a D1 database that lacks migrations. This version does not know what the newer
  * tables and columns mean, so it could neither read nor store reliably.
  */
 import { sql } from 'kysely'
 import { createStoreUnavailableError } from '../../core/errors/gateway-error.ts'
 import { createStatementCompiler } from './compile-statement.ts'
-import type { Engine } from './engine-interface.ts'
+import type { Engine, SqlQuery, SqlRows } from './engine-interface.ts'
 
 /** Name of the latest file of `migrations/`, which Workers cannot read. */
 export const LATEST_MIGRATION = '0021_erasures.sql'
@@ -19,17 +19,32 @@ export function rejectNewerSchema(applied: readonly string[], latest: string): v
   )
 }
 
-/** Throws if a newer version has migrated a D1 database, whose migrations wrangler applies and records. */
-export async function rejectNewerD1Schema(engine: Engine): Promise<void> {
+/**
+ * Throws if migrations of a D1 database are missing, or if a newer version has migrated it. Wrangler applies and records its
+ * migrations.
+ */
+export async function rejectOtherD1Schema(engine: Engine): Promise<void> {
   const compile = createStatementCompiler(engine.language)
   const selectLatest = compile<null>(null, () => sql`select max(name) as name from d1_migrations`)
-  const found = await engine.read([selectLatest(null)]).catch(ignoreMissingTable)
-  const [row] = (found[0] ?? []) as readonly { readonly name: string | null }[]
-  rejectNewerSchema([row?.name ?? ''], LATEST_MIGRATION)
+  const selectFirstTurn = compile<null>(null, () => sql`select 1 from turns limit 1`)
+  // A database whose tables wrangler did not create has no record of migrations.
+  const found = await readIfTableExists(engine, selectLatest(null))
+  if (found === null && (await readIfTableExists(engine, selectFirstTurn(null))) !== null) return
+  const [row] = (found ?? []) as readonly { readonly name: string | null }[]
+  const newest = row?.name ?? ''
+  rejectNewerSchema([newest], LATEST_MIGRATION)
+  if (newest !== LATEST_MIGRATION)
+    throw createStoreUnavailableError(
+      `The database lacks the schema ${LATEST_MIGRATION} of this version${newest === '' ? '' : `; it has ${newest}`}. Apply the migrations: npx wrangler d1 migrations apply backstory --remote`,
+    )
 }
 
-/** A database whose tables wrangler did not create has no record of migrations. */
-function ignoreMissingTable(error: unknown): readonly [] {
-  if (error instanceof Error && error.message.includes('no such table')) return []
-  throw error
+/** Returns the rows of a query; null if its table does not exist. */
+async function readIfTableExists(engine: Engine, query: SqlQuery): Promise<SqlRows | null> {
+  try {
+    return (await engine.read([query]))[0] ?? []
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('no such table')) return null
+    throw error
+  }
 }

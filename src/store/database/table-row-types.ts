@@ -107,6 +107,17 @@ const STREAM_EVENTS = {
 export type StreamEventRow = RowOf<typeof STREAM_EVENTS>
 export const STREAM_EVENT_COLUMNS = listColumns(STREAM_EVENTS)
 
+/** A piece of a text that is too long for a row: of an item, the fields of a request, or a group of events. */
+const TEXT_PIECES = {
+  turn_id: 'text',
+  tenant: 'text',
+  text_name: 'text',
+  piece: 'number',
+  body: 'text',
+} as const
+export type TextPieceRow = RowOf<typeof TEXT_PIECES>
+export const TEXT_PIECE_COLUMNS = listColumns(TEXT_PIECES)
+
 /**
  * A part of a request that was sent to an upstream, or a piece of a long part. Stored as the
  * difference to the same part of an earlier request, if there is one.

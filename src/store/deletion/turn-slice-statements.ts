@@ -31,6 +31,7 @@ export const MAX_SLICE_BYTES = 2_000_000
  * table of parts of these rows is either deleted with them (`on delete cascade`) or gets a line before them.
  */
 const TABLES_OF_TURNS = [
+  { table: 'text_pieces', key: ['text_name', 'piece'], text: 'body' },
   { table: 'stream_events', key: ['first_number'], text: 'text' },
   { table: 'requests', key: ['part', 'piece'], text: 'body' },
   { table: 'items', key: ['side', 'position'], text: 'body' },

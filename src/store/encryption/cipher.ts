@@ -88,8 +88,12 @@ export interface RowLocation {
     | 'media'
     | 'layer'
     | 'fact'
+    | TextName
   readonly position: number
 }
+
+/** Names a long text that is stored in pieces, within its turn: its part and position, e.g. `out-3`. */
+export type TextName = `${'in' | 'out' | 'request' | 'events'}-${number}`
 
 /**
  * Returns the location of a text that is the only text of its part in the row, and so has position

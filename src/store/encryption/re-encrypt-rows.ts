@@ -73,6 +73,7 @@ interface EncryptedColumn {
 
 const ONE_TEXT_PER_ROW = { id: 'id', side: null, position: null }
 const EVENTS = { id: 'turn_id', side: null, position: 'first_number' }
+const TEXT_PIECES = { id: 'turn_id', side: 'text_name', position: 'piece' }
 const PIECES = { id: 'media_id', side: null, position: 'position' }
 
 const COLUMNS: readonly EncryptedColumn[] = [
@@ -81,6 +82,7 @@ const COLUMNS: readonly EncryptedColumn[] = [
   { table: 'conversations', name: 'context', part: 'context', ...ONE_TEXT_PER_ROW },
   { table: 'items', name: 'body', part: null, id: 'turn_id', side: 'side', position: 'position' },
   { table: 'stream_events', name: 'text', part: 'events', ...EVENTS },
+  { table: 'text_pieces', name: 'body', part: null, ...TEXT_PIECES },
   { table: 'facts', name: 'body', part: 'fact', ...ONE_TEXT_PER_ROW },
   { table: 'summaries', name: 'body', part: 'summary', ...ONE_TEXT_PER_ROW },
   { table: 'layer_versions', name: 'body', part: 'layer', ...ONE_TEXT_PER_ROW },

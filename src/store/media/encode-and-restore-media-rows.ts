@@ -4,17 +4,18 @@
  */
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
-import { restoreMedia, listMediaReferences, type ExtractedMedia } from './extract-item-media.ts'
+import {
+  choosePieceChars,
+  restoreMedia,
+  listMediaReferences,
+  type ExtractedMedia,
+} from './extract-item-media.ts'
 import type { MediaRow, MediaStatements, UsingTurn } from './media-statements.ts'
-import type { DecryptedRow, ItemBodyRow } from '../turns/decode-turn-rows.ts'
+import { decryptLongTexts, type DecryptedRows } from '../pieces/decrypt-long-texts.ts'
+import { splitText } from '../pieces/split-text.ts'
+import type { ItemBodyRow } from '../turns/decode-turn-rows.ts'
 import type { RowLocation, StorageCipher } from '../encryption/cipher.ts'
 import type { ReadFailure, RowEncryption, RowOwner } from '../encryption/decrypt-rows.ts'
-
-/**
- * Maximum length of a piece. Encryption makes a piece a third longer, and a row of D1 is at most 2
- * MB long.
- */
-const PIECE_CHARS = 1_000_000
 
 /** Builds one query for each piece of a medium. */
 export function buildPieceInserts(
@@ -23,16 +24,13 @@ export function buildPieceInserts(
   { id, text }: ExtractedMedia,
   { encrypt, currentPrefixes }: StorageCipher,
 ): readonly SqlQuery[] {
-  const queries: SqlQuery[] = []
-  for (let position = 0; position * PIECE_CHARS < text.length; position++) {
-    const piece = text.slice(position * PIECE_CHARS, (position + 1) * PIECE_CHARS)
-    // Encodes each piece as a JSON string, because a piece may begin or end between the halves of a
-    // surrogate pair. (Base64 has no surrogate pairs, but other texts may.)
+  if (text === '') return []
+  return splitText(text, choosePieceChars(text)).map((piece, position) => {
+    // Encodes each piece as a JSON string, because the text of a medium may be no well-formed Unicode.
     const body = encrypt(JSON.stringify(piece), locatePiece(tenant, id, position))
     const keyPrefixChars = currentPrefixes.find((head) => body.startsWith(head))?.length ?? 1
-    queries.push(sql.insertPiece({ media_id: id, position, tenant, body, keyPrefixChars }))
-  }
-  return queries
+    return sql.insertPiece({ media_id: id, position, tenant, body, keyPrefixChars })
+  })
 }
 
 /** Builds the queries that insert the media of a turn. They must run before those of its items. */
@@ -96,42 +94,34 @@ function compareByPosition(one: MediaPiece, other: MediaPiece): number {
 
 type BodyRow = Pick<ItemBodyRow, 'turn_id' | 'side' | 'position'> & { readonly body: string | null }
 
-interface MemoryOptions {
+export interface MemoryOptions {
   /** Called for texts that are longer than their rows, because these are compressed. */
   readonly claimMemory?: ClaimMemory
-  /** True if `claimMemory` is also called for media, with one more query, before they are read. */
+  /** True if `claimMemory` is also called for media, with one more query, and for pieces, before they are read. */
   readonly claimsMedia?: boolean
 }
 
 /**
- * Decrypts the bodies of rows and restores their media, with one query for the media of all rows.
- * Returns the decrypted rows in the same order, and the failures.
+ * Decrypts the bodies of rows and restores their media, with one query for the media of all rows, and one for the
+ * pieces of long bodies. Returns the decrypted rows in the same order, and the failures.
  */
 export async function decryptRowsWithMedia<Row extends BodyRow>(
-  engine: Pick<Engine, 'read'>,
+  engine: Pick<Engine, 'read' | 'language'>,
   sql: Pick<MediaStatements, 'selectPieces' | 'selectSizes'>,
-  { tenant, user }: RowOwner,
+  owner: RowOwner,
   rows: readonly Row[],
   { cipher }: RowEncryption,
   { claimMemory = () => undefined, claimsMedia = false }: MemoryOptions = {},
-): Promise<{
-  readonly rows: readonly DecryptedRow<Row>[]
-  readonly failures: readonly ReadFailure[]
-}> {
-  const mediaIds = new Set<string>()
-  const failures: ReadFailure[] = []
-  const countGrowth = claimGrowth(claimMemory)
-  const decryptedRows = rows.map((row): DecryptedRow<Row> => {
-    const { turn_id: rowId, side: part, position, body } = row
-    // Leaves out a row without a body, which an outer join returns for a turn without items.
-    if (typeof body !== 'string') return { ...row, text: null }
-    const text = cipher.decrypt(body, { tenant, user, rowId, part, position })
-    if (text === null) failures.push(cipher.explainFailure(body))
-    else countGrowth(text.length - body.length)
-    for (const id of text === null ? [] : listMediaReferences(text)) mediaIds.add(id)
-    return { ...row, text }
+): Promise<DecryptedRows<Row>> {
+  const decrypted = await decryptLongTexts(engine, owner, rows, cipher, {
+    claimMemory,
+    claimsPieces: claimsMedia,
   })
-  if (mediaIds.size === 0) return { rows: decryptedRows, failures }
+  const mediaIds = new Set<string>()
+  for (const { text } of decrypted.rows)
+    for (const id of text === null ? [] : listMediaReferences(text)) mediaIds.add(id)
+  if (mediaIds.size === 0) return decrypted
+  const { tenant } = owner
   const ids = JSON.stringify([...mediaIds])
   if (claimsMedia) {
     const [sizes = []] = await engine.read([sql.selectSizes({ tenant, ids })])
@@ -140,32 +130,16 @@ export async function decryptRowsWithMedia<Row extends BodyRow>(
   const [pieces = []] = await engine.read([sql.selectPieces({ tenant, ids })])
   const media = decodeMediaPieces(tenant, pieces as readonly MediaPiece[], cipher)
   return {
-    rows: decryptedRows.map((row) =>
+    rows: decrypted.rows.map((row) =>
       row.text === null ? row : { ...row, text: restoreMedia(row.text, media.texts) },
     ),
-    failures: [...failures, ...media.failures, ...listMissing(mediaIds, media)],
+    failures: [...decrypted.failures, ...media.failures, ...listMissing(mediaIds, media)],
   }
 }
 
 function sumChars(media: readonly Pick<MediaRow, 'chars'>[]): number {
   return media.reduce((sum, { chars }) => sum + chars, 0)
 }
-
-/**
- * Returns a function that claims memory for the difference in length between decrypted texts and their rows, which
- * may be compressed.
- */
-function claimGrowth(claimMemory: ClaimMemory): (chars: number) => void {
-  let unclaimed = 0
-  return (chars) => {
-    unclaimed += Math.max(0, chars)
-    if (unclaimed < CLAIM_STEP_CHARS) return
-    claimMemory({ bytes: unclaimed })
-    unclaimed = 0
-  }
-}
-
-const CLAIM_STEP_CHARS = 100_000
 
 /** Returns a failure for each medium that is missing, although all of its pieces can be decrypted. */
 function listMissing(

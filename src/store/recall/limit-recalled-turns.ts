@@ -15,14 +15,15 @@ import {
 
 export function limitRecalledTurns<Turn extends SizedTurn & { readonly id: string }>(
   turns: readonly Turn[],
+  maxBytes = MAX_RECALLED_BYTES,
 ): readonly Turn[] {
-  if (turns.length <= MAX_RECALLED_TURNS && sumBytes(turns) <= MAX_RECALLED_BYTES) return turns
+  if (turns.length <= MAX_RECALLED_TURNS && sumBytes(turns) <= maxBytes) return turns
   // Sorts by time, because turn ids begin with the time.
   const sorted = turns.toSorted((one, other) => (one.id < other.id ? -1 : 1))
   const latest = sorted
     .slice(countExcluded(turns.length, MAX_RECALLED_TURNS))
-    .filter(({ bytes }) => bytes <= MAX_RECALLED_BYTES)
-  const from = countExcluded(sumBytes(latest), MAX_RECALLED_BYTES)
+    .filter(({ bytes }) => bytes <= maxBytes)
+  const from = countExcluded(sumBytes(latest), maxBytes)
   let bytesSoFar = 0
   return latest.filter(({ bytes }) => {
     bytesSoFar += bytes

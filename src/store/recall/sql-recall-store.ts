@@ -15,6 +15,7 @@ import { createRecallCache } from './recall-cache.ts'
 import { createRecallStatements, type RecallSearch } from './recall-statements.ts'
 import {
   MAX_RECALL_KEYS,
+  MAX_RECALLED_BYTES,
   NO_TURNS_FOUND,
   STEPS_PER_LIMIT,
   type RecallKeys,
@@ -36,10 +37,19 @@ import {
   sumBytes,
 } from '../turns/read-items-in-slices.ts'
 
+interface RecallLimits {
+  readonly maxCachedBytes?: number
+  /** Maximum size of the turns that a search returns. */
+  readonly maxRecalledBytes?: number | undefined
+}
+
 export function createRecallStore(
   engine: Engine,
   encryption: RowEncryption = NO_ENCRYPTION,
-  maxCachedBytes = DEFAULT_CACHE_SIZES.recalledItems,
+  {
+    maxCachedBytes = DEFAULT_CACHE_SIZES.recalledItems,
+    maxRecalledBytes = MAX_RECALLED_BYTES,
+  }: RecallLimits = {},
 ): RecallStore {
   const sql = createRecallStatements(engine.language)
   const media = createMediaStatements(engine.language)
@@ -62,7 +72,7 @@ export function createRecallStore(
       )
       const search = encodeSearch(keys, encodeKeyList([...cachedItems.keys()]))
       const found = splitSearchRows(await readRows(sql.searchTurns(search)))
-      const turns = limitRecalledTurns(found.turns)
+      const turns = limitRecalledTurns(found.turns, maxRecalledBytes)
       const decode = async (slice: readonly FoundTurnRow[], items: readonly ItemBodyRow[]) => {
         const { rows, failures } = await decryptRowsWithMedia(
           engine,

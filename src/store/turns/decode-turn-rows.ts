@@ -9,6 +9,7 @@ import { decodeColumnText, decodeNullableColumnText } from '../database/encode-c
 import type { FieldDigests, StoredTurn, TurnState } from './turn-store-interface.ts'
 import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
 import type { RowReader } from '../encryption/decrypt-rows.ts'
+import type { DecryptedRow } from '../pieces/decrypt-long-texts.ts'
 
 /** The columns of an item that queries return. */
 export type ItemBodyRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'> & {
@@ -16,10 +17,11 @@ export type ItemBodyRow = Pick<ItemRow, 'turn_id' | 'side' | 'position' | 'body'
   readonly hidden?: number
 }
 
-/** A row whose body was decrypted to `text`, with its media; `null` if that failed. */
-export type DecryptedRow<Row> = Omit<Row, 'body'> & { readonly text: string | null }
-
+/** The row of an item with its text, including its media. */
 export type DecryptedItemRow = DecryptedRow<ItemBodyRow>
+
+/** A turn whose request fields were decrypted; `request` is null if that failed. */
+export type DecryptedTurnRow = Omit<TurnRow, 'request'> & { readonly request: string | null }
 
 /**
  * Orders the turns of a chain from the first turn to `lastTurnId`. If a parent is missing, the chain begins
@@ -41,7 +43,7 @@ export function orderChain<Row extends Pick<TurnRow, 'id' | 'parent'>>(
 
 /** Decodes consecutive turns of a chain. `parentRequest`: the request of the turn before them. */
 export function decodeOrderedTurns(
-  turns: readonly TurnRow[],
+  turns: readonly DecryptedTurnRow[],
   items: readonly DecryptedItemRow[],
   parentRequest: JsonObject,
   reader: RowReader,
@@ -55,8 +57,12 @@ export function decodeOrderedTurns(
   return chain
 }
 
-function decodeRequest(row: TurnRow, parentRequest: JsonObject, reader: RowReader): JsonObject {
-  const request = reader.decryptObject(row.request, { rowId: row.id, part: 'request', position: 0 })
+function decodeRequest(
+  row: DecryptedTurnRow,
+  parentRequest: JsonObject,
+  reader: RowReader,
+): JsonObject {
+  const request = reader.parsePlain(row.request)
   if (request === null) return {}
   if (row.digests === null) return request
   const inherited = Object.keys(decodeDigests(row, reader)).filter(
@@ -67,8 +73,8 @@ function decodeRequest(row: TurnRow, parentRequest: JsonObject, reader: RowReade
 }
 
 /** Returns the digests of the fields that a request shares with that of the parent, by name. */
-export function listInheritedDigests(row: TurnRow, reader: RowReader): FieldDigests {
-  const request = reader.decryptObject(row.request, { rowId: row.id, part: 'request', position: 0 })
+export function listInheritedDigests(row: DecryptedTurnRow, reader: RowReader): FieldDigests {
+  const request = reader.parsePlain(row.request)
   if (request === null || row.digests === null) return {}
   const digests = Object.entries(decodeDigests(row, reader))
   return Object.fromEntries(digests.filter(([name]) => !Object.hasOwn(request, name)))
@@ -86,7 +92,7 @@ export function decodeDigests(
  * shares with its parent are missing.
  */
 export function decodeSeparateTurns(
-  turns: readonly TurnRow[],
+  turns: readonly DecryptedTurnRow[],
   items: readonly DecryptedItemRow[],
   reader: RowReader,
 ): readonly StoredTurn[] {
@@ -116,7 +122,7 @@ export function groupItemRows(
 }
 
 function decodeTurn(
-  row: TurnRow,
+  row: DecryptedTurnRow,
   request: JsonObject,
   sides: TurnItemRows,
   reader: RowReader,

@@ -12,13 +12,22 @@ import {
 } from '../database/encode-column-text.ts'
 import { extractItemMedia, type ExtractedMedia } from '../media/extract-item-media.ts'
 import { locateText, type StorageCipher } from '../encryption/cipher.ts'
+import { cutLongText } from '../pieces/cut-long-text.ts'
 import { encodeOwnedRowKey, type OwnedRowKey } from '../owner.ts'
 import type { NewTurn, PlacedItem, TurnEnding, TurnKey } from './turn-store-interface.ts'
-import type { ItemRow, TurnRow } from '../database/table-row-types.ts'
+import type { ItemRow, TextPieceRow, TurnRow } from '../database/table-row-types.ts'
 
-export function encodeTurn(turn: NewTurn, { encrypt }: StorageCipher): TurnRow {
+/** The row of a turn, and the pieces of its request fields if these are long. */
+export interface EncodedTurn {
+  readonly row: TurnRow
+  readonly pieces: readonly TextPieceRow[]
+}
+
+export function encodeTurn(turn: NewTurn, cipher: StorageCipher): EncodedTurn {
   const { id, tenant, user } = encodeOwnedRowKey(turn, turn.id)
-  return {
+  const location = { tenant, user, rowId: id, part: 'request', position: 0 } as const
+  const request = cutLongText(JSON.stringify(turn.request), location, cipher)
+  const row = {
     id,
     tenant,
     user_id: encodeNullableColumn(turn.user),
@@ -34,7 +43,7 @@ export function encodeTurn(turn: NewTurn, { encrypt }: StorageCipher): TurnRow {
     ended_at: null,
     usage: null,
     failure: null,
-    request: encrypt(JSON.stringify(turn.request), locateText({ tenant, user }, id, 'request')),
+    request: request.column,
     depth: turn.depth,
     conversation: encodeNullableColumn(turn.conversation),
     metadata: encodeJsonOrNull(turn.metadata),
@@ -50,6 +59,7 @@ export function encodeTurn(turn: NewTurn, { encrypt }: StorageCipher): TurnRow {
     used_at: turn.createdAtMs,
     short_lived: turn.isTemporary === true ? 1 : 0,
   }
+  return { row, pieces: request.pieces }
 }
 
 function encodeJsonOrNull(value: object | null | undefined): string | null {
@@ -99,11 +109,13 @@ export function encodeTurnEnding(ending: TurnEnding, { encrypt }: StorageCipher)
   }
 }
 
-/** The row of an item without its media, and the media, which are stored as rows of their own. */
-export interface EncodedItem extends ItemRow {
-  /** The body before encryption. */
+/** The row of an item, and its media and pieces, which are stored as rows of their own. */
+export interface EncodedItem {
+  readonly row: ItemRow
+  /** The body before encryption, without its media. */
   readonly text: string
   readonly media: readonly ExtractedMedia[]
+  readonly pieces: readonly TextPieceRow[]
 }
 
 export function encodeInputItems(turn: NewTurn, cipher: StorageCipher): readonly EncodedItem[] {
@@ -123,7 +135,7 @@ export function encodeOutputItems(
 function encodeItem(
   { id, tenant, user }: OwnedRowKey,
   { side, position, item }: PlacedItem & Pick<ItemRow, 'side'>,
-  { encrypt }: StorageCipher,
+  cipher: StorageCipher,
 ): EncodedItem {
   // The origin of output items is stored in the row of their turn, that of input items in the item.
   const keepsOrigin = side === 'in' && item.origin !== undefined
@@ -132,9 +144,9 @@ function encodeItem(
   const fields: JsonObject = item.type === 'opaque' ? item.raw : (body as JsonObject)
   const json = keepsOrigin ? JSON.stringify(item) : serializeItem(item, body)
   const { text, media } = extractItemMedia(tenant, body, json)
-  return {
-    media,
-    text,
+  const location = { tenant, user, rowId: id, part: side, position }
+  const { column, pieces } = cutLongText(text, location, cipher)
+  const row = {
     turn_id: id,
     tenant,
     side,
@@ -142,6 +154,7 @@ function encodeItem(
     item_id: encodeKeyColumn(item.id ?? fields['id']),
     type: encodeKeyColumn(fields['type']) ?? item.type,
     call_id: encodeKeyColumn(fields['call_id']),
-    body: encrypt(text, { tenant, user, rowId: id, part: side, position }),
+    body: column,
   }
+  return { row, text, media, pieces }
 }

@@ -3,6 +3,7 @@
  * trips unless the items are large.
  */
 import type { JsonObject } from '../../core/json/json.ts'
+import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import { parseItemId } from '../../core/turn-derived-ids.ts'
 import {
   decodeColumnText,
@@ -12,8 +13,8 @@ import {
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 import { decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
-import { decryptRowsWithMedia } from '../media/encode-and-restore-media-rows.ts'
 import { encodeOwnedRowKey, encodeOwner, type OwnedRowKey } from '../owner.ts'
+import { decryptLongTexts } from '../pieces/decrypt-long-texts.ts'
 import {
   createChainSliceStatements,
   MAX_TURNS_PER_ITEM_ID,
@@ -25,8 +26,10 @@ import {
   decodeSeparateTurns,
   listInheritedDigests,
   orderChain,
+  type DecryptedTurnRow,
   type ItemBodyRow,
 } from './decode-turn-rows.ts'
+import { decryptTurnRows } from './decrypt-turn-rows.ts'
 import { claimItemMemory, readInSlices, sumBytes, type SizedTurn } from './read-items-in-slices.ts'
 import { createTurnManagementStatements } from './turn-management-statements.ts'
 import type { TurnManagementStore } from './turn-management-store-interface.ts'
@@ -48,9 +51,13 @@ export function createTurnPartLoader(
     return row?.items ?? 0
   }
   /** Reads the request fields that a turn shares with its parent. */
-  const loadInheritedFields = async (row: TurnRow, key: OwnedRowKey): Promise<JsonObject> => {
-    const inherited = decryptRows({ ...encryption, onUnreadable: () => {} }, key, (reader) =>
-      Object.entries(listInheritedDigests(row, reader)),
+  const loadInheritedFields = async (
+    turn: DecryptedTurnRow,
+    key: OwnedRowKey,
+    claimMemory: ClaimMemory,
+  ): Promise<JsonObject> => {
+    const inherited = decryptRows(encryption, key, (reader) =>
+      Object.entries(listInheritedDigests(turn, reader)),
     )
     if (inherited.length === 0) return {}
     const names = new Map(
@@ -60,29 +67,36 @@ export function createTurnPartLoader(
       ]),
     )
     const digests = JSON.stringify([...names.keys()])
-    const rows = await readRows<InheritedFieldRow>(sql.inheritedFields({ ...key, digests }))
+    const sources = await readRows<InheritedFieldRow>(sql.inheritedFields({ ...key, digests }))
+    // Several fields may be stored in the same request.
+    const unique = [...new Map(sources.map((source) => [source.id, source])).values()]
+    const { rows, failures } = await decryptLongTexts(
+      engine,
+      key,
+      unique.map(({ id, request }) => ({
+        turn_id: id,
+        side: 'request' as const,
+        position: 0,
+        body: request,
+      })),
+      encryption.cipher,
+      { claimMemory },
+    )
     return decryptRows(
       encryption,
       key,
-      (reader) => {
-        const requests = new Map<string, JsonObject | null>()
-        const readRequest = ({ id, request }: InheritedFieldRow): JsonObject | null => {
-          const known = requests.get(id)
-          if (known !== undefined) return known
-          const read = reader.decryptObject(request, { rowId: id, part: 'request', position: 0 })
-          requests.set(id, read)
-          return read
-        }
-        const fields = rows.flatMap((source) => {
-          const name = names.get(source.digest) ?? ''
-          const request = readRequest(source)
+      ({ parsePlain }) => {
+        const requests = new Map(rows.map((row) => [row.turn_id, parsePlain(row.text)]))
+        const fields = sources.flatMap(({ id, digest }) => {
+          const name = names.get(digest) ?? ''
+          const request = requests.get(id) ?? null
           return request !== null && Object.hasOwn(request, name)
             ? [[name, request[name]] as const]
             : []
         })
         return Object.fromEntries(fields)
       },
-      { rule: 'fail' },
+      { rule: 'fail', failures },
     )
   }
   return {
@@ -100,19 +114,21 @@ export function createTurnPartLoader(
       // The statement returns no items if they are too large to be read at once.
       const isComplete = ownItems.length === count
       const itemRows = isComplete ? ownItems : await readRows(turnSql.itemsOfTurns({ turnIds }))
-      const inherited = await loadInheritedFields(turn, key)
-      const { rows, failures } = await decryptRowsWithMedia(
+      const { turns, items, failures } = await decryptTurnRows(
         engine,
         turnSql.media,
         key,
-        itemRows as readonly ItemBodyRow[],
+        { turns: [turn], items: itemRows as readonly ItemBodyRow[] },
         encryption,
         { claimMemory },
       )
+      const [decrypted] = turns
+      const inherited =
+        decrypted === undefined ? {} : await loadInheritedFields(decrypted, key, claimMemory)
       const decoded = decryptRows(
         encryption,
         key,
-        (reader) => decodeOrderedTurns([turn], rows, inherited, reader),
+        (reader) => decodeOrderedTurns(turns, items, inherited, reader),
         { rule: 'fail', failures },
       )
       return decoded[0] ?? null
@@ -128,21 +144,25 @@ export function createTurnPartLoader(
       claimItemMemory(sumBytes(path), count, claimMemory)
       return readInSlices(path, async (part) => {
         const turnIds = JSON.stringify(part.map(({ id }) => id))
-        const items = await readRows<ItemBodyRow>(turnSql.itemsOfTurns({ turnIds }))
-        const { rows, failures } = await decryptRowsWithMedia(
+        const rows = await readRows<ItemBodyRow>(turnSql.itemsOfTurns({ turnIds }))
+        const {
+          turns: decrypted,
+          items,
+          failures,
+        } = await decryptTurnRows(
           engine,
           turnSql.media,
           key,
-          items,
+          { turns: part, items: rows },
           encryption,
-          {
-            claimMemory,
-          },
+          { claimMemory },
         )
-        return decryptRows(encryption, key, (reader) => decodeSeparateTurns(part, rows, reader), {
-          rule: 'fail',
-          failures,
-        })
+        return decryptRows(
+          encryption,
+          key,
+          (reader) => decodeSeparateTurns(decrypted, items, reader),
+          { rule: 'fail', failures },
+        )
       })
     },
     async findTurnsOfItems(owner, itemIds) {

@@ -22,7 +22,7 @@ import { createDeletionLogStatements } from '../deletion/deletion-log-statements
 import { createErasureStatements } from '../deletion/erasure-statements.ts'
 import { createErasureRunner } from '../deletion/run-erasure.ts'
 import { createItemFinder } from './find-items.ts'
-import { decryptRowsWithMedia } from '../media/encode-and-restore-media-rows.ts'
+import { decryptTurnRows } from './decrypt-turn-rows.ts'
 import { encodeOwnedRowKey, encodeOwner } from '../owner.ts'
 import { decodeDigests, decodeSeparateTurns, type ItemBodyRow } from './decode-turn-rows.ts'
 import {
@@ -64,6 +64,7 @@ export function createTurnManagementStore(
         sql.markDeleted({ ...key, dialect, nowMs }),
         deletionLog.logThreadOfDeletedTurn({ ...key, nowMs }),
         sql.deleteEvents(key),
+        sql.deletePiecesOfEvents(key),
         erasureSql.insertOfTurn({ ...key, ...run, nowMs }),
         summaries.removeOfDeleted(key),
         ...buildReleaseQueries(mediaRelease.ofDeleted, key),
@@ -88,18 +89,18 @@ export function createTurnManagementStore(
       const itemRows = outputs as readonly ItemBodyRow[]
       const sizes = itemRows.map(({ body }) => ({ bytes: body.length + ITEM_OVERHEAD_BYTES }))
       claimItemMemory(sumBytes(sizes), itemRows.length, claimMemory)
-      const { rows, failures } = await decryptRowsWithMedia(
+      const { failures, ...decrypted } = await decryptTurnRows(
         engine,
         turnSql.media,
         owner,
-        itemRows,
+        { turns: turns as readonly TurnRow[], items: itemRows },
         encryption,
         { claimMemory, claimsMedia: true },
       )
       return decryptRows(
         encryption,
         owner,
-        (reader) => decodeSeparateTurns(turns as readonly TurnRow[], rows, reader),
+        (reader) => decodeSeparateTurns(decrypted.turns, decrypted.items, reader),
         { rule: 'fail', failures },
       )
     },

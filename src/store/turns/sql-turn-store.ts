@@ -15,14 +15,15 @@ import {
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import { writeAfterLock } from '../deletion/deletion-locks.ts'
 import { encodeOwnedRowKey } from '../owner.ts'
-import { buildMediaInserts, decryptRowsWithMedia } from '../media/encode-and-restore-media-rows.ts'
 import { decodeOrderedTurns, orderChain, type ItemBodyRow } from './decode-turn-rows.ts'
+import { decryptTurnRows } from './decrypt-turn-rows.ts'
+import { ignoreDeletedTurn } from './ignore-deleted-turn.ts'
+import { buildItemAmendments, buildItemInserts } from './insert-item-queries.ts'
 import {
   encodeTurnEnding,
   encodeInputItems,
   encodeOutputItems,
   encodeTurn,
-  type EncodedItem,
 } from './encode-turn-rows.ts'
 import type { StorageCipher } from '../encryption/cipher.ts'
 import {
@@ -30,12 +31,10 @@ import {
   MAX_CHAIN_BYTES,
   MAX_CHAIN_ITEMS,
   MAX_CHAIN_TURNS,
-  MAX_ITEM_ROWS,
   type TurnIdList,
   type TurnStatements,
 } from './turn-statements.ts'
 import { claimItemMemory, readInSlices, sumBytes, type SizedTurn } from './read-items-in-slices.ts'
-import { ignoreDeletedTurn } from './ignore-deleted-turn.ts'
 import type { NewTurn, TurnStore, TurnEnding } from './turn-store-interface.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 import { NO_ENCRYPTION, decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
@@ -45,6 +44,7 @@ export function createTurnStore(
   engine: Engine,
   encryption: RowEncryption = NO_ENCRYPTION,
   texts: ItemTextCache = NO_ITEM_TEXTS,
+  turnLeaseMs: number | null = null,
 ): TurnStore {
   const { cipher } = encryption
   const sql = createTurnStatements(engine.language)
@@ -65,8 +65,20 @@ export function createTurnStore(
     async openTurn(turn) {
       // Does not wait for the disk, because the first token of the answer waits for this write. The
       // write of `closeTurn` waits for the disk.
-      await writeNewTurn({ engine, sql, cipher, texts }, turn)
+      if (turnLeaseMs === null) return writeNewTurn({ engine, sql, cipher, texts }, turn)
+      const lease = sql.renewReplica({ id: encodeColumnText(turn.id), leaseMs: turnLeaseMs })
+      await writeNewTurn({ engine, sql, cipher, texts }, { ...turn, replicaId: turn.id }, [lease])
     },
+    turnLease:
+      turnLeaseMs === null
+        ? undefined
+        : {
+            renewMs: turnLeaseMs / 3,
+            async renew(turnId) {
+              const lease = sql.renewReplica({ id: encodeColumnText(turnId), leaseMs: turnLeaseMs })
+              await engine.write([lease], 'kill')
+            },
+          },
     async journalItems(turn, items) {
       if (items.length === 0) return
       const rows = encodeOutputItems(turn, items, cipher)
@@ -80,7 +92,8 @@ export function createTurnStore(
         ...buildItemAmendments(sql, ending, cipher),
       ]
       const end = sql.endTurn(encodeTurnEnding(ending, cipher))
-      const queries = [...items, end, ...buildHeadMoves(conversations, ending)]
+      const lease = turnLeaseMs === null ? [] : [sql.retireReplica({ id: encodeColumnText(id) })]
+      const queries = [...items, end, ...buildHeadMoves(conversations, ending), ...lease]
       const written = await engine.write(queries, 'power-cut', 'waits').catch(ignoreDeletedTurn)
       return (written[items.length] ?? []).length > 0
     },
@@ -96,19 +109,18 @@ export function createTurnStore(
       claimItemMemory(sumBytes(path), count, claim)
       let parentRequest: JsonObject = {}
       const decode = async (slice: readonly TurnRow[], rows: SqlRows) => {
-        const itemRows = rows as readonly ItemBodyRow[]
-        const { rows: decrypted, failures } = await decryptRowsWithMedia(
+        const { turns, items, failures } = await decryptTurnRows(
           engine,
           sql.media,
           key,
-          itemRows,
+          { turns: slice, items: rows as readonly ItemBodyRow[] },
           encryption,
           { claimMemory: claim },
         )
         const decoded = decryptRows(
           encryption,
           key,
-          (reader) => decodeOrderedTurns(slice, decrypted, parentRequest, reader),
+          (reader) => decodeOrderedTurns(turns, items, parentRequest, reader),
           { rule: undecryptable, failures },
         )
         parentRequest = decoded.at(-1)?.request ?? parentRequest
@@ -146,7 +158,7 @@ export async function writeNewTurn(
   turn: NewTurn,
   extraQueries: readonly SqlQuery[] = [],
 ): Promise<void> {
-  const row = encodeTurn(turn, cipher)
+  const { row, pieces } = encodeTurn(turn, cipher)
   const rows = encodeInputItems(turn, cipher)
   const items = buildItemInserts(sql, rows, cipher)
   texts.add(
@@ -154,7 +166,12 @@ export async function writeNewTurn(
     row.id,
     rows.map(({ text }) => text),
   )
-  const queries = [sql.insertTurn(row), ...items, ...extraQueries]
+  const queries = [
+    sql.insertTurn(row),
+    ...pieces.map(sql.pieces.insertPiece),
+    ...items,
+    ...extraQueries,
+  ]
   const [inserted = []] = await writeAfterLock(
     engine,
     'turnCreation',
@@ -165,30 +182,6 @@ export async function writeNewTurn(
   if (inserted.length > 0) return
   const [existing = []] = await engine.read([sql.hasTurn(row)])
   if (existing.length === 0) throw createSourceDeletedError()
-}
-
-export function buildItemInserts(
-  sql: Pick<TurnStatements, 'insertItems' | 'media'>,
-  rows: readonly EncodedItem[],
-  cipher: StorageCipher,
-): readonly SqlQuery[] {
-  const queries = rows.flatMap(({ turn_id: turnId, tenant, media }) =>
-    buildMediaInserts(sql.media, { turnId, tenant }, media, cipher),
-  )
-  for (let from = 0; from < rows.length; from += MAX_ITEM_ROWS) {
-    const chunk = rows.slice(from, from + MAX_ITEM_ROWS)
-    queries.push(sql.insertItems(chunk.length)(chunk))
-  }
-  return queries
-}
-
-/** Builds the queries that replace stored items. They must run before the turn ends. */
-export function buildItemAmendments(
-  sql: Pick<TurnStatements, 'amendItem'>,
-  { turnId: id, tenant, user, amendedItems = [] }: TurnEnding,
-  cipher: StorageCipher,
-): readonly SqlQuery[] {
-  return encodeOutputItems({ id, tenant, user }, amendedItems, cipher).map(sql.amendItem)
 }
 
 /**

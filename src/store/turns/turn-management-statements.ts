@@ -12,6 +12,7 @@ import { isInSelection } from '../database/json-list-parameter.ts'
 import { withDeletableChain } from '../deletion/deletable-chain.ts'
 import { isTurnErased, selectDeletedAt } from '../deletion/erased-conditions.ts'
 import { isTurnOfOwner, TURN_USER, type OwnedRowKey, type OwnerKey } from '../owner.ts'
+import { deletePiecesOfEvents } from '../pieces/text-piece-statements.ts'
 import { MAX_BYTES_AT_ONCE } from './read-items-in-slices.ts'
 import { selectTurnColumns, STORED_SIZE_BYTES } from './turn-statements.ts'
 
@@ -69,6 +70,9 @@ export function createTurnManagementStatements(language: Engine['language']) {
         where ${isTurnOfDialect(slot)} and state not in ('queued', 'open')`,
     ),
     deleteEvents: compile('delete-events', deleteEvents),
+    deletePiecesOfEvents: compile('delete-pieces-of-events', (slot: ParameterSlot<OwnedRowKey>) =>
+      deletePiecesOfEvents(selectDeletedTurn(slot)),
+    ),
     deleteTurns: compile('remove-turns', deleteTurns),
     /** Replaces the metadata, and returns a row, if the turn exists. */
     updateMetadata: compile<TurnOfDialectKey & { readonly metadata: string }>(
@@ -108,9 +112,12 @@ function isTurnOfDialect(slot: ParameterSlot<TurnOfDialectKey>): SqlFragment {
 
 /** Deletes the events of a deleted turn, because no client can read them any more. */
 function deleteEvents(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  return sql`delete from stream_events where turn_id = ${slot('id')} and exists (
-    select 1 from turns where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
-    and turns.deleted_at is not null)`
+  return sql`delete from stream_events where turn_id in (${selectDeletedTurn(slot)})`
+}
+
+function selectDeletedTurn(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
+  return sql`select turns.id from turns where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
+    and turns.deleted_at is not null`
 }
 
 /**

@@ -5,7 +5,6 @@
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
-  type CompiledStatement,
   type ParameterSlot,
   type SqlFragment,
 } from '../database/compile-statement.ts'
@@ -15,6 +14,7 @@ import {
   ITEM_COLUMNS,
   TURN_COLUMNS,
   type ItemRow,
+  type TextPieceRow,
   type TurnRow,
 } from '../database/table-row-types.ts'
 import {
@@ -23,17 +23,17 @@ import {
   THREAD_DELETION_PREFIX,
 } from '../deletion/deleted-since-condition.ts'
 import { isTurnErased, selectDeletedAt } from '../deletion/erased-conditions.ts'
+import { createLeaseStatements } from '../leases/lease-statements.ts'
 import { createMediaStatements } from '../media/media-statements.ts'
+import {
+  getTextPieceStatements,
+  insertPieceFrom,
+  IS_PIECE_OF_EVENTS,
+} from '../pieces/text-piece-statements.ts'
 import { isTurnOfOwner, TURN_TENANT, TURN_USER, type OwnedRowKey } from '../owner.ts'
 import { ITEM_OVERHEAD_BYTES } from '../recall/recall-store-interface.ts'
 import type { TurnRowEnding } from './encode-turn-rows.ts'
 import { MAX_BYTES_AT_ONCE } from './read-items-in-slices.ts'
-
-/**
- * Maximum number of rows in one insert: D1 binds at most 100 parameters in a statement, and each
- * row takes its columns and one for `selectUserOfTurn`.
- */
-export const MAX_ITEM_ROWS = Math.floor(100 / (ITEM_COLUMNS.length + 1))
 
 /**
  * Longer chains are not loaded, because they exceed every model's context window and the memory of
@@ -45,12 +45,14 @@ export const MAX_CHAIN_ITEMS = 50_000
 export const MAX_CHAIN_BYTES = 128_000_000
 
 /**
- * Computes the size of a turn: its items and their media. The expression reads all of them, so the
+ * Computes the size of a turn: its items with their pieces and media. The expression reads all of them, so the
  * result is stored in the column `bytes` when the turn ends.
  */
 export const TURN_SIZE_BYTES = sql`(
     select coalesce(sum(octet_length(items.body) + ${sql.lit(ITEM_OVERHEAD_BYTES)}), 0)
     from items where items.turn_id = turns.id) + (
+    select coalesce(sum(octet_length(text_pieces.body)), 0)
+    from text_pieces where text_pieces.turn_id = turns.id and not ${IS_PIECE_OF_EVENTS}) + (
     select coalesce(sum(media.chars), 0) from media_uses
     join media on media.id = media_uses.media_id where media_uses.turn_id = turns.id)`
 
@@ -61,7 +63,6 @@ export type TurnStatements = ReturnType<typeof createTurnStatements>
 
 export function createTurnStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
-  const itemInserts: CompiledStatement<readonly ItemRow[]>[] = []
   return {
     /**
      * Inserts a turn. Inserts nothing, and returns no row, if the turn exists already, or if its
@@ -82,10 +83,16 @@ export function createTurnStatements(language: Engine['language']) {
       (slot) => sql`select 1 from turns where turns.id = ${slot('id')}
         and ${TURN_TENANT} = ${slot('tenant')}`,
     ),
-    /** Returns the statement that inserts exactly `count` rows, at most `MAX_ITEM_ROWS`. */
-    insertItems: (count: number) =>
-      (itemInserts[count] ??= compile(`insert-items-${count}`, (slot) => insertItems(slot, count))),
+    insertItem: compile('insert-item', insertItem),
+    /** Inserts several items of one turn, whose bodies should be short. */
+    insertItemList: compile<readonly ItemRow[]>('insert-item-list', (slot) =>
+      insertItemList(slot, language),
+    ),
     amendItem: compile('amend-item', amendItem),
+    /** Inserts or replaces a piece of an amended item. */
+    amendPiece: compile<TextPieceRow>('amend-piece', (slot) =>
+      insertPieceFrom(slot, fromOpenTurn(slot)),
+    ),
     endTurn: compile('end-turn', endTurn),
     chainTurns: compile('chain-turns', selectChainTurns),
     chainItems: compile('chain-items', selectChainItems),
@@ -97,6 +104,8 @@ export function createTurnStatements(language: Engine['language']) {
       selectItemsOfTurns(language, slot),
     ),
     media: createMediaStatements(language),
+    pieces: getTextPieceStatements(language),
+    ...createLeaseStatements(language),
     ping: compile<null>('ping', () => sql`select 1 as pong`),
   }
 }
@@ -128,14 +137,10 @@ export const INSERTED_ITEM_COLUMNS = sql.join(
   [...ITEM_COLUMNS, 'called_for'].map((name) => sql.ref(name)),
 )
 
-function insertItems(slot: ParameterSlot<readonly ItemRow[]>, count: number): SqlFragment {
-  const rows = Array.from({ length: count }, (_, index) => {
-    const row = (items: readonly ItemRow[]) => items[index] as ItemRow
-    const values = ITEM_COLUMNS.map((name) => slot((items) => row(items)[name]))
-    const callOwner = selectUserOfTurn(slot((items) => findCallingTurnId(row(items))))
-    return sql`(${sql.join(values)}, ${callOwner})`
-  })
-  return sql`insert into items (${INSERTED_ITEM_COLUMNS}) values ${sql.join(rows)}
+function insertItem(slot: ParameterSlot<ItemRow>): SqlFragment {
+  return sql`insert into items (${INSERTED_ITEM_COLUMNS})
+    values (${sql.join(ITEM_COLUMNS.map((name) => slot(name)))},
+      ${selectUserOfTurn(slot(findCallingTurnId))})
     on conflict do nothing`
 }
 
@@ -145,8 +150,46 @@ function amendItem(
 ): SqlFragment {
   return sql`update items set body = ${slot('body')}
     where turn_id = ${slot('turn_id')} and side = 'out' and position = ${slot('position')}
-    and exists (select 1 from turns where turns.id = ${slot('turn_id')}
-      and ${TURN_TENANT} = ${slot('tenant')} and turns.state in ('queued', 'open'))`
+    and exists (select 1 ${fromOpenTurn(slot)})`
+}
+
+function fromOpenTurn(slot: ParameterSlot<Pick<ItemRow, 'turn_id' | 'tenant'>>): SqlFragment {
+  return sql`from turns where turns.id = ${slot('turn_id')} and ${TURN_TENANT} = ${slot('tenant')}
+    and turns.state in ('queued', 'open')`
+}
+
+/**
+ * Inserts rows from one parameter, a JSON list of lists with the columns of a row. One statement for each row would
+ * take more statements than D1 allows in one request.
+ */
+function insertItemList(
+  slot: ParameterSlot<readonly ItemRow[]>,
+  language: Engine['language'],
+): SqlFragment {
+  const list = slot((rows) =>
+    JSON.stringify(
+      rows.map((row) => [...ITEM_COLUMNS.map((name) => row[name]), findCallingTurnId(row)]),
+    ),
+  )
+  const columns = ITEM_COLUMNS.map((name, index) => {
+    const value = selectListedValue(index, language)
+    return name === 'position' ? sql`cast(${value} as integer)` : value
+  })
+  const callOwner = sql`(select ${TURN_USER} from turns
+    where turns.id = ${selectListedValue(ITEM_COLUMNS.length, language)})`
+  const rows =
+    language === 'postgres'
+      ? sql`jsonb_array_elements(cast(${list} as jsonb)) as listed(value)`
+      : sql`json_each(${list}) as listed`
+  // `where true` separates the table from `on conflict` for the parser of SQLite.
+  return sql`insert into items (${INSERTED_ITEM_COLUMNS})
+    select ${sql.join(columns)}, ${callOwner} from ${rows} where true on conflict do nothing`
+}
+
+function selectListedValue(index: number, language: Engine['language']): SqlFragment {
+  return language === 'postgres'
+    ? sql`(listed.value ->> ${sql.lit(index)})`
+    : sql`json_extract(listed.value, ${sql.lit(`$[${index}]`)})`
 }
 
 /**

@@ -26,6 +26,11 @@ export interface TurnStore {
    */
   readonly collectsItems?: boolean
   /**
+   * On Workers, where no process outlives a request: the lease of an open turn, which `openTurn` starts and `closeTurn`
+   * ends. Without renewal it expires, and the turn can be ended by others.
+   */
+  readonly turnLease?: TurnLease | undefined
+  /**
    * Adds the remaining output items and ends the turn, in one transaction. Resolves to true if this
    * call ended the turn, and to false if the turn had ended before or was deleted.
    */
@@ -43,6 +48,12 @@ export interface TurnStore {
   /** Resolves if the database responds. */
   readonly ping: () => Promise<void>
   readonly close: () => Promise<void>
+}
+
+export interface TurnLease {
+  /** Interval at which the lease must be renewed. */
+  readonly renewMs: number
+  readonly renew: (turnId: string) => Promise<void>
 }
 
 export interface ChainOptions {

@@ -9,6 +9,7 @@ import type {
   RequestChainRow,
   RequestRoundKey,
 } from './upstream-request-statements.ts'
+import type { DecryptedRows } from '../pieces/decrypt-long-texts.ts'
 import type { SentRequest } from './upstream-request-store-interface.ts'
 import { decodeCopies, restoreFromItems } from './deduplicate-against-items.ts'
 import {
@@ -26,11 +27,11 @@ export function decodeRequestRows(
   encryption: RowEncryption,
   { id, tenant, user, round }: Pick<RequestRoundKey, 'id' | 'tenant' | 'user' | 'round'>,
   rows: readonly RequestChainRow[],
-  itemRows: readonly InputItemRow[],
+  itemTexts: DecryptedRows<InputItemRow>,
   rule: UndecryptableRule,
 ): DeltaChainRequest | null {
-  const itemBodies = new Map(
-    itemRows.map((row) => [formatKey(row.turn_id, row.position), row.body]),
+  const textsByItem = new Map(
+    itemTexts.rows.map((row) => [formatKey(row.turn_id, row.position), row.text]),
   )
   const sorted = rows.toSorted((one, other) => one.piece - other.piece)
   const byRequest = Map.groupBy(sorted, (row) => formatKey(row.turn_id, row.round))
@@ -46,10 +47,8 @@ export function decodeRequestRows(
   }
   const hops = chain[0]?.[0]?.hops ?? 0
   const read = ({ decryptText }: RowReader): DeltaChainRequest | null => {
-    const readItem: ReadItemText = (turnId, position) => {
-      const body = itemBodies.get(formatKey(turnId, position))
-      return body === undefined ? null : decryptText(body, { rowId: turnId, part: 'in', position })
-    }
+    const readItem: ReadItemText = (turnId, position) =>
+      textsByItem.get(formatKey(turnId, position)) ?? null
     const diffs: RequestDiff[] = []
     for (const roundRows of chain.toReversed()) {
       const diff = decodeDifference(roundRows, { decryptText, readItem })
@@ -60,7 +59,7 @@ export function decodeRequestRows(
     const sent = { about: restore('about'), body: restore('body'), items: restore('items') }
     return { sent, round: requestedRound, roundCount: rounds, hops }
   }
-  return decryptRows(encryption, { tenant, user }, read, { rule })
+  return decryptRows(encryption, { tenant, user }, read, { rule, failures: itemTexts.failures })
 }
 
 /** The differences of a request to the one before it. */

@@ -13,6 +13,7 @@ import { extractTextMedia } from '../media/extract-text-media.ts'
 import { deduplicateAgainstItems, encodeCopies } from './deduplicate-against-items.ts'
 import type { RowEncryption } from '../encryption/decrypt-rows.ts'
 import { MIN_DEDUPLICATED_CHARS } from './item-text-cache.ts'
+import { splitText } from '../pieces/split-text.ts'
 
 /** A request without its media, and its position in the chain of differences. */
 export interface DeltaChainRequest {
@@ -101,12 +102,6 @@ const SENT_REQUEST_PARTS = [
   'items',
 ] as const satisfies readonly (keyof SentRequest)[]
 
-/**
- * Maximum length of a piece. It fits into a row of every database, even if each character takes
- * three bytes and the text is encrypted.
- */
-const PIECE_CHARS = 400_000
-
 function encodeRound(
   { sent, hops, round }: DeltaChainRequest,
   { base, itemTexts }: EncodingSources,
@@ -128,22 +123,8 @@ function encodeRound(
     })
     const isDeduplicated = part === 'body' && middle.length >= MIN_DEDUPLICATED_CHARS
     const { remaining, copies } = deduplicateAgainstItems(middle, isDeduplicated ? itemTexts : [])
-    const rows = splitIntoPieces(remaining).map((body) => row(part, body))
+    const rows = splitText(remaining).map((body) => row(part, body))
     if (copies.length === 0) return rows
-    return [...rows, ...splitIntoPieces(encodeCopies(copies)).map((body) => row('copies', body))]
+    return [...rows, ...splitText(encodeCopies(copies)).map((body) => row('copies', body))]
   })
-}
-
-/** Splits a text into at least one piece, never inside of a surrogate pair. */
-function splitIntoPieces(text: string): readonly string[] {
-  const pieces: string[] = []
-  let start = 0
-  do {
-    const end = start + PIECE_CHARS
-    const code = text.charCodeAt(end)
-    const next = code >= 0xdc00 && code <= 0xdfff ? end - 1 : end
-    pieces.push(text.slice(start, next))
-    start = next
-  } while (start < text.length)
-  return pieces
 }

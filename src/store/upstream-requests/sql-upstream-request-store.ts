@@ -18,6 +18,7 @@ import { encodeOwnedRowKey, encodeOwner, type OwnerKey } from '../owner.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import { ignoreDeletedTurn } from '../turns/ignore-deleted-turn.ts'
+import { decryptLongTexts, type DecryptedRows } from '../pieces/decrypt-long-texts.ts'
 import { claimItemMemory } from '../turns/read-items-in-slices.ts'
 import { createLruCache } from '../../core/caching/lru-cache.ts'
 import { DEFAULT_CACHE_SIZES } from '../cache-sizes.ts'
@@ -59,13 +60,23 @@ export function createUpstreamRequestStore(
    */
   const silentEncryption: RowEncryption = { ...encryption, onUnreadable: () => {} }
 
-  const readItemTexts = async (tenant: string, rows: readonly RequestChainRow[]) => {
+  const readItemTexts = async (
+    owner: OwnerKey,
+    rows: readonly RequestChainRow[],
+    claimMemory: ClaimMemory,
+  ): Promise<DecryptedRows<InputItemRow>> => {
     const turnIds = findTurnsWithCopies(rows)
-    if (turnIds.length === 0) return []
-    const [items = []] = await engine.read([
+    if (turnIds.length === 0) return { rows: [], failures: [] }
+    const { tenant } = owner
+    const [found = []] = await engine.read([
       sql.selectInputItems({ tenant, turnIds: JSON.stringify(turnIds) }),
     ])
-    return items as readonly InputItemRow[]
+    const items = found as readonly InputItemRow[]
+    claimRowMemory(items, claimMemory)
+    return decryptLongTexts(engine, owner, items, encryption.cipher, {
+      claimMemory,
+      claimsPieces: true,
+    })
   }
   /**
    * Loads the request of a tool round, by default of the last. Only the last request of each turn
@@ -95,8 +106,7 @@ export function createUpstreamRequestStore(
     const [found = []] = await engine.read([sql.selectRequestChain(key)])
     const rows = found as readonly RequestChainRow[]
     claimRowMemory(rows, claimMemory)
-    const itemTexts = await readItemTexts(key.tenant, rows)
-    claimRowMemory(itemTexts, claimMemory)
+    const itemTexts = await readItemTexts(key, rows, claimMemory)
     if (countRowChars(rows) > MAX_STEP_CHARS) await yieldToEventLoop()
     const request = decodeRequestRows(read, key, rows, itemTexts, rule)
     if (request !== null && request.round === request.roundCount - 1) cache.put(name, request)

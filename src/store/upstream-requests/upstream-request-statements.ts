@@ -18,7 +18,9 @@ export interface TurnItemsKey {
 }
 
 /** An input item of a turn. Requests refer to parts of its `body` instead of repeating them. */
-export type InputItemRow = Pick<ItemRow, 'turn_id' | 'position' | 'body'>
+export type InputItemRow = Pick<ItemRow, 'turn_id' | 'position' | 'body'> & {
+  readonly side: 'in'
+}
 
 export interface RequestRoundKey extends OwnedRowKey {
   /** Number of the tool round; `null` for the last. */
@@ -100,7 +102,7 @@ function selectInputItems(
   slot: ParameterSlot<TurnItemsKey>,
 ): SqlFragment {
   const turnIds = selectJsonList(language, slot('turnIds'))
-  return sql`select items.turn_id, items.position, items.body from ${turnIds} cross join items
+  return sql`select items.turn_id, items.side, items.position, items.body from ${turnIds} cross join items
     where items.turn_id = wanted.value and items.side || '' = 'in'
     and items.tenant || '' = ${slot('tenant')}`
 }

@@ -69,12 +69,18 @@ function pumpBody(
 
   const readAll = async (): Promise<void> => {
     const reader = (response.body ?? new Blob().stream()).getReader()
-    for (;;) {
-      if (paused !== null) await paused.promise
-      const idleTimer = setTimeout(() => abort.abort(new Error(TIMED_OUT)), idleMs)
-      const { done, value } = await reader.read().finally(() => clearTimeout(idleTimer))
-      if (done) return sink.end()
-      sink.chunk(value)
+    const watch = createIdleWatch(idleMs, () => abort.abort(new Error(TIMED_OUT)))
+    try {
+      for (;;) {
+        if (paused !== null) await paused.promise
+        watch.startWaiting()
+        const { done, value } = await reader.read()
+        watch.stopWaiting()
+        if (done) return sink.end()
+        sink.chunk(value)
+      }
+    } finally {
+      watch.close()
     }
   }
   // Resumes a paused reader when the request is cancelled, so that it notices the cancellation.
@@ -85,6 +91,32 @@ function pumpBody(
   return {
     pause: () => void (paused ??= Promise.withResolvers()),
     resume,
+  }
+}
+
+/**
+ * Calls `onIdle` if the reader waits for `idleMs`. One timer serves all chunks of a body, because a timer for each chunk
+ * would take a tenth of the time of a stream. When it fires too early, it is set again for the remaining time.
+ */
+function createIdleWatch(idleMs: number, onIdle: () => void) {
+  let waitingSinceMs: number | null = null
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const check = (): void => {
+    timer = null
+    if (waitingSinceMs === null) return
+    const remainingMs = waitingSinceMs + idleMs - Date.now()
+    if (remainingMs <= 0) onIdle()
+    else timer = setTimeout(check, remainingMs)
+  }
+  return {
+    startWaiting(): void {
+      waitingSinceMs = Date.now()
+      timer ??= setTimeout(check, idleMs)
+    },
+    stopWaiting: () => void (waitingSinceMs = null),
+    close(): void {
+      if (timer !== null) clearTimeout(timer)
+    },
   }
 }
 

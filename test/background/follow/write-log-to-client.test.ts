@@ -8,6 +8,10 @@ import { createRunLog, type RunLog } from '../../../src/background/event-log/run
 import type { OwnedRun } from '../../../src/store/background-runs/run-store-interface.ts'
 import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
 import type { GatewayDependencies } from '../../../src/gateway/dependencies-interface.ts'
+import { endRunEarly } from '../../../src/background/end-run-early.ts'
+import { GATEWAY_STOPPED } from '../../../src/background/recover-orphaned-run.ts'
+import { DatabaseError } from '../../../src/core/errors/database-error.ts'
+import { decodeFrames } from '../../support/logs.ts'
 import { createEnding } from '../../store/turns.ts'
 import {
   aMoment,
@@ -90,6 +94,77 @@ describe('the stored log of a finished run', () => {
     await over
     clearInterval(draining)
     expect(seen.text).toBe(textFrom(0, 9) + DONE)
+  })
+})
+
+describe('a run whose replica has died', () => {
+  const created = { response: { id: 'resp_1', status: 'in_progress', output: [] } }
+  const opening = `event: response.created\ndata: ${JSON.stringify({ type: 'response.created', ...created, sequence_number: 0 })}\n\n`
+
+  async function orphanedRun(): Promise<NewTurn> {
+    const turn = await openRun(world)
+    await world.runs.recordRun(holdOf(turn), { first: 0, last: 0, text: opening }, [])
+    await world.runs.claimRun(holdOf(turn), 'DEAD')
+    return turn
+  }
+
+  test('a stream ends with a failure if the run cannot be recovered', async () => {
+    const turn = await orphanedRun()
+    const { client, seen } = testClient()
+    let attempts = 0
+    const recover = async (): Promise<void> => void (attempts += 1)
+    await writeLogToClient({ ...following(turn), recover }, client, world)
+    expect(attempts).toBe(5)
+    const frames = decodeFrames(seen.text)
+    expect(frames.map(({ event }) => event)).toEqual([
+      'response.created',
+      'error',
+      'response.failed',
+      undefined,
+    ])
+    expect(seen.text).toContain('cannot be stored')
+    expect(seen.ended).toBe(1)
+  })
+
+  test('a run whose unfinished items the database rejects ends without them', async () => {
+    const turn = await orphanedRun()
+    const owned = { ...holdOf(turn), replicaId: 'DEAD' }
+    const events = [
+      {
+        type: 'response.output_item.added',
+        output_index: 0,
+        item: { id: 'm', type: 'message', role: 'assistant', content: [] },
+      },
+      {
+        type: 'response.content_part.added',
+        item_id: 'm',
+        output_index: 0,
+        content_index: 0,
+        part: { type: 'output_text', text: 'Half' },
+      },
+    ]
+    const text = events
+      .map(
+        (event, at) =>
+          `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: at + 1 })}\n\n`,
+      )
+      .join('')
+    await world.runs.recordRun(owned, { first: 1, last: 2, text }, [])
+    const endRun = vi
+      .spyOn(world.runs, 'endRun')
+      .mockRejectedValueOnce(new DatabaseError(new Error('too big'), true))
+    expect(await endRunEarly(owned, GATEWAY_STOPPED, world)).toBe(true)
+    expect(endRun.mock.calls.map(([, { items }]) => items.length)).toEqual([1, 0])
+    const { client, seen } = testClient()
+    await writeLogToClient(following(turn), client, world)
+    expect(seen.text).toContain('event: response.failed')
+  })
+
+  test('a database error that another try may overcome is passed on', async () => {
+    const turn = await orphanedRun()
+    vi.spyOn(world.runs, 'endRun').mockRejectedValue(new DatabaseError(new Error('away')))
+    const ending = endRunEarly({ ...holdOf(turn), replicaId: 'DEAD' }, GATEWAY_STOPPED, world)
+    await expect(ending).rejects.toThrow('away')
   })
 })
 

@@ -40,6 +40,7 @@ function fakeWriter(close: (outcome: Outcome) => Outcome = (outcome) => outcome)
     lines.push('open')
     return {
       whenOpened: Promise.resolve(true),
+      getOpeningError: () => null,
       addItem: (item, index) => lines.push(`${index} ${item.type}`),
       amendItem: (item, index) => lines.push(`amend ${index} ${item.type}`),
       canBeNamedByMarker: () => true,

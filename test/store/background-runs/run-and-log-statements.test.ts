@@ -41,7 +41,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
     startRun: runs.startRun(hold),
     requeueRun: runs.requeueRun(hold),
     insertEvents: runs.insertEvents({ ...events, ...hold }),
-    insertItem: runs.insertItem({ ...item, ...hold }),
+    insertItem: runs.insertItem({ ...item.row, ...hold }),
     endRun: runs.endRun({ ...ending, ...hold }),
     claimRun: runs.claimRun({ ...hold, newOwner: 's' }),
     logHead: runs.selectRunState(log),

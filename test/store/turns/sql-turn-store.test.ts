@@ -32,7 +32,7 @@ test('loadChain rejects if a chain is too long for any model, and returns no par
   const turns = Array.from({ length: MAX_CHAIN_TURNS + 1 }, (_, at) =>
     newTurn({ id: `L${at}`, parent: at === 0 ? null : `L${at - 1}` }),
   )
-  await engine.write(turns.map((turn) => insertTurn(encodeTurn(turn, NO_ENCRYPTION.cipher))))
+  await engine.write(turns.map((turn) => insertTurn(encodeTurn(turn, NO_ENCRYPTION.cipher).row)))
   const store = createTurnStore(engine)
   await expect(store.loadChain(OWNER, `L${MAX_CHAIN_TURNS}`)).rejects.toMatchObject({
     failure: { status: 400, code: 'context_length_exceeded' },
@@ -111,6 +111,6 @@ test('openTurn writes all columns that encodeTurn returns', async () => {
   const turn = newTurn({ user: 'someone', parent: 'P', request: { a: [1] }, origin: ORIGIN })
   await createTurnStore(engine).openTurn(turn)
   expect(await select('select * from turns where id = ?', turn.id)).toMatchObject([
-    encodeTurn(turn, NO_ENCRYPTION.cipher),
+    encodeTurn(turn, NO_ENCRYPTION.cipher).row,
   ])
 })

@@ -1,0 +1,9 @@
+import { describe } from 'vitest'
+import { testLongTexts } from '../contract-long-texts.ts'
+import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
+
+const engines = ENGINES_PLAIN_AND_ENCRYPTED.filter(([name]) => name !== 'a SQLite file')
+
+describe.each(engines)('long texts on %s', (_, open, encryption) => {
+  testLongTexts(open, encryption)
+})
