@@ -11,7 +11,7 @@ import { buildHttpRequest } from '../gateway/send/build-http-request.ts'
 import { explainPreparedRequest } from './build-explanation.ts'
 import { loadPreviousRequest } from './load-previous-request.ts'
 import { predictCacheHit } from './cache-miss/predict-cache-hit.ts'
-import { decodeBodyText } from './encode-and-decode-sent-request.ts'
+import { decodeBodyText } from '../upstream/transport/decode-body-text.ts'
 import type { ExplainHookPorts } from '../gateway/explain-hooks-interface.ts'
 
 /** Request header; its value `true` requests the header `x-backstory-context` in the response. */

@@ -8,7 +8,7 @@ import type { Ports } from '../gateway/dependencies-interface.ts'
 import type { PreparedRequest } from '../gateway/prompt/planned-request.ts'
 import { buildHttpRequest } from '../gateway/send/build-http-request.ts'
 import type { SentRequest } from '../store/upstream-requests/upstream-request-store-interface.ts'
-import type { UpstreamRequest } from '../upstream/transport/transport-interface.ts'
+import { decodeBodyText } from '../upstream/transport/decode-body-text.ts'
 import {
   explainPreparedRequest,
   collectRequestMetadata,
@@ -43,13 +43,6 @@ export function encodeSentRequest(
   // the next request begin with the same text.
   return { body, items: JSON.stringify(dispositions), about: JSON.stringify(summary) }
 }
-
-/** Returns the body of a request as text, also if the body is forwarded as bytes. */
-export function decodeBodyText({ body }: UpstreamRequest): string {
-  return body instanceof Uint8Array ? decoder.decode(body) : (body ?? '')
-}
-
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Decodes a stored request; null if this version of the gateway cannot read it. */
 export function decodeSentRequest(sent: SentRequest): ExplainedRequest | null {

@@ -8,6 +8,7 @@ import {
   openBackgroundRunsOfProcess,
   type ProcessBackgroundRuns,
 } from '../../src/background/background-runs.ts'
+import { decodeBodyText } from '../../src/upstream/transport/decode-body-text.ts'
 import type { UpstreamCall, Transport } from '../../src/upstream/transport/transport-interface.ts'
 import type { Caller } from '../../src/core/client/caller.ts'
 import type { GatewayDependencies } from '../../src/gateway/dependencies-interface.ts'
@@ -177,8 +178,9 @@ function watchTransport(transport: Transport, leavesUnanswered: boolean) {
     cancelled: () => count,
     sent: () => bodies,
     transport: (request: Parameters<Transport>[0]): UpstreamCall => {
-      bodies.push(JSON.parse(String(request.body)))
-      const isUnanswered = leavesUnanswered && String(request.body).includes(UNANSWERED)
+      const body = decodeBodyText(request)
+      bodies.push(JSON.parse(body))
+      const isUnanswered = leavesUnanswered && body.includes(UNANSWERED)
       const call = isUnanswered ? neverAnswer() : transport(request)
       const cancel = (): void => {
         count += 1

@@ -11,12 +11,12 @@ import { parseRequestAndBackstoryFields } from '../../src/dialects/context-polic
 import { DIALECTS } from '../../src/dialects/dialect-registry.ts'
 import { explainPreparedRequest } from '../../src/explain/build-explanation.ts'
 import {
-  decodeBodyText,
   decodeSentRequest,
   encodeSentRequest,
 } from '../../src/explain/encode-and-decode-sent-request.ts'
 import { NO_HISTORY } from '../../src/gateway/history/loaded-history.ts'
 import { prepareRequest } from '../../src/gateway/prompt/prepare-request.ts'
+import { decodeBodyText } from '../../src/upstream/transport/decode-body-text.ts'
 import { buildHttpRequest } from '../../src/gateway/send/build-http-request.ts'
 import { decodeWellFormedText } from '../../src/core/json/well-formed-json.ts'
 import { tidyConversation, conversation } from '../support/conversations.ts'

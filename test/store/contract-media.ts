@@ -125,7 +125,15 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
 
     test('media inside of items are restored from a run and from a conversation', async () => {
       const input = [imageMessage(picture(5))]
-      const [run, added] = [ownTurn({ replicaId: 'replica', input }), ownTurn({ input })]
+      const conversation = {
+        id: `conv_${newId()}`,
+        tenant,
+        user: null,
+        metadata: {},
+        createdAtMs: 1,
+      }
+      const run = ownTurn({ replicaId: 'replica', input })
+      const added = ownTurn({ input, conversation: conversation.id })
       const runs = createRunStore(engine, encryption)
       const output = [drawn(base64(6, 6_000))]
       const hold = { turnId: run.id, tenant, user: null, replicaId: 'replica' }
@@ -134,7 +142,7 @@ export function testMedia(open: OpenEngine, encryption: RowEncryption): void {
       expect(await runs.endRun(hold, createEnding(run, { items: numberItems(output) }), null)).toBe(
         true,
       )
-      await createConversationStore(engine, encryption).appendItems(added)
+      await createConversationStore(engine, encryption).createConversation(conversation, added)
       const store = createTurnStore(engine, encryption)
       const [first] = (await store.loadChain(run, run.id)) ?? []
       const [second] = (await store.loadChain(added, added.id)) ?? []

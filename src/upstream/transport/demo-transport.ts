@@ -7,6 +7,7 @@ import {
 } from '../../providers/demo/answer-script.ts'
 import type { PushSink } from '../../core/stream/push-source-interface.ts'
 import { formatSseMessage } from '../../core/stream/sse.ts'
+import { decodeBodyText } from './decode-body-text.ts'
 import type { UpstreamCall, UpstreamReply, Transport } from './transport-interface.ts'
 
 /**
@@ -15,7 +16,7 @@ import type { UpstreamCall, UpstreamReply, Transport } from './transport-interfa
 export function wrapWithDemoTransport(transport: Transport): Transport {
   return (request) => {
     if (!request.url.startsWith('demo:')) return transport(request)
-    return request.method === 'GET' ? listDemoModels() : callDemo(String(request.body))
+    return request.method === 'GET' ? listDemoModels() : callDemo(decodeBodyText(request))
   }
 }
 

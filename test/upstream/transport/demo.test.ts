@@ -8,7 +8,11 @@ const transport = wrapWithDemoTransport(() => {
   throw new Error('Only the demo upstream is called.')
 })
 
-function callDemo(question: string, more: object = {}): UpstreamCall {
+function callDemo(
+  question: string,
+  more: object = {},
+  encode: (body: string) => string | Uint8Array = (body) => body,
+): UpstreamCall {
   const message = {
     type: 'message',
     role: 'user',
@@ -16,7 +20,7 @@ function callDemo(question: string, more: object = {}): UpstreamCall {
   }
   const request = { model: 'demo', instructions: null, items: [message], tools: [] }
   const body = JSON.stringify({ ...request, toolChoice: null, stream: true, delayMs: 1, ...more })
-  return transport({ method: 'POST', url: 'demo:', headers: {}, body })
+  return transport({ method: 'POST', url: 'demo:', headers: {}, body: encode(body) })
 }
 
 /** Reads the reply, calls `onFirstChunk`, and resolves 30 ms after the end to see later events. */
@@ -130,4 +134,10 @@ test.each<[string, unknown, unknown]>([
     return item?.type === 'function_call' && item.arguments !== '' ? [item.arguments] : []
   })
   expect(events.map((text) => JSON.parse(text ?? '') as unknown)).toEqual([expected])
+})
+
+test('the demo upstream reads a body of bytes, as large requests have', async () => {
+  const call = callDemo('/say bytes', {}, (body) => new TextEncoder().encode(body))
+  const { text } = await readReply(call, () => undefined)
+  expect(text).toContain('bytes')
 })
