@@ -17,6 +17,7 @@ import type { GatewayDependencies } from '../../src/gateway/dependencies-interfa
 import { RECEIVED_REQUESTS } from './received-requests.ts'
 import { findExplanationFaults } from './compare-explanations.ts'
 import { loadStoredRequests, type StoredRequests } from './load-stored-requests.ts'
+import { decodeBodyText } from '../../src/upstream/transport/decode-body-text.ts'
 import { allReceivedRequests } from './upstream.ts'
 
 export interface Watch {
@@ -130,7 +131,7 @@ function recordDemoRequests(world: GatewayDependencies): void {
   const { transport } = world
   const witnessed: typeof transport = (request) => {
     const { protocol, pathname, search } = new URL(request.url)
-    const text = String(request.body)
+    const text = decodeBodyText(request)
     if (protocol === DEMO) allReceivedRequests.push({ path: pathname + search, text })
     return transport(request)
   }
