@@ -66,3 +66,8 @@ drop index if exists idempotency_keys_by_user;
 
 create index idempotency_keys_by_user_and_time on idempotency_keys (tenant, user_id, created_at, id)
   where user_id is not null;
+
+-- Addresses that were not used for a long time, in pages: many addresses are used at the same time.
+drop index if exists media_addresses_by_use;
+
+create index media_addresses_by_use_and_id on media_addresses (used_at, id);

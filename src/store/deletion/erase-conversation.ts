@@ -31,18 +31,24 @@ interface TurnRow extends SizedTurnId {
 
 const PAGE_TURNS = 100
 
-export function createConversationEraser(language: Engine['language']) {
+export function createConversationErasureStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
+  return {
+    selectTurns: compile<ConversationPage>('turns-of-erased-conversation', selectPage),
+    /** Adds zero, because Postgres would otherwise read an index that holds all turns which are not deleted. */
+    markTurns: compile<ErasureRow & { readonly turnIds: string }>(
+      'mark-turns-of-erased-conversation',
+      (slot) => sql`update turns set deleted_at = ${slot('requested_at')}
+        where ${isInJsonList(language, sql`turns.id`, slot('turnIds'))} and turns.deleted_at + 0 is null
+        and turns.state not in ('queued', 'open')`,
+    ),
+  }
+}
+
+/** Returns a function that deletes what an erasure of a conversation covers. */
+export function createConversationEraser(language: Engine['language']) {
+  const statements = createConversationErasureStatements(language)
   const media = createMediaReleaseStatements(language)
-  const selectTurns = compile<ConversationPage>('turns-of-erased-conversation', (slot) =>
-    selectPage(slot),
-  )
-  const markTurns = compile<ErasureRow & { readonly turnIds: string }>(
-    'mark-turns-of-erased-conversation',
-    (slot) => sql`update turns set deleted_at = ${slot('requested_at')}
-      where ${isInJsonList(language, sql`turns.id`, slot('turnIds'))} and turns.deleted_at is null
-      and turns.state not in ('queued', 'open')`,
-  )
   /** Calls `work` with the turns of the conversation, page by page, the latest first. */
   const forEachPage = async (
     erasure: ErasureRow,
@@ -56,7 +62,7 @@ export function createConversationEraser(language: Engine['language']) {
       limit: PAGE_TURNS,
     }
     for (;;) {
-      const [rows = []] = await engine.read([selectTurns(page)])
+      const [rows = []] = await engine.read([statements.selectTurns(page)])
       const turns = rows as readonly TurnRow[]
       if (turns.length > 0) await work(turns)
       const last = turns.at(-1)
@@ -64,11 +70,11 @@ export function createConversationEraser(language: Engine['language']) {
       page = { ...page, beforeThread: last.thread, beforeId: last.id }
     }
   }
-  const erase = async (erasure: ErasureRow, writer: SliceWriter): Promise<void> => {
+  return async (erasure: ErasureRow, writer: SliceWriter): Promise<void> => {
     const { tenant, name: id, user_id: user } = erasure
     await forEachPage(erasure, writer, async (turns) => {
       const turnIds = JSON.stringify(turns.map((turn) => turn.id))
-      await writer.write(tenant, [markTurns({ ...erasure, turnIds })])
+      await writer.write(tenant, [statements.markTurns({ ...erasure, turnIds })])
     })
     const key = { id, tenant, user: user ?? '' }
     await writer.write(tenant, buildReleaseQueries(media.ofConversation, key))
@@ -84,7 +90,6 @@ export function createConversationEraser(language: Engine['language']) {
       })
     }
   }
-  return { erase, selectTurns }
 }
 
 /** Sorts after every id. */

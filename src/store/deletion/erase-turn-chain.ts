@@ -9,32 +9,37 @@ import { withDeletableChain, type ChainStart } from './deletable-chain.ts'
 import type { ErasureRow } from './erasure-statements.ts'
 import type { SizedTurnId, SliceWriter } from './slice-writer-interface.ts'
 
-export function createTurnChainEraser(language: Engine['language']) {
+export function createTurnChainErasureStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
-  const selectChain = compile<ChainStart>(
-    'deletable-chain',
-    (slot) => sql`${withDeletableChain(slot, sql`1 = 1`)}
-      select id, bytes, is_next from deletable order by number`,
-  )
-  const moveOn = compile<
-    Pick<ErasureRow, 'id'> & { readonly next: string; readonly firstTurn: string }
-  >(
-    'move-erasure-on',
-    (slot) => sql`update erasures set name = ${slot('next')} where id = ${slot('id')}
-      and not exists (select 1 from turns where turns.id = ${slot('firstTurn')})`,
-  )
-  const erase = async (
+  return {
+    selectChain: compile<ChainStart>(
+      'deletable-chain',
+      (slot) => sql`${withDeletableChain(slot, sql`1 = 1`)}
+        select id, bytes, is_next from deletable order by number`,
+    ),
+    moveOn: compile<Pick<ErasureRow, 'id'> & { readonly next: string; readonly firstTurn: string }>(
+      'move-erasure-on',
+      (slot) => sql`update erasures set name = ${slot('next')} where id = ${slot('id')}
+        and not exists (select 1 from turns where turns.id = ${slot('firstTurn')})`,
+    ),
+  }
+}
+
+/** Returns a function that deletes what an erasure of a turn covers. */
+export function createTurnChainEraser(language: Engine['language']) {
+  const statements = createTurnChainErasureStatements(language)
+  return async (
     { id, tenant, name }: ErasureRow,
     { engine, deleteTurns }: SliceWriter,
   ): Promise<void> => {
     let first: string | null = name
     while (first !== null) {
-      const [rows = []] = await engine.read([selectChain({ tenant, id: first })])
+      const [rows = []] = await engine.read([statements.selectChain({ tenant, id: first })])
       const chain = rows as readonly (SizedTurnId & { readonly is_next: number })[]
       const next: string | null = chain.find(({ is_next: isNext }) => isNext === 1)?.id ?? null
       const turns = chain.filter(({ is_next: isNext }) => isNext === 0)
       // Another run would find nothing behind a missing turn, so it is told the next one at the same time.
-      const last = next === null ? [] : [moveOn({ id, next, firstTurn: first })]
+      const last = next === null ? [] : [statements.moveOn({ id, next, firstTurn: first })]
       // All in one list, because a list goes at once.
       await deleteTurns(
         tenant,
@@ -44,5 +49,4 @@ export function createTurnChainEraser(language: Engine['language']) {
       first = next
     }
   }
-  return { erase, selectChain }
 }

@@ -44,8 +44,8 @@ export function createErasureRunner(engine: Engine): ErasureRunner {
   const sql = createErasureStatements(engine.language)
   const sweep = createMediaReleaseStatements(engine.language)
   const buildSlice = createTurnSliceBuilder(engine.language)
-  const conversations = createConversationEraser(engine.language)
-  const chains = createTurnChainEraser(engine.language)
+  const eraseConversation = createConversationEraser(engine.language)
+  const eraseTurnChain = createTurnChainEraser(engine.language)
 
   const createWriter = (run: ErasureRun, onDeleted: (turns: number) => void): SliceWriter => {
     const size = createSliceSize()
@@ -79,8 +79,8 @@ export function createErasureRunner(engine: Engine): ErasureRunner {
     const { kind } = erasure
     if (kind === 'user') await eraseRowsOfUser(erasure, writer)
     if (kind === 'user' || kind === 'thread') await eraseTurns(erasure, writer)
-    if (kind === 'conversation') await conversations.erase(erasure, writer)
-    if (kind === 'turn') await chains.erase(erasure, writer)
+    if (kind === 'conversation') await eraseConversation(erasure, writer)
+    if (kind === 'turn') await eraseTurnChain(erasure, writer)
     await sweepMedia(erasure, writer)
   }
   const eraseRowsOfUser = async (erasure: ErasureRow, { size, write }: SliceWriter) => {
@@ -110,8 +110,8 @@ export function createErasureRunner(engine: Engine): ErasureRunner {
   }
   const sweepMedia = async ({ tenant }: ErasureRow, { write }: SliceWriter): Promise<void> => {
     for (let slice = 0; slice < MAX_SLICES; slice += 1) {
-      const [, pieces = []] = await write(tenant, buildSweepQueries(sweep))
-      if (pieces.length === 0) return
+      const [released = []] = await write(tenant, buildSweepQueries(sweep))
+      if (released.length === 0) return
     }
   }
   const createRun = (erasureId: string = crypto.randomUUID()): ErasureRun => ({

@@ -37,33 +37,37 @@ const TABLES_OF_TURNS = [
   { table: 'items', key: ['side', 'position'], text: 'body' },
 ] as const
 
+export function createTurnSliceStatements(language: Engine['language']) {
+  const compile = createStatementCompiler(language)
+  const isListed = (slot: ParameterSlot<TurnSlice>, column: string) =>
+    isInJsonList(language, sql.ref(column), slot('turnIds'))
+  return {
+    detach: compile<TurnSlice>('detach-conversations-of-slice', (slot) =>
+      detachConversations(sql`select turns.id from turns where ${isListed(slot, 'turns.id')}`),
+    ),
+    release: compile<TurnSlice>('release-media-of-slice', (slot) =>
+      releaseMedia(sql`select media_uses.media_id from media_uses
+        where ${isListed(slot, 'media_uses.turn_id')}`),
+    ),
+    deleteRows: TABLES_OF_TURNS.map((table) =>
+      compile<TurnSlice>(`delete-${table.table}-of-slice`, (slot) =>
+        deleteRowsOfTurns(table, slot('rows'), isListed(slot, `${table.table}.turn_id`)),
+      ),
+    ),
+    deleteTurns: compile<TurnSlice>(
+      'delete-turns-of-slice',
+      (slot) => sql`delete from turns where ${isListed(slot, 'turns.id')}
+        and ${hasNoRows(isListed, slot)} returning id`,
+    ),
+  }
+}
+
 /**
  * Returns a function that builds the queries of one transaction. The query at `turnsAt` deletes the turns, and returns a
  * row for each.
  */
 export function createTurnSliceBuilder(language: Engine['language']) {
-  const compile = createStatementCompiler(language)
-  const isListed = (slot: ParameterSlot<TurnSlice>, column: string) =>
-    isInJsonList(language, sql.ref(column), slot('turnIds'))
-  const detach = compile<TurnSlice>('detach-conversations-of-slice', (slot) =>
-    detachConversations(sql`select turns.id from turns where ${isListed(slot, 'turns.id')}`),
-  )
-  const release = compile<TurnSlice>('release-media-of-slice', (slot) =>
-    releaseMedia(sql`select media_uses.media_id from media_uses
-      where ${isListed(slot, 'media_uses.turn_id')}`),
-  )
-  const deleteRows = TABLES_OF_TURNS.map((table) =>
-    compile<TurnSlice>(`delete-${table.table}-of-slice`, (slot) =>
-      deleteRowsOfTurns(table, slot('rows'), isListed(slot, `${table.table}.turn_id`)),
-    ),
-  )
-  const deleteTurns = compile<TurnSlice>(
-    'delete-turns-of-slice',
-    (
-      slot,
-    ) => sql`delete from turns where ${isListed(slot, 'turns.id')} and ${hasNoRows(isListed, slot)}
-      returning id`,
-  )
+  const { detach, release, deleteRows, deleteTurns } = createTurnSliceStatements(language)
   const media = createMediaReleaseStatements(language)
   return (
     slice: TurnSlice,

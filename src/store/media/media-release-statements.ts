@@ -44,8 +44,8 @@ export function buildReleaseQueries<Key>(
 }
 
 /**
- * Builds the queries that delete released media if nothing uses them any more. They run after turns
- * are deleted.
+ * Builds the queries that delete some of the released media if nothing uses them any more. They run after turns
+ * are deleted. The first query returns a row for each medium that was checked; none if no medium is released.
  */
 export function buildSweepQueries({
   lockReleased,
@@ -53,8 +53,20 @@ export function buildSweepQueries({
   removeReleased,
   unmarkOthers,
 }: MediaReleaseStatements): readonly SqlQuery[] {
-  return [lockReleased(null), removePieces(null), removeReleased(null), unmarkOthers(null)]
+  const sweep = {
+    mark: RELEASED_USED_AT - 1 - (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0),
+  }
+  return [lockReleased(sweep), removePieces(sweep), removeReleased(sweep), unmarkOthers(sweep)]
 }
+
+/** The media that one transaction checks. */
+export interface MediaSweep {
+  /** A value of the column `used_at` that only this transaction sets. */
+  readonly mark: number
+}
+
+/** Maximum number of media that one transaction checks; the next one checks further ones. */
+const MAX_SWEPT_MEDIA = 200
 
 /** Maximum number and size of the pieces of media that one transaction deletes; the next one deletes further ones. */
 const [MAX_SWEPT_PIECES, MAX_SWEPT_BYTES] = [200, 4_000_000]
@@ -92,8 +104,8 @@ export function createMediaReleaseStatements(language: Engine['language']) {
     ofDeleted: compileSteps<OwnedRowKey>(
       'of-deleted',
       (slot) => sql`${withDeletableChain(slot, isTurnOfOwner(slot))}
-        ${releaseMedia(sql`select media_uses.media_id from deletable
-          join media_uses on media_uses.turn_id = deletable.id where deletable.is_next = 0`)}`,
+        ${releaseMedia(sql`select media_uses.media_id from deletable cross join media_uses
+          where media_uses.turn_id = deletable.id and deletable.is_next = 0`)}`,
       (slot) => isInDeletedThread('media_addresses', slot),
     ),
     /** Runs when the turns of the conversation are marked as deleted and before they are deleted. */
@@ -105,27 +117,32 @@ export function createMediaReleaseStatements(language: Engine['language']) {
           where oldest.used_at < ${slot('unusedSinceMs')}
           order by oldest.used_at, oldest.id limit ${slot('limit')})`,
     ),
-    /** Makes a turn that is written at the same time, with a released medium, wait for the end of the transaction. */
-    lockReleased: compile<null>(
+    /**
+     * Marks the media that this transaction checks, so that a turn which is written at the same time, with one of
+     * them, waits for the end of the transaction. The next statements change no others.
+     */
+    lockReleased: compile<MediaSweep>(
       'lock-released-media',
-      () => sql`update media set used_at = ${sql.lit(RELEASED_USED_AT - 1)}
-        where used_at <= ${sql.lit(RELEASED_USED_AT)}`,
+      (slot) => sql`update media set used_at = ${slot('mark')}
+        where used_at + 0 <= ${sql.lit(RELEASED_USED_AT)} and id in (
+          select released.id from media released where released.used_at <= ${sql.lit(RELEASED_USED_AT)}
+          order by released.used_at limit ${sql.lit(MAX_SWEPT_MEDIA)}) returning id`,
     ),
     /**
      * Deletes pieces of released media that nothing uses, and returns a row for each. This and the next two
      * statements run after turns are deleted. A medium goes with its last piece, and one that is used again loses
      * the mark.
      */
-    removePieces: compile<null>('remove-released-pieces', removePiecesOfReleased),
-    removeReleased: compile<null>(
+    removePieces: compile('remove-released-pieces', removePiecesOfReleased),
+    removeReleased: compile<MediaSweep>(
       'remove-released-media',
-      () =>
-        sql`delete from media where used_at <= ${sql.lit(RELEASED_USED_AT)} and ${isMediaUnused()}
+      (slot) =>
+        sql`delete from media where used_at = ${slot('mark')} and ${isMediaUnused()}
           and not exists (select 1 from media_pieces where media_pieces.media_id = media.id)`,
     ),
-    unmarkOthers: compile<null>(
+    unmarkOthers: compile<MediaSweep>(
       'keep-released-media',
-      () => sql`update media set used_at = 0 where used_at <= ${sql.lit(RELEASED_USED_AT)}
+      (slot) => sql`update media set used_at = 0 where used_at = ${slot('mark')}
         and (${hasRow('media_uses')} or ${hasRow('media_addresses')})`,
     ),
   }
@@ -137,14 +154,14 @@ function hasRow(table: 'media_uses' | 'media_addresses'): SqlFragment {
     where ${sql.ref(`${table}.media_id`)} = media.id limit 1) is not null`
 }
 
-function removePiecesOfReleased(): SqlFragment {
+function removePiecesOfReleased(slot: ParameterSlot<MediaSweep>): SqlFragment {
   const key = sql`media_id, position`
   return sql`delete from media_pieces where (${key}) in (
     select ${key} from (
       select ${key}, sum(bytes) over (order by ${key}) - bytes as bytes_before from (
         select media_pieces.media_id, media_pieces.position, octet_length(media_pieces.body) as bytes
         from media cross join media_pieces
-        where media_pieces.media_id = media.id and media.used_at <= ${sql.lit(RELEASED_USED_AT)} and ${isMediaUnused()}
+        where media_pieces.media_id = media.id and media.used_at = ${slot('mark')} and ${isMediaUnused()}
         limit ${sql.lit(MAX_SWEPT_PIECES)}) limited) sized
     where bytes_before < ${sql.lit(MAX_SWEPT_BYTES)}) returning media_id`
 }

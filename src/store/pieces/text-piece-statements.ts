@@ -17,13 +17,13 @@ export interface TextPieceLookup {
   readonly names: string
 }
 
-export type TextPieceStatements = ReturnType<typeof createStatements>
+export type TextPieceStatements = ReturnType<typeof createTextPieceStatements>
 
 export function getTextPieceStatements(language: Engine['language']): TextPieceStatements {
   return STATEMENTS[language]
 }
 
-function createStatements(language: Engine['language']) {
+export function createTextPieceStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   return {
     /** Inserts a piece, unless it exists. Its turn must exist. */
@@ -67,4 +67,7 @@ export function deletePiecesOfEvents(turnIds: SqlFragment): SqlFragment {
     and ${IS_PIECE_OF_EVENTS}`
 }
 
-const STATEMENTS = { sqlite: createStatements('sqlite'), postgres: createStatements('postgres') }
+const STATEMENTS = {
+  sqlite: createTextPieceStatements('sqlite'),
+  postgres: createTextPieceStatements('postgres'),
+}

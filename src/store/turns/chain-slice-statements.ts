@@ -12,6 +12,7 @@ import {
 import type { Engine } from '../database/engine-interface.ts'
 import { selectJsonList } from '../database/json-list-parameter.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
+import { isTurnErased } from '../deletion/erased-conditions.ts'
 import { isTurnOfOwner, type OwnedRowKey, type OwnerKey } from '../owner.ts'
 import { selectTurnColumns, STORED_SIZE_BYTES } from './turn-statements.ts'
 
@@ -82,7 +83,8 @@ function selectSlice(slot: ParameterSlot<ChainSliceKey>): SqlFragment {
       select turns.id, turns.depth, turns.parent, turns.shortcut from path cross join turns
       where path.depth > ${lastDepth} and turns.depth < path.depth and ${isTurnOfOwner(slot)}
       and turns.id = coalesce((
-        select far.id from turns far where far.id = path.shortcut and far.depth >= ${lastDepth}),
+        select far.id from turns far where far.id = path.shortcut and far.depth >= ${lastDepth}
+        and not ${isTurnErased('far')}),
         path.parent)
     ), slice(id, parent, number, bytes) as (
       select turns.id, turns.parent, 1, ${STORED_SIZE_BYTES} from turns
@@ -107,6 +109,7 @@ function selectInheritedFields(
   const selectWithDigest = (id: SqlFragment, digest: SqlFragment) =>
     sql`(select other.id from turns other where other.id = ${id}
       and other.tenant || '' = ${slot('tenant')} and coalesce(other.user_id, '') = ${slot('user')}
+      and not ${isTurnErased('other')}
       and ${findText}(',' || substr(other.digests, 2), ${digest}) > 0)`
   const selectNext = (digest: SqlFragment) =>
     sql`coalesce(${selectWithDigest(sql`turns.shortcut`, digest)},

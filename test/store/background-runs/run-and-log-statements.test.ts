@@ -54,4 +54,4 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
 }
 
 // Unfinished turns are few and have an index of their own.
-expectIndexes({ queriesFor, isShort: (step) => step.includes('Scan on turns_by_state') })
+expectIndexes({ queriesFor, isShort: (step) => /Scan (on|using) turns_by_state/.test(step) })

@@ -33,6 +33,8 @@ export const FILL: readonly string[] = [
     from rows`,
   `insert into stream_events (turn_id, first_number, last_number, tenant, text)
     ${numbers(TURNS / 2)} select ${id('n')}, 0, 9, tenant, 'x' from rows`,
+  `insert into text_pieces (turn_id, text_name, piece, tenant, body)
+    ${numbers(TURNS / 2)} select ${id('n')}, 'events-0', 0, tenant, 'x' from rows`,
   `insert into summaries (id, tenant, user_id, thread, conversation, prefix_hash, turns, items, body,
       tokens_before, tokens_after, model, prompt_version, generation, created_at, used_at, short_lived)
     ${numbers(TURNS / 2)} select ${id('n')}, tenant, case when n % 3 = 0 then 'u' || n % 50 end, ${id('n')},

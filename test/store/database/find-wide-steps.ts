@@ -14,6 +14,7 @@ const LARGE_TABLES = [
   'fact_words',
   'media',
   'media_pieces',
+  'text_pieces',
   'media_uses',
   'media_addresses',
   'forgotten',

@@ -16,14 +16,41 @@ export const BOUNDED_STEPS: readonly BoundedStep[] = [
     reason: 'deletes all rows of the user',
   },
   {
-    statement: /^(delete-old-logs|remove-old-log-entries|.*unused.*|remove-expired-.*)$/,
+    statement:
+      /^(delete-old-log.*|remove-old-log-entries|.*unused.*|remove-expired-.*|deletable-turns-.*)$/,
     step: /[<>]|^Sort "ANY_subquery"/,
     reason: 'reads the rows that are due, in pages',
   },
   {
-    statement: /^(remove|keep)-released-media$/,
+    statement: /^lock-released-media$/,
     step: /media_by_use/,
-    reason: 'reads the media that the same transaction has released',
+    reason: 'reads a page of released media, in the order of the index',
+  },
+  {
+    statement: /^remove-released-pieces$/,
+    step: SORT,
+    reason: 'sorts at most 200 pieces of media',
+  },
+  {
+    statement: /^limit-times-in-/,
+    step: /_by_user_and_time .*(created|fetched)_at ?>/,
+    reason: 'reads the rows of the user with a later time than the present',
+  },
+  {
+    statement: /^(erase-.*|release-erased-addresses)$/,
+    step: /_by_user_and_time/,
+    reason: 'reads a page of the rows of the user, in the order of the index',
+  },
+  {
+    statement: /^turns-of-erased-conversation$/,
+    step: SORT,
+    reason: 'sorts the turns of one page',
+  },
+  { statement: /^deletable-chain$/, step: SORT, reason: 'sorts the turns of one transaction' },
+  {
+    statement: /^(detach-conversations|delete-.*)-of-slice$/,
+    step: /^Sort (sized|listed)/,
+    reason: 'sorts what one transaction deletes',
   },
   { statement: /^orphaned-runs$/, step: SORT, reason: 'sorts the unfinished turns' },
   {
@@ -43,7 +70,7 @@ export const BOUNDED_STEPS: readonly BoundedStep[] = [
     reason: 'reads the facts of one owner, when a fact is named by the end of its id',
   },
   {
-    statement: /^(update-fact|count-facts)$/,
+    statement: /^(update-fact|count-facts|remove-erased-fact)$/,
     step: /facts_by_owner/,
     reason: 'Postgres reads the facts of one owner as long as it has no statistics',
   },

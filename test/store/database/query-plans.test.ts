@@ -37,9 +37,11 @@ const COMPILED_LATER: Readonly<Record<string, readonly unknown[]>> = {
   listItems: PAGES,
   listFacts: ['asc', 'desc'],
   unusedTurns: CHATS,
+  deletableTurns: CHATS,
   deleteEventsOfUnused: CHATS,
   releaseMediaOfUnused: CHATS,
   removeUnused: CHATS,
+  markUnused: CHATS,
 }
 
 type Statement = CompiledStatement<never>['statement']

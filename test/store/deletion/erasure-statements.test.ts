@@ -2,8 +2,8 @@
 import type { Engine, SqlQuery } from '../../../src/store/database/engine-interface.ts'
 import { createErasureStatements } from '../../../src/store/deletion/erasure-statements.ts'
 import { createTurnSliceBuilder } from '../../../src/store/deletion/turn-slice-statements.ts'
-import { createConversationEraser } from '../../../src/store/deletion/erase-conversation.ts'
-import { createTurnChainEraser } from '../../../src/store/deletion/erase-turn-chain.ts'
+import { createConversationErasureStatements } from '../../../src/store/deletion/erase-conversation.ts'
+import { createTurnChainErasureStatements } from '../../../src/store/deletion/erase-turn-chain.ts'
 import { expectIndexes } from '../expect-indexes.ts'
 
 const erasure = { id: 'e7', tenant: 't', name: 'u7', user_id: 'u7', requested_at: 2000 }
@@ -34,14 +34,14 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
       Object.entries(sql.deleteOfUser).map(([table, statement]) => [table, statement(page)]),
     ),
     ...Object.fromEntries(queries.map((query, at) => [`slice${at}`, query])),
-    selectConversationTurns: createConversationEraser(language).selectTurns({
+    selectConversationTurns: createConversationErasureStatements(language).selectTurns({
       ...page,
       kind: 'conversation',
       name: 'conv_7',
       beforeThread: 'z',
       beforeId: 'z',
     }),
-    selectChain: createTurnChainEraser(language).selectChain({ tenant: 't', id: '7' }),
+    selectChain: createTurnChainErasureStatements(language).selectChain({ tenant: 't', id: '7' }),
   }
 }
 

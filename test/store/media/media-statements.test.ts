@@ -11,6 +11,7 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
   const thread = { tenant: 't', user: null, turnId: '7' }
   const deleted = { tenant: 't', user: '', id: '7' }
   const wanted = { tenant: 't', ids: '["7","8"]' }
+  const sweep = { mark: -7 }
   const medium = { id: '7', tenant: 't', mime: 'image/png', chars: 1, turnId: '7' }
   return {
     insertMediumOfTurn: media.insertMediumOfTurn(medium),
@@ -48,10 +49,10 @@ function queriesFor(language: Engine['language']): Readonly<Record<string, SqlQu
       turnIds: '["7","8"]',
     }),
     releaseIfUnused: media.releaseIfUnused({ id: '7' }),
-    lockReleased: release.lockReleased(null),
-    removePieces: release.removePieces(null),
-    removeReleased: release.removeReleased(null),
-    unmarkOthers: release.unmarkOthers(null),
+    lockReleased: release.lockReleased(sweep),
+    removePieces: release.removePieces(sweep),
+    removeReleased: release.removeReleased(sweep),
+    unmarkOthers: release.unmarkOthers(sweep),
   }
 }
 
