@@ -16,7 +16,6 @@ import { countHiddenMedia } from '../core/text/gateway-notice.ts'
 import { createSinglePinPredicate } from './always-sent-items.ts'
 import { countItemChars, IMAGE_CHARS, NOTICE_CHARS } from './cost/count-item-chars.ts'
 import { findAffordableCuts } from './cost/find-affordable-cuts.ts'
-import { findRoundsOfExpiry } from './reasoning/drop-expired-reasoning.ts'
 import {
   countItemCharsBeforeShortening,
   createOutputShortener,
@@ -71,8 +70,6 @@ function listItemParts(
   const starts = findRoundStarts(items)
   const shorten =
     outputs.keepTurns === null ? null : createOutputShortener(readOutputLengths(outputs))
-  const expiries =
-    reasoning.keep === 'conversation' ? null : findRoundsOfExpiry(items, reasoning.keep)
   const showsImages = media.keepTurns === null ? null : createSinglePinPredicate(items)
   const parts: ItemPart[] = []
   let round = -1
@@ -95,8 +92,10 @@ function listItemParts(
     }
     const part = { index, kind: 'texts', completeChars } as const
     if (item.type === 'reasoning') {
-      const expires = expiries !== null && !isPinnedByClient(item)
-      const cuttableSince = expires ? (round < 0 ? 0 : (expiries[round] ?? null)) : null
+      // With `next_reply`, reasoning is dropped whatever it costs, so no decision may depend on it.
+      if (reasoning.keep === 'next_reply') continue
+      const expires = reasoning.keep === 'open_turn' && !isPinnedByClient(item)
+      const cuttableSince = expires ? round + 1 : null
       parts.push({ ...part, cutChars: 0, cuttableSince })
       continue
     }

@@ -134,9 +134,10 @@ export function listTransforms({
             findCuts: (list) => findCuts(list).texts,
           }),
         ]),
-    ...(reasoning.keep === 'conversation'
-      ? []
-      : [dropExpiredReasoning(reasoning.keep, (list) => findCuts(list).texts)]),
+    ...(reasoning.keep === 'next_reply' ? [dropExpiredReasoning('next_reply')] : []),
+    ...(reasoning.keep === 'open_turn'
+      ? [dropExpiredReasoning('open_turn', (list) => findCuts(list).texts)]
+      : []),
   ]
   // Orphans (calls and outputs without their partner) are pruned before the windows, so that no window counts an
   // orphan, and so that each output follows its call before a window could separate them.

@@ -54,7 +54,10 @@ export interface OutputRules {
 }
 
 export interface ReasoningRules {
-  /** Period in which reasoning is sent back; `open_turn` ends with the round in which the model wrote it. */
+  /**
+   * Period in which reasoning is sent back; `open_turn` ends with the round in which the model wrote it. Reasoning is then
+   * dropped: with `open_turn` where that saves costs, with `next_reply` always.
+   */
   readonly keep: 'conversation' | 'next_reply' | 'open_turn'
 }
 

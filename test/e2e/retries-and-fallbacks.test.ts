@@ -58,9 +58,10 @@ const rejectWith = (status: number, message = 'no') =>
 test('if no other upstream is left, the log names the upstream that failed and the reason', async () => {
   first.behave = rejectWith(503, 'Full.')
   const before = gateway.log.length
-  const { status } = await gateway.post('/v1/responses', { model: 'big', input: 'Hi' })
+  const { status, headers } = await gateway.post('/v1/responses', { model: 'big', input: 'Hi' })
   expect(status).toBe(503)
-  const fields = { upstream: 'one', why: expect.stringContaining('Full.') as string }
+  const request = headers.get('x-request-id')
+  const fields = { request, upstream: 'one', why: expect.stringContaining('Full.') as string }
   expect(gateway.log.slice(before)).toEqual([{ level: 'warn', event: 'upstream-failed', fields }])
 })
 
@@ -126,13 +127,20 @@ test.each([
   async (path, body) => {
     second.behave = answerSse(chatStream({ text: 'From the second.' }).slice(0, 3), 'reset', 20)
     const before = gateway.log.length
+    const ids: (string | null)[] = []
     for (const stream of [true, false]) {
-      await (await gateway.post(path, { ...body, stream })).text()
+      const response = await gateway.post(path, { ...body, stream })
+      ids.push(response.headers.get('x-request-id'))
+      await response.text()
     }
     const why = expect.stringContaining('broke') as string
-    const fields = { upstream: 'two', code: 'upstream_broken', why }
-    const line = { level: 'warn', event: 'answer-failed', fields }
-    expect(gateway.log.slice(before)).toEqual([line, line])
+    expect(gateway.log.slice(before)).toEqual(
+      ids.map((request) => ({
+        level: 'warn',
+        event: 'answer-failed',
+        fields: { request, upstream: 'two', code: 'upstream_broken', why },
+      })),
+    )
     second.behave = answerWith({ text: 'From the second.' })
   },
 )

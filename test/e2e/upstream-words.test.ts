@@ -132,9 +132,9 @@ describe.each(WIRES)('error messages of an upstream over the wire %s', (wire) =>
       expect(await response.json()).toEqual({
         error: { message: why, type: 'server_error', code: 'upstream_access_denied', param: null },
       })
-      expect(gateway.log).toEqual([
-        { level: 'warn', event: 'upstream-failed', fields: { upstream: `our-${wire}`, why } },
-      ])
+      const request = response.headers.get('x-request-id')
+      const fields = { request, upstream: `our-${wire}`, why }
+      expect(gateway.log).toEqual([{ level: 'warn', event: 'upstream-failed', fields }])
     },
   )
 })

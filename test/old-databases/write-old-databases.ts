@@ -3,7 +3,12 @@
  *
  *     npx vitest run --config test/old-databases/write.config.ts
  *
- * Do not run it because `old-databases.test.ts` fails: that test fails when the code no longer reads what an
+ * After a change of what answers contain, e.g. a new field, keep the databases and write only the expected answers. Read
+ * the differences that `old-databases.test.ts` shows before:
+ *
+ *     OLD_DATABASES=keep npx vitest run --config test/old-databases/write.config.ts
+ *
+ * Do not run the first command because `old-databases.test.ts` fails: that test fails when the code no longer reads what an
  * earlier version wrote. Run it to store more kinds of data, with code that passes the test.
  */
 import { mkdirSync } from 'node:fs'
@@ -12,11 +17,18 @@ import { objectIn } from './json.ts'
 import { ENGINES, type OldDatabase, type OpenDatabase, type Tables } from './databases.ts'
 import { OLD_KEYS, PHASES, READ_AT_MS } from './phases.ts'
 import { CHECKS, type Answers } from './read-back.ts'
-import { writeStored } from './stored.ts'
+import { readDump, readExpected, writeStored } from './stored.ts'
 import { startUpstreams } from './upstream-services.ts'
 import { beginOpenRuns, newNotes, writePhase, type Notes } from './write-phase.ts'
 
-test.each(ENGINES)('%s', async (engine, open) => {
+const keepsDatabases = process.env['OLD_DATABASES'] === 'keep'
+
+test.runIf(keepsDatabases).each(ENGINES)('the answers over %s', async (engine, open) => {
+  const [dump, { notes }] = [readDump(engine), readExpected(engine)]
+  writeStored(engine, dump, { notes, answers: await readBack(open, dump, notes) })
+})
+
+test.skipIf(keepsDatabases).each(ENGINES)('%s', async (engine, open) => {
   const database = await open()
   const notes = await writePhases(database)
   expectEveryColumn(await database.tables())

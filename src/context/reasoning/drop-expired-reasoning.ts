@@ -49,25 +49,6 @@ export function dropExpiredReasoning(
 export type ReasoningLifetime = 'next_reply' | 'open_turn'
 
 /**
- * Returns for each round the round at whose beginning its reasoning expires; `null` if it has not expired. Rounds are
- * counted from 0.
- */
-export function findRoundsOfExpiry(
-  items: readonly Item[],
-  keep: ReasoningLifetime,
-): readonly (number | null)[] {
-  const starts = findRoundStarts(items)
-  if (keep === 'open_turn') return starts.map((_, round) => round + 1)
-  const expiries: (number | null)[] = []
-  let expiry: number | null = null
-  for (let round = starts.length - 1; round >= 0; round -= 1) {
-    expiries.push(expiry)
-    if (items.slice(starts[round], starts[round + 1]).some(isAnswer)) expiry = round + 1
-  }
-  return expiries.toReversed()
-}
-
-/**
  * Returns the index from which `next_reply` keeps reasoning: the start of the last round with an answer, except the
  * current round. 0 if there is none.
  */

@@ -71,7 +71,7 @@ export const POLICY_FIELDS: PolicyFieldTable = {
   reasoning: {
     keep: choiceField(
       ['conversation', 'next_reply', 'open_turn'],
-      'How long reasoning is sent back to the model: always (`conversation`), until the next reply is complete, or while its own turn is open. After that it is dropped where that saves costs, as for `outputs.keep_turns`.',
+      'How long reasoning is sent back to the model: always (`conversation`), until the next reply is complete (`next_reply`), or while its own turn is open (`open_turn`). After that, `next_reply` always drops it, and `open_turn` drops it where that saves costs, as for `outputs.keep_turns`.',
     ),
   },
   media: {

@@ -125,7 +125,7 @@ describe('a window on any policy (C34)', () => {
   test.each([
     [{ turns: 8 }, 8],
     [{ items: 72 }, 8],
-    [{ tokens: 40_000 }, 9],
+    [{ tokens: 40_000 }, 7],
   ])(
     'the window %j moves in steps and keeps at least half of the rounds that it allows',
     (window, most) => {
