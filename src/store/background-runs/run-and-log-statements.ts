@@ -17,12 +17,12 @@ import type { TurnRowEnding } from '../turns/encode-turn-rows.ts'
 import { IS_RUN_UNFINISHED, isRunOrphaned } from './orphan-condition.ts'
 import { MAX_PAGE_GROUPS } from './run-store-interface.ts'
 import { insertPieceFrom } from '../pieces/text-piece-statements.ts'
+import { assignTurnEnding } from '../turns/turn-statements.ts'
 import {
-  assignTurnEnding,
   findCallingTurnId,
   INSERTED_ITEM_COLUMNS,
   selectUserOfTurn,
-} from '../turns/turn-statements.ts'
+} from '../turns/write-item-statements.ts'
 import {
   ITEM_COLUMNS,
   STREAM_EVENT_COLUMNS,

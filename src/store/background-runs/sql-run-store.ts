@@ -3,11 +3,7 @@
  * takes two if it inserts no turn.
  */
 import { turnIdPrefixAt } from '../../core/turn-derived-ids.ts'
-import {
-  decodeColumnText,
-  decodeNullableColumnText,
-  encodeColumnText,
-} from '../database/encode-column-text.ts'
+import { decodeColumnText, encodeColumnText } from '../database/encode-column-text.ts'
 import { createConversationStatements } from '../conversations/conversation-statements.ts'
 import type { Engine, SqlQuery, WriteDurability } from '../database/engine-interface.ts'
 import { buildHeadMoves, writeNewTurn } from '../turns/sql-turn-store.ts'
@@ -15,22 +11,15 @@ import { buildItemAmendments } from '../turns/insert-item-queries.ts'
 import { buildMediaInserts } from '../media/encode-and-restore-media-rows.ts'
 import type { MediaStatements } from '../media/media-statements.ts'
 import { encodeOwnedRowKey } from '../owner.ts'
-import type { Caller } from '../../core/client/caller.ts'
-import { decodeOrigin } from '../turns/decode-turn-rows.ts'
 import { encodeTurnEnding, encodeOutputItems } from '../turns/encode-turn-rows.ts'
+import { createLogPage, decodeRun, type OrphanRow, type RunStateRow } from './decode-run-rows.ts'
 import { createReplicaAndOrphanStatements } from './replica-and-orphan-statements.ts'
 import {
   createRunAndLogStatements,
   type OwnedRunKey,
   type RunAndLogStatements,
 } from './run-and-log-statements.ts'
-import type {
-  EventGroup,
-  RunWithReplica,
-  OwnedRun,
-  RunLogPage,
-  RunStore,
-} from './run-store-interface.ts'
+import type { EventGroup, RunWithReplica, OwnedRun, RunStore } from './run-store-interface.ts'
 import { TRUSTED_CLOCK, type DatabaseClock } from '../leases/database-clock.ts'
 import { LOG_RETENTION_MS } from './retention-and-orphan-times.ts'
 import type { StorageCipher } from '../encryption/cipher.ts'
@@ -38,7 +27,7 @@ import { cutLongText } from '../pieces/cut-long-text.ts'
 import { decryptLongTexts, type DecryptedRow } from '../pieces/decrypt-long-texts.ts'
 import type { TextPieceStatements } from '../pieces/text-piece-statements.ts'
 import { createTurnStatements } from '../turns/turn-statements.ts'
-import type { PlacedItem, TurnKey, TurnState } from '../turns/turn-store-interface.ts'
+import type { PlacedItem, TurnKey } from '../turns/turn-store-interface.ts'
 import type {
   ItemRow,
   ReplicaRow,
@@ -232,50 +221,6 @@ function buildOwnershipCheck(
     : buildEventInserts(sql, run, events, cipher)
 }
 
-type RunStateRow = Pick<
-  TurnRow,
-  | 'dialect'
-  | 'wire'
-  | 'account'
-  | 'model'
-  | 'prefix_hash'
-  | 'conversation'
-  | 'state'
-  | 'background'
-  | 'owner'
-  | 'created_at'
-  | 'deleted_at'
-> & {
-  readonly orphaned: number
-  readonly starts: number
-  readonly first_number: number | null
-}
-
-function createLogPage(
-  turnId: string,
-  { tenant, user }: Caller,
-  state: RunStateRow,
-  groups: RunLogPage['groups'],
-): RunLogPage {
-  return {
-    turnId,
-    tenant,
-    user,
-    dialect: state.dialect,
-    origin: decodeOrigin(state),
-    conversation: decodeNullableColumnText(state.conversation),
-    state: state.state as TurnState,
-    background: state.background === 1,
-    replicaId: state.owner,
-    isDeleted: state.deleted_at !== null,
-    isOrphaned: state.orphaned === 1,
-    createdAtMs: state.created_at,
-    startCount: state.starts,
-    isLogged: state.first_number !== null,
-    groups,
-  }
-}
-
 /** `turnId`: the id of the turn, which the rows of its log do not contain. */
 function toTextRow(turnId: string, { first_number: position, last_number, text }: StreamEventRow) {
   return { turn_id: turnId, side: 'events' as const, position, last_number, body: text }
@@ -287,15 +232,4 @@ function decodeGroup({
   text,
 }: DecryptedRow<ReturnType<typeof toTextRow>>): EventGroup {
   return { first, last, text: text === null ? '' : decodeColumnText(text) }
-}
-
-type OrphanRow = Pick<TurnRow, 'id' | 'tenant' | 'user_id' | 'owner'>
-
-function decodeRun({ id, tenant, user_id, owner }: OrphanRow): RunWithReplica {
-  return {
-    turnId: decodeColumnText(id),
-    tenant: decodeColumnText(tenant),
-    user: decodeNullableColumnText(user_id),
-    replicaId: owner,
-  }
 }
