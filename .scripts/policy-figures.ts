@@ -55,7 +55,7 @@ export const OUTPUT_SIZES: Readonly<Record<string, number>> = {
 
 const LENGTH_PRICES = { written: 1.25, cached: 0.1 }
 
-/** What the default policy costs beside full replay after each of 200 turns with one tool call each. */
+/** The cost of the default policy relative to full replay after each of 200 turns with one tool call each. */
 export function costsByLength(outputChars: number, rounds = 200): readonly number[] {
   const making = { rounds, outputChars, callsPerRound: 1, reasoningChars: 0 }
   const costs = computeCostByLength({
@@ -78,8 +78,8 @@ export function lengthChart({ lengths }: PolicyFigures): string {
 /** The table of what the default policy costs at some lengths. */
 export function lengthsTable(): string {
   const rows = Object.entries(storedFigures().lengths).map(([size, costs]) => {
-    const cells = TABLE_LENGTHS.map((turns) => told(costs[turns - 1]))
-    return `| ${[size, ...cells, told(Math.max(...costs))].join(' | ')} |`
+    const cells = TABLE_LENGTHS.map((turns) => formatCost(costs[turns - 1]))
+    return `| ${[size, ...cells, formatCost(Math.max(...costs))].join(' | ')} |`
   })
   const heads = TABLE_LENGTHS.map((turns) => `${turns} turns`)
   return [
@@ -156,7 +156,7 @@ export function policiesTable(): string {
 export function imagesTable(): string {
   const names = POLICIES.map(([name]) => name).filter((name) => name !== 'replay')
   const rows = Object.entries(storedFigures().images).map(([kind, { bound, unbound }]) => {
-    const costs = names.map((name) => `${told(bound[name])} (${told(unbound[name])})`)
+    const costs = names.map((name) => `${formatCost(bound[name])} (${formatCost(unbound[name])})`)
     return `| ${[kind, ...costs].join(' | ')} |`
   })
   const heads = names.map((name) => `\`${name}\``)
@@ -167,7 +167,7 @@ export function imagesTable(): string {
   ].join('\n')
 }
 
-function told(cost = 1): string {
+function formatCost(cost = 1): string {
   return cost.toFixed(2)
 }
 

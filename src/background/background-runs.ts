@@ -48,8 +48,8 @@ export interface BackgroundRuns {
   /** Cancels the run of a response. Resolves to the stored response. */
   readonly cancel: (id: string, caller: Caller) => Promise<JsonObject>
   /**
-   * Recovers the run of a response if its replica has died. Resolves to false if there is nothing to recover. Does nothing
-   * on Node, because replicas there check for expired leases themselves.
+   * Recovers the run of a response if its replica has died. Resolves to false if there is nothing to recover. Does
+   * nothing on Node, because replicas there check for expired leases themselves.
    */
   readonly recoverIfOrphaned: (check: OrphanCheck) => Promise<boolean>
 }

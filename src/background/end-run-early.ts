@@ -49,7 +49,7 @@ export async function endRunEarly(
   try {
     return await runs.endRun(ownedRun, end, closing?.events ?? null)
   } catch (error) {
-    // The run would otherwise stay in progress, and each request for it would try the same write again.
+    // Without another try, the run would stay in progress, and each request for it would repeat this failing write.
     if (!isPermanentFailure(error)) throw error
     const shortClosing = createClosingEvents(run.groups, { ...ending, omitsItems: true })
     return runs.endRun(ownedRun, { ...end, items: [] }, shortClosing?.events ?? null)

@@ -1,7 +1,6 @@
 /**
- * Recovers an orphaned turn, i.e. an unfinished turn whose replica has stopped. A recent or queued
- * background run whose log has only opening events is restarted. Any other turn ends as failed. If
- * several replicas try to recover a run, exactly one claims it.
+ * Recovers orphaned turns, i.e. unfinished turns whose replica has stopped: restarts a recent or queued background run
+ * whose log has only opening events, and ends any other turn as failed. Of several replicas, exactly one claims a run.
  */
 import type { Caller } from '../core/client/caller.ts'
 import { turnIdOfResponse } from '../core/turn-derived-ids.ts'
@@ -34,8 +33,8 @@ import { rebuildRequestFromStoredRun } from './rebuild-request-from-stored-run.t
 import { startRun, type StartedRun } from './start-run.ts'
 
 /**
- * Recovers a run if no other replica has claimed it: queues it if it can be restarted, and ends it otherwise. On Workers
- * it is always ended, because the upstream was sent the request before the Worker ended, and so would be the next one.
+ * Recovers a run if no other replica has claimed it: queues it if it can be restarted, and ends it otherwise. On
+ * Workers it is always ended: its request was sent already, and a restart could end in the same way.
  */
 export async function recoverOrphanedRun(
   found: RunWithReplica,
@@ -164,7 +163,7 @@ const WORKER_ENDED: RunConclusion = {
   status: 'failed',
   failure: createFailure(
     'internal_error',
-    'The Worker that made this response was ended before the response was complete. On Cloudflare Workers, a response in background has about 30 seconds after its client has left. Ask again with `stream: true`, and read the stream to its end.',
+    'The Worker that made this response was ended before the response was complete. On Cloudflare Workers, a background response has about 30 seconds after its client has left. Ask again with `stream: true`, and read the stream to its end.',
   ),
 }
 
@@ -294,7 +293,7 @@ function isStillLastTurn(newTurn: NewTurn, turn: StoredTurn): boolean {
 function createConversationChangedError(): GatewayError {
   return new GatewayError(
     'conversation_locked',
-    'The conversation went on while nobody worked on this response. Ask again.',
+    'The conversation was continued before this response could be restarted. Ask again.',
     { param: 'conversation' },
   )
 }

@@ -1,7 +1,7 @@
 /**
- * Finds the tool outputs, the reasoning and the images of finished rounds that a policy cuts, as far as this saves
- * costs. All are decided together: dropping the reasoning of a round changes the prompt there, so that the outputs
- * after it can be shortened at no further cost.
+ * Finds the tool outputs, the reasoning and the images of finished rounds that a policy cuts where this saves costs.
+ * All are decided together: dropping the reasoning of a round changes the prompt there, so the outputs after it can be
+ * shortened at no further cost.
  *
  * The result is the same before and after one of the transforms has cut its part: shortened outputs and hidden images
  * count like the originals.

@@ -161,8 +161,8 @@ export function listTransforms({
 }
 
 /**
- * The highest permitted cost of all requests so far relative to full replay. A policy without windows and limits costs at
- * most 1.05 times as much: the rest is for the difference between estimated and actual sizes.
+ * The highest permitted cost of all requests so far relative to full replay. The promised limit is 1.05, for policies
+ * without windows and limits; the difference covers that sizes are estimated.
  */
 const MAX_COST_RATIO = 1.03
 

@@ -4,8 +4,8 @@
  */
 export interface Note {
   /**
-   * `weakened` is said of request fields: the field is sent in a form that promises less than the client asked
-   * for, e.g. `tool_choice: "auto"` for a model that cannot be forced to call a tool.
+   * `weakened` is for request fields: the field is sent in a form that promises less than the
+   * client requested, e.g. `tool_choice: "auto"` for a model that cannot be forced to call a tool.
    */
   readonly did: 'dropped' | 'weakened' | 'changed' | 'moved' | 'added'
   /** Index of the changed item in the list of all history and request items. */

@@ -86,8 +86,8 @@ export interface CustomTool {
 }
 
 /**
- * The other fields of a tool, e.g. `defer_loading`; undefined if there are none. They are sent to an upstream with
- * the client's API; for any other, a note is written for each field.
+ * The other fields of a tool, e.g. `defer_loading`; undefined if there are none. They are sent to
+ * an upstream with the client's API; for any other, a note is written for each field.
  */
 export type ExtraToolFields = JsonObject
 

@@ -44,7 +44,7 @@ export function completionId(turnId: string): string {
   return `chatcmpl-${turnId}`
 }
 
-/** Returns the id of the request whose answer is the turn. */
+/** Returns the id of the request whose answer is stored as this turn. */
 export function requestId(turnId: string): string {
   return `req_${turnId}`
 }
@@ -63,7 +63,7 @@ export function turnIdOfCompletion(completionId: string): string | null {
 }
 
 /**
- * Returns the turn id in any name of an answer: the id of a response or chat completion, the request id `req_…` of its
+ * Returns the turn id in any id of an answer: that of a response or chat completion, the request id `req_…` of its
  * headers, its marker `[…]: #`, or the turn id itself. Null if the text is none of these.
  */
 export function turnIdOfAnswer(name: string): string | null {
@@ -81,7 +81,9 @@ function turnIdAfter(prefix: string, id: string): string | null {
   return id.startsWith(prefix) && TURN_ID.test(turnId) ? turnId : null
 }
 
-/** The prefixes of item ids by item type. Types for which OpenAI's prefix is not known have one of our own. */
+/**
+ * The prefixes of item ids by item type. If OpenAI's prefix for a type is not known, the prefix is the gateway's own.
+ */
 export const ITEM_ID_PREFIXES = {
   message: 'msg',
   reasoning: 'rs',

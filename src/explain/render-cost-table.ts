@@ -1,4 +1,4 @@
-/** Renders the cost of a request as a table: its tokens and its cost, beside those of full replay. */
+/** Renders the cost of a request as a table: a row for the request as it is sent, and one for full replay. */
 import type { RequestCost } from './request-cost.ts'
 
 const LABEL_COLUMNS = 14

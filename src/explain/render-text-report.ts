@@ -1,6 +1,6 @@
 /**
- * Renders an explanation as plain text, 80 columns wide: the size of each part of the request, how much of
- * it the provider has probably cached, why not more, the cost beside full replay, and the disposition of every item.
+ * Renders an explanation as plain text, 80 columns wide: the size of each part of the request, how much of it the
+ * provider has probably cached, why not more, its cost compared with full replay, and the disposition of every item.
  */
 import { isObject, type Json, type JsonObject } from '../core/json/json.ts'
 import { renderCostTable } from './render-cost-table.ts'

@@ -15,7 +15,7 @@ interface InputPrices extends JsonObject {
 
 interface InputCost extends JsonObject {
   readonly new_tokens: number
-  /** Those of the new tokens that the provider writes to its cache. */
+  /** The part of the new tokens that the provider writes to its cache. */
   readonly written_tokens: number
   readonly cached_tokens: number
   readonly cost: number
@@ -28,9 +28,9 @@ export interface RequestCost extends JsonObject {
 }
 
 /**
- * Returns the estimated cost; `null` if the previous request is unknown (undefined), because it decides what is cached.
- * With full replay, the provider would have cached the complete previous request, unless the client has changed its
- * beginning or the request goes to another upstream.
+ * Returns the estimated cost; `null` if the previous request is unknown (`undefined`), because it determines how much
+ * is cached. With full replay, the provider would have cached the complete previous request, unless the client has
+ * changed its beginning or the request goes to another upstream.
  */
 export function estimateRequestCost(
   summary: ExplanationSummary,
@@ -51,7 +51,10 @@ export function estimateRequestCost(
   }
 }
 
-/** OpenAI, Gemini and most servers write to their cache without a charge. Discounts vary: a tenth is that of new models. */
+/**
+ * OpenAI, Gemini and most servers write to their cache without a charge. Prices of cached input vary: newer models
+ * charge a tenth.
+ */
 const DEFAULT_PRICES: InputPrices = { new: 1, written: 1, cached: 0.1 }
 
 const PRICES_BY_WIRE: Readonly<Record<string, InputPrices>> = {

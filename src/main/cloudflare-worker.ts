@@ -49,9 +49,8 @@ interface Gateway {
 const gateways = new WeakMap<Bindings, Gateway | GatewayError>()
 
 /**
-/**
- * Maximum numbers in one run of the schedule: D1 allows 1000 statements in a run. A batch of unused turns takes up to 25, and
- * recovering a run about 15.
+ * Limits of one run of the schedule: D1 allows 1000 statements in a run. A page of unused turns takes up to 25
+ * statements, and recovering a run about 15.
  */
 const MAX_EXPIRY_BATCHES = 25
 const MAX_RECOVERED_RUNS = 15
@@ -91,10 +90,13 @@ export default {
 const REQUEST_MEMORY_MB = 48
 const CACHE_MB = 16
 
-/** A body takes about five times its size of the memory of a request. */
+/** A request takes about five times as much memory as its body is long. */
 const WORKER_DEFAULTS = { MAX_BODY_MB: 9, MEDIA_MEMORY_MB: 24 }
 
-/** Larger histories of chats are left out, because a request may not take more than its memory. */
+/**
+ * Earlier turns of a chat are left out above this size, because a request may not take more than its share of the
+ * memory.
+ */
 const MAX_RECALLED_BYTES = 6_000_000
 
 interface ExecutionContext {
@@ -157,8 +159,9 @@ function parseConfig(text: string): unknown {
 const DATABASE_CHECK_TIMEOUT_MS = 5000
 
 /**
- * `checkDatabase` resolves to an error if migrations are missing or a newer version has migrated the database, and loads whether old text formats
- * are trusted. After it has succeeded once, it does not read the database again.
+ * Creates `checkDatabase`, which resolves to an error if migrations are missing or if a newer version has migrated the
+ * database. It also loads whether old text formats are trusted. After it has succeeded once, it does not read the
+ * database again.
  */
 function createDatabaseCheck(engine: Engine, settings: Settings, log: Log) {
   let isChecked = false

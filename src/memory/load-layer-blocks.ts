@@ -76,7 +76,10 @@ export function budgetEnabledLayers(
   return enabled.map((layer, index) => ({ layer, tokenLimit: shares[index] ?? 0 }))
 }
 
-/** The tag around the block counts toward the layer's token limit, so the text gets only the rest. */
+/**
+ * Returns how many tokens the text of a layer may have. The tag around the block counts toward the
+ * token limit of the layer, so the text gets only the rest.
+ */
 function countTextTokens(
   { layer, tokenLimit }: BudgetedLayer,
   context: SharedLayerContext,

@@ -199,7 +199,7 @@ function createRequestIdMiddleware({ newTurnId }: Ports<'newTurnId'>): Middlewar
     context.set('turnId', turnId)
     await next()
     const { headers } = context.res
-    // On Node, the exchange sends the headers of a streamed answer itself, and this response only says so.
+    // On Node, the exchange has already sent the headers of a streamed answer; this response only reports that.
     if (!headers.has('x-hono-already-sent')) headers.set(REQUEST_ID_HEADER, requestId(turnId))
   }
 }

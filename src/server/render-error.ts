@@ -1,6 +1,6 @@
 /**
- * Renders an error as the response of an HTTP request, in the format of OpenAI's API. `turnId`: the id of the request,
- * see `gateway/request-id.ts`.
+ * Renders an error as the response of an HTTP request, in the format of OpenAI's API. `turnId` is the id of the request
+ * (`gateway/request-id.ts`).
  */
 import { createErrorBody, type GatewayError } from '../core/errors/gateway-error.ts'
 import { requestId } from '../core/turn-derived-ids.ts'

@@ -60,7 +60,7 @@ export function convertResultsToNumbers(
 ): SimulationNumbers {
   return {
     prices,
-    basis: `Sizes are characters of what the Responses wire sends; what a cache knows from the request before costs ${prices.cached}, all other input ${prices.written}; the model reads its reasoning behind ${bindsReasoning ? 'the prefix only that it was made behind' : 'any prefix'}.`,
+    basis: `Sizes are characters of requests in the Responses API. Input that is in the cache since the previous request costs ${prices.cached}, all other input ${prices.written}. The model accepts its reasoning ${bindsReasoning ? 'only if nothing before it has changed' : 'whatever comes before it'}.`,
     conversations: results[0]?.metricsByConversation.length ?? 0,
     policies: results.map((result) => ({
       policy: result.name,

@@ -1,6 +1,6 @@
 /**
- * Computes what a policy costs beside full replay at each length of a conversation: the cost of all requests up to
- * each turn, divided by that of full replay.
+ * Computes the cost of a policy relative to full replay at each length of a conversation: the cost of all requests up
+ * to each turn, divided by that of full replay.
  */
 import type { ConversationScript } from './conversation-script.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'

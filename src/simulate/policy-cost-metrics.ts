@@ -58,7 +58,7 @@ export function addCostMetrics(a: PolicyCostMetrics, b: PolicyCostMetrics): Poli
   }
 }
 
-/** Prices of input, with the price of input that is neither read from a cache nor written to one as the unit. */
+/** Prices of input. The unit is the price of input without a cache. */
 export interface CachePrices {
   /** Price of new input, which the provider also writes to its cache: 1, or 1.25 with Anthropic. */
   readonly written: number

@@ -1,8 +1,8 @@
 /**
  * Reads recorded conversations from JSON: a list of items, the body of a Responses or Chat
- * Completions request, a list of messages, a page of items as the gateway lists them, a list of any of these, or one of
- * these per line. Throws
- * an error that names the position of invalid input, e.g. `chats.json[3]`.
+ * Completions request, a list of messages, a page of items as the gateway lists them, a list of any
+ * of these, or one of these per line. Throws an error that names the position of invalid input,
+ * e.g. `chats.json[3]`.
  */
 import { describeJsonFault } from '../core/json/describe-json-fault.ts'
 import { isObject, type Json, type JsonObject } from '../core/json/json.ts'
@@ -90,8 +90,9 @@ function readItems(value: unknown): readonly Item[] {
 }
 
 /**
- * Returns the items of a page of `GET /v1/responses/{id}/input_items` or `/v1/conversations/{id}/items`, oldest first. The
- * gateway lists the latest items first by default.
+ * Returns the items of a page of `GET /v1/responses/{id}/input_items` or
+ * `/v1/conversations/{id}/items`, oldest first. The gateway lists the latest items first by
+ * default.
  */
 function readItemPage(page: JsonObject, items: readonly Json[]): readonly Json[] {
   if (page['has_more'] === true)

@@ -62,7 +62,7 @@ function renderCostMark(cost: number, y: number): string {
   return `<line class="${style}" x1="${LEFT}" y1="${y}" x2="${WIDTH - RIGHT}" y2="${y}"/>${label}`
 }
 
-/** Lists the turns that are named below the chart: 1, and about every tenth part of the length. */
+/** Lists the turns with a number below the chart: the first, and about every tenth part of the length. */
 function listTurnMarks(turns: number): readonly number[] {
   const step = Math.max(1, Math.round(turns / 100) * 10)
   return [1, ...Array.from({ length: Math.floor(turns / step) }, (_, index) => (index + 1) * step)]

@@ -1,6 +1,6 @@
 /** Divides the memory of the setting `CACHE_MB` among all caches of the process. */
 
-/** The maximum weight of each cache, in bytes. */
+/** The maximum size of each cache, in bytes. */
 export interface CacheSizes {
   /** Pages of a SQLite file; 0 for other databases, which cache in their own process. */
   readonly pages: number

@@ -39,9 +39,8 @@ export function isRowOfOwner(table: OwnedTable, slot: ParameterSlot<OwnerKey>): 
 }
 
 /**
- * True for rows of the owner that are not being deleted. Used by statements that find rows with another index, e.g. by id: the
- * concatenation with an empty text keeps a planner without statistics from scanning all rows of the
- * tenant.
+ * True for rows of the owner that are not being deleted. Used by statements that find rows with another index, e.g. by
+ * id: the concatenation with an empty text keeps a planner without statistics from scanning all rows of the tenant.
  */
 export function isRowOfOwnerUnindexed(
   table: OwnedTable,
@@ -53,7 +52,8 @@ export function isRowOfOwnerUnindexed(
 }
 
 /**
- * True for turns of the owner that are not being deleted. Used by statements that find turns with another index, e.g. by id.
+ * True for turns of the owner that are not being deleted. Used by statements that find turns with another index, e.g.
+ * by id.
  */
 export function isTurnOfOwner(slot: ParameterSlot<OwnerKey>): SqlFragment {
   return sql`${TURN_TENANT} = ${slot('tenant')} and ${TURN_USER} = ${slot('user')}

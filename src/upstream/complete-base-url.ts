@@ -21,7 +21,7 @@ export function completeBaseUrl(wire: WireName, baseUrl: string): string {
  */
 const HAS_VERSION = /\/v\d+(?:(?:alpha|beta)\d*)?(?:$|\/projects\/)/
 
-/** As `completeBaseUrl`, but only if the URL has no path: the operator may have chosen the path of another server. */
+/** Like `completeBaseUrl`, but leaves a URL with a path unchanged: it may be that of another server. */
 export function completeBareHost(wire: WireName, baseUrl: string): string {
   return URL.canParse(baseUrl) && new URL(baseUrl).pathname === '/'
     ? completeBaseUrl(wire, baseUrl)

@@ -1,8 +1,8 @@
 /**
- * Finds the input limit of a well-known model: the most tokens that a request to it may have. The gateway uses the limits
- * to plan prompts, but does not reject a prompt that is larger, because a provider may have raised its limit. The account's
- * `contextWindow` and a policy's `budget.window` override them. Open models are known only at well-known hosts, because each
- * server sets its own limit.
+ * Finds the input limit of a well-known model: the maximum tokens of a request to it. The gateway plans prompts with
+ * these limits, but does not reject a larger prompt, because a provider may have raised its limit. The account's
+ * `contextWindow` and a policy's `budget.window` override them. Open models are known only at well-known hosts, because
+ * each server sets its own limit.
  */
 import { createLazyValue } from '../core/caching/lazy-value.ts'
 import { KNOWN_INPUT_LIMITS } from './known-input-limits.ts'
@@ -50,7 +50,7 @@ export function getParentName(name: string): string | null {
 
 type Section = readonly [hostSuffix: string, limits: ReadonlyMap<string, InputLimit>]
 
-/** Sections of hosts come first, because the limit of a host is more certain than that of the model. */
+/** Sections of hosts come before the section of all hosts, because the limit of a host is more certain. */
 const parseSectionsOnce = createLazyValue((): readonly Section[] =>
   KNOWN_INPUT_LIMITS.trim()
     .split(/^@/m)

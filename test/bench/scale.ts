@@ -1,5 +1,5 @@
 /**
- * Measures look-ups in a large database beside an empty one, on SQLite and on Postgres:
+ * Compares look-ups in a large database with those in an empty one, on SQLite and on Postgres:
  *
  *   npm run bench -- scale            a million turns: some minutes and 12 GB of disk for each database
  *   npm run bench -- scale 100000     fewer turns

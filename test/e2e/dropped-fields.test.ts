@@ -39,7 +39,7 @@ describe.each([false, true])('with stream: %s, the header x-backstory-dropped', 
     ])
   })
 
-  test('lists a forced tool choice that the model cannot be forced to', async () => {
+  test('lists a tool choice that forces a call if the model cannot be forced', async () => {
     const body = { model: 'claude-sonnet-5-5', input: 'Hi', stream, tools: [FUNCTION] }
     const { dropped, text } = await post('responses', { ...body, tool_choice: 'required' })
     expect(dropped).toBe('tool_choice')

@@ -1,5 +1,5 @@
 /**
- * What a client is told about an answer that could not be stored, and what is stored of answers whose clients send
+ * Checks what a client receives if its answer could not be stored, and what is stored of answers whose clients send
  * special headers.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -17,7 +17,13 @@ beforeAll(async () => {
   gateway = await startGateway(
     {
       UPSTREAMS: JSON.stringify([
-        { name: 'r', wire: 'responses', models: ['r'], ...account },
+        {
+          name: 'r',
+          wire: 'responses',
+          models: ['r'],
+          quirks: { completeResponses: true },
+          ...account,
+        },
         { name: 'demo', wire: 'demo', models: ['demo'], quirks: { delayMs: 0 } },
       ]),
     },
@@ -77,7 +83,7 @@ test.each([
     await gateway.post('/v1/responses', { model: 'r', input: 'Hi', stream })
   ).text()
   expect(new Set(stored.match(/"store":\w+/g))).toEqual(new Set(['"store":true']))
-  // A client that asked for it needs not be told, and gets the bytes of the upstream.
+  // A client that requested `store: false` gets the bytes of the upstream, without the field.
   const body = { model: 'r', input: 'Hi', stream, store: false }
   expect(await (await gateway.post('/v1/responses', body)).text()).not.toContain('"store"')
 })

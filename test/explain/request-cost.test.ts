@@ -1,4 +1,4 @@
-/** Checks the cost of a request that `explain` shows beside that of full replay (C159). */
+/** Checks the costs that `explain` shows for a request and for full replay (C159). */
 import { describe, expect, test } from 'vitest'
 import type { ExplanationSummary } from '../../src/explain/build-explanation.ts'
 import type { CachePrediction } from '../../src/explain/cache-miss/predict-cache-hit.ts'
@@ -20,7 +20,7 @@ const createPrediction = (
   cause: { who, sentence: '' },
 })
 
-describe('cost of a request beside full replay (C159)', () => {
+describe('cost of a request compared with full replay (C159)', () => {
   test('a cut that loses the cached prefix costs more than full replay would have cost in this request', () => {
     const cost = estimateRequestCost(
       createSummary(6757, 13_938, 'anthropic'),

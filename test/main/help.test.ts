@@ -36,7 +36,7 @@ test.each([
   ['HOST', 'x86_64-conda-linux-gnu.invalid', 'Set HOST=127.0.0.1'],
   ['BACKSTORY_CONFIG', './nowhere.json', 'Create it, or unset BACKSTORY_CONFIG.'],
   ['UPSTREAMS', '[{', 'must be a JSON list of upstreams. As JSON, it ends before it is complete.'],
-])('a start with %s=%s ends with what to do', async (name, value, message) => {
+])('a start with %s=%s ends with an error that says what to do', async (name, value, message) => {
   const environment = { DATABASE_URL: 'sqlite::memory:', [name]: value }
   await expect(startChild(environment)).rejects.toThrow(message)
 })

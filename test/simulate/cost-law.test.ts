@@ -1,5 +1,5 @@
 /**
- * Checks what policies cost beside full replay, with generated conversations, prices and policies. One simulation
+ * Checks what policies cost compared with full replay, with generated conversations, prices and policies. One simulation
  * checks all shorter conversations, too: the cost is compared after each request.
  */
 import fc from 'fast-check'

@@ -137,7 +137,7 @@ export function testLongTexts(open: OpenEngine, encryption: RowEncryption): void
         await expect(load()).rejects.toThrow('no memory left')
     })
 
-    test('a deleted turn leaves no pieces behind, whatever deletes it', async () => {
+    test('the pieces of a turn are deleted with it, whatever deletes it', async () => {
       const { archive, deletion } = opened.stores
       const fields = { input: [user(HEX)], request: { instructions: HEX } }
       const first = await storeTurn(fields, [assistant(HEX)])

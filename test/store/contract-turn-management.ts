@@ -485,7 +485,7 @@ export function testTurnManagement(open: OpenEngine, encryption: RowEncryption):
       })
     })
 
-    test('findTurnByContent finds the preferred hash behind many turns with another one', async () => {
+    test('findTurnByContent finds the turn with the preferred hash among many turns with another one', async () => {
       const [repeated, preferred] = [newId(), newId()]
       const turn = await storeWithHash(preferred, { id: `0${newId().slice(1)}` })
       await Promise.all(Array.from({ length: 70 }, () => storeWithHash(repeated)))

@@ -1,6 +1,6 @@
 /**
- * Wraps a local D1, which accepts more than the real one, and enforces the documented limits of D1: at most 100 parameters
- * and 100 KB of text for a statement, and 2,000,000 bytes for a value or row.
+ * Wraps a local D1, which accepts more than the real one, and enforces the documented limits of D1: at most 100
+ * parameters and 100 KB of text for a statement, and 2,000,000 bytes for a value or row.
  */
 import type { D1Binding } from '../../src/store/database/d1-engine.ts'
 

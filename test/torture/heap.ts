@@ -1,6 +1,6 @@
 /**
- * Mixed load and long chats, minute after minute, on a gateway whose caches are soon full: the memory that is in use after a
- * garbage collection stays the same.
+ * Runs mixed load and long chats, minute after minute, on a gateway whose caches are soon full. The memory that is in
+ * use after a garbage collection must stay the same.
  */
 import { join } from 'node:path'
 import { startChild, type ChildGateway } from '../support/child-gateway.ts'

@@ -131,12 +131,15 @@ async function writeStoredEvents(
 }
 
 /**
- * Number of times that a follower tries to recover an orphaned run. Recovering ends the run or gives it another owner, so a
- * run that is still orphaned then cannot be written.
+ * Number of times that a follower tries to recover an orphaned run. Each recovery ends the run or gives it another
+ * owner. If the run is still orphaned after them, the database does not accept these writes.
  */
 const MAX_RECOVERIES = 5
 
-/** Writes the end of a run that cannot be recovered. It is not stored, so the next follower tries to recover it again. */
+/**
+ * Writes a failure to the client of a run that cannot be recovered. The failure is not stored, so the next follower
+ * tries to recover the run again.
+ */
 async function writeFailure(
   { caller, turnId }: Pick<LogFollower, 'caller' | 'turnId'>,
   writer: EventWriter,

@@ -10,7 +10,9 @@ import { createRunPlaces, type RunLimits, type RunPlaces } from './run-places.ts
 
 export interface QueuedRun extends Caller {
   readonly turnId: string
-  /** True for a task request of Open WebUI. Only the process that queued the run knows it: it is not stored. */
+  /**
+   * True for a task request of Open WebUI. This is not stored, so a process that recovers the run treats it as no task.
+   */
   readonly isTask?: boolean
 }
 

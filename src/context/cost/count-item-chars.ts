@@ -1,9 +1,10 @@
 /**
- * Counts the characters of an item as a provider charges for them, approximately: its texts, and for each medium the
- * characters of a text with as many tokens. Fast, because it reads only lengths.
+ * Counts the characters of an item as a provider charges for them, approximately: those of its texts, and for each
+ * image or file the characters of a text with as many tokens. Fast, because it reads only lengths.
  *
- * An item that a transform has made smaller counts like the original if a second run must decide the same again: an
- * image that a notice replaces counts as an image. `readOriginalChars` does this for shortened tool outputs.
+ * A transform that runs a second time must decide the same again, so some items that it has made smaller count like the
+ * originals: an image that a notice replaces counts as an image. For a shortened tool output,
+ * `countItemCharsBeforeShortening` returns the original size.
  */
 import type { Item, Part } from '../../core/item.ts'
 import { estimateItemTokens } from '../../core/items/item-tokens.ts'

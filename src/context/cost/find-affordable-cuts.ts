@@ -1,21 +1,22 @@
 /**
- * Decides which items of finished rounds are cut, so that a conversation of any length costs at most a little more than
- * full replay, i.e. sending everything.
+ * Decides which items of finished rounds are cut, i.e. shortened or dropped, so that a conversation of any length costs
+ * at most a little more than full replay, i.e. than sending everything.
  *
  * A provider charges little for the part of a request that it has in its cache. A cut changes the prompt at that place,
- * so the provider must read everything after it again. A tool output that is cut directly after its round has little
- * after it. An output that is cut twenty rounds later has twenty rounds after it, which costs more than it saves at
- * today's prices, unless the conversation becomes very long.
+ * so the provider must read everything after it again. If a tool output is cut directly after its round, little comes
+ * after it. If it is cut twenty rounds later, the provider reads twenty rounds again, which costs more than the cut
+ * saves at today's prices, unless the conversation becomes very long.
  *
- * The requests of the conversation are replayed, and the costs of both, with cuts and of full replay, are added up. At
- * the beginning of a round, items may be cut if two conditions are met:
- * - All requests so far, with this one, cost at most `maxCostRatio` times as much as full replay, at each of the prices
- *   in `PRICES`. Later requests cannot exceed it: without another cut, each of them is smaller than with full replay.
+ * The function goes through all requests of the conversation and adds up two costs: that with cuts and that of full
+ * replay. At the beginning of a round, items may be cut under two conditions:
+ * - All requests so far, including this one, cost at most `maxCostRatio` times as much as full replay, at each of the
+ *   prices in `PRICES`. Later requests cannot exceed this limit: without another cut, each of them is smaller than with
+ *   full replay.
  * - The cut pays off within as many further requests as there were before.
  *
  * Each decision depends only on the items before its round, so later requests and other replicas decide the same. An
- * item that could not be cut at first is tried again each time that the conversation is a quarter longer. With this
- * the time is linear in the number of items.
+ * item that could not be cut at first is tried again each time that the conversation has become a quarter longer, so
+ * that the time is linear in the number of items.
  */
 import type { Item } from '../../core/item.ts'
 import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
@@ -34,9 +35,9 @@ export interface AffordableCutOptions {
 }
 
 /**
- * The prices of input that is new, with which the provider also fills its cache, and of input that it reads from its
- * cache. The cost relative to full replay is highest with one of these two, for all prices between 1 and 1.25 for new
- * input and between 0.1 and 0.5 for cached input, because it depends on the quotient of both prices.
+ * Two pairs of prices: of new input, which the provider also writes to its cache, and of input that it reads from its
+ * cache. The cost relative to full replay depends on the quotient of both prices, so for all prices between 1 and 1.25
+ * for new and between 0.1 and 0.5 for cached input, it is highest with one of these pairs.
  */
 const PRICES = [
   { written: 1.25, cached: 0.1 },
@@ -82,7 +83,7 @@ function findFirstCuttable(
   return first
 }
 
-/** True if a request ended before `item`, because the model wrote it, but not the item before. */
+/** True if a request ended before `item`: the model wrote `item`, but not the item before it. */
 function beginsAnswer(before: Item | undefined, item: Item | undefined): boolean {
   if (before === undefined || item === undefined) return false
   return isItemOfAnswer(item) && !isItemOfAnswer(before)

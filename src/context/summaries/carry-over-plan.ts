@@ -1,6 +1,6 @@
 /**
- * Keeps the plan of unfinished work from summary to summary. The model that writes a summary repeats the plan and brings
- * it up to date; if it leaves the section out, the section of the previous summary stays.
+ * Carries the plan of unfinished work over from summary to summary. The model that writes a summary repeats the plan
+ * and brings it up to date; if it leaves the section out, the section of the previous summary stays.
  */
 
 const PLAN_HEADING = '## Plan'
@@ -10,8 +10,8 @@ export const PLAN_SECTION_INSTRUCTIONS = `${PLAN_HEADING}
 For work in several steps that is not finished: its goal, all steps in order, each marked "done", "in progress" or "open", and the points that are still to be settled. Bring it up to date in every summary. Only when the work is finished or given up, write "none" here.`
 
 /**
- * Returns `summary` with the plan of the `previous` one, if it has no plan itself. Without the section if that says `none`,
- * unless nothing else is in the summary: a summary is never empty.
+ * Returns `summary`, with the plan of `previous` if it has none itself. Removes the section if it says `none`, unless
+ * the summary would then be empty.
  */
 export function carryOverPlan(previous: string | null, summary: string): string {
   const { plan, rest } = splitPlan(summary)

@@ -107,7 +107,8 @@ function createReplay(weights: TokenBudgetWeights, { maxTokens, maxImages }: Tok
     },
     growTo(length: number): void {
       if (!isCapping && weighCurrentRound(length) > maxTokens) isCapping = true
-      // Until the budget is first exceeded, everything is weighed as complete: a policy shortens only what saves costs.
+      // Until the budget is first exceeded, all outputs count with their complete size: a policy shortens them only
+      // where that saves costs.
       isShortening ||= weighCurrentRound(length) + weighEarlierRounds(0, 0) > maxTokens
       if (!isShortening || fits(cut, length)) return
       const widestStep = roundDownToPowerOfTwo(maxTokens / 4)

@@ -21,8 +21,8 @@ export function estimateHeapBytes(value: unknown): number {
 }
 
 /**
- * V8 takes one byte for each character if all characters of the text are below U+0100, else two. The search in a text of
- * one-byte characters costs nothing, because V8 knows that it cannot find any.
+ * V8 takes one byte for each character if all characters of the text are below U+0100, else two. In a text of one-byte
+ * characters this search costs nothing, because V8 skips it.
  */
 const HAS_WIDE_CHARS = /[^\0-\xff]/
 
@@ -32,5 +32,5 @@ const NUMBER_BYTES = 8
 const LIST_BYTES = 48
 const OBJECT_BYTES = 32
 const SLOT_BYTES = 8
-/** For a part of the name: most names are shared by all objects with the same fields. */
+/** Bytes of a field name. Less than its text, because most names are shared by all objects with the same fields. */
 const NAME_BYTES = 8

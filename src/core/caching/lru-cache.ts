@@ -1,6 +1,6 @@
 /**
- * Cache with a maximum weight in bytes, as estimated with its keys. When it is full, the least recently used entries
- * are dropped.
+ * Cache with a maximum size in bytes, estimated for keys and values together. When it is full, it drops the least
+ * recently used entries.
  */
 import { estimateHeapBytes } from './estimate-heap-bytes.ts'
 
@@ -59,5 +59,8 @@ export function createLruCache<Value>(
   }
 }
 
-/** Weight of an entry beside its key and its value: its object, and its place in the map, which is half empty at times. */
+/**
+ * Bytes of an entry in addition to its key and value: its object, and its place in the map, which
+ * is half empty at times.
+ */
 const ENTRY_BYTES = 130

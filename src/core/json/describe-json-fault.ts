@@ -1,6 +1,6 @@
 /**
- * Describes where a text stops to be JSON. The parser's own message has no position for some faults, such as `[}`, and
- * quotes the text, which may contain secrets.
+ * Describes where a text stops being JSON. The message of `JSON.parse` has no position for some faults, such as `[}`,
+ * and quotes the text, which may contain secrets.
  */
 
 /** Returns e.g. `it is broken at line 2, column 5`. `text` must be one that `JSON.parse` rejects. */
@@ -12,10 +12,16 @@ export function describeJsonFault(text: string): string {
   return `it is broken at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`
 }
 
-/** What may come next: `value-or-end` is after `[`, `name-or-end` after `{`, `end` after the complete value. */
+/**
+ * The kind of text that may come next: `value-or-end` after `[`, `name-or-end` after `{`, `end` after the complete
+ * value.
+ */
 type Expected = 'value' | 'value-or-end' | 'name' | 'name-or-end' | 'colon' | 'comma' | 'end'
 
-/** Returns the position of the first character that cannot belong to JSON; the length of the text if it only ends too early. */
+/**
+ * Returns the position of the first character that cannot belong to JSON, or the length of the text if it only ends too
+ * early.
+ */
 function findJsonFault(text: string): number {
   const brackets: string[] = []
   let expected: Expected = 'value'

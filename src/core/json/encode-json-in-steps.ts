@@ -38,7 +38,10 @@ export async function measureJsonInSteps(value: JsonObject): Promise<number> {
   return bytes
 }
 
-/** True if the JSON text of the value is too long for one step. Looks at no more of the value than is necessary. */
+/**
+ * True if the JSON text of the value is too long for one step. Reads only as much of the value as it needs to decide
+ * this.
+ */
 export function isLargeJson(value: Json | undefined): boolean {
   return isJsonLongerThan(value, MAX_STEP_CHARS)
 }

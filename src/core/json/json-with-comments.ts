@@ -1,11 +1,11 @@
 /**
- * Parses JSON that may have comments (`// …` and block comments). Throws an Error that names the line and column of a
- * fault, and does not quote the text.
+ * Parses JSON that may have comments (`// …` and block comments). If the text has a fault, throws an Error that names
+ * its line and column and does not quote the text.
  */
 import { describeJsonFault } from './describe-json-fault.ts'
 
 export function parseJsonWithComments(text: string): unknown {
-  // Spaces in place of a comment keep the position of all that follows.
+  // A comment is replaced by as many spaces, so that the positions of faults stay the same.
   const json = text.replace(STRING_OR_COMMENT, (match) =>
     match.startsWith('"') ? match : match.replace(/[^\n]/g, ' '),
   )

@@ -9,16 +9,17 @@
  */
 
 /**
- * Returns an estimate that is not rounded. A longer text never has fewer tokens. Of a text over 16,384 characters, an eighth
- * of the rest is looked at, in pieces, so that 32 MB take 30 ms.
+ * Returns an estimate that is not rounded. A longer text never has fewer tokens. In a text over 16,384 characters, only
+ * the first eighth of each further block is counted, so that 32 MB take 30 ms.
  */
 export function estimateTextTokens(text: string): number {
-  if (text.length <= BLOCK_CHARS) return countHundredths(text, 0, text.length) / 100
-  let hundredths = countHundredths(text, 0, BLOCK_CHARS)
+  if (text.length <= BLOCK_CHARS) return countHundredthsOfTokens(text, 0, text.length) / 100
+  let hundredths = countHundredthsOfTokens(text, 0, BLOCK_CHARS)
   for (let start = BLOCK_CHARS; start < text.length; start += BLOCK_CHARS) {
     const end = Math.min(text.length, start + BLOCK_CHARS)
     const sampleEnd = Math.min(end, start + SAMPLE_CHARS)
-    hundredths += (countHundredths(text, start, sampleEnd) * (end - start)) / (sampleEnd - start)
+    hundredths +=
+      (countHundredthsOfTokens(text, start, sampleEnd) * (end - start)) / (sampleEnd - start)
   }
   return hundredths / 100
 }
@@ -26,7 +27,7 @@ export function estimateTextTokens(text: string): number {
 const BLOCK_CHARS = 16_384
 const SAMPLE_CHARS = BLOCK_CHARS / 8
 
-function countHundredths(text: string, start: number, end: number): number {
+function countHundredthsOfTokens(text: string, start: number, end: number): number {
   let hundredths = 0
   let before = KIND_NUMBERS.line
   let codeBefore = -1
@@ -42,8 +43,8 @@ function countHundredths(text: string, start: number, end: number): number {
 }
 
 /**
- * Returns the minimum tokens of a text, whatever the tokenizer: one for 8 characters of ASCII and other Latin alphabets,
- * for 4 of other alphabets, or for 2 of Chinese, Japanese and Korean.
+ * Returns the minimum number of tokens that a text has with any tokenizer: one for 8 characters of ASCII and other
+ * Latin alphabets, for 4 of other alphabets, or for 2 of Chinese, Japanese and Korean.
  */
 export function countMinTextTokens(text: string): number {
   let eighths = 0

@@ -42,7 +42,7 @@ function estimateObject(object: JsonObject, pending: unknown[]): number {
   return tokens
 }
 
-/** True for encrypted or signed reasoning. The model reads the text behind it, which has fewer tokens than base64. */
+/** True for encrypted or signed reasoning. The model reads the decrypted text, which has fewer tokens than base64. */
 function isEncrypted(name: string, { type }: JsonObject): boolean {
   if (name === 'data') return type === 'redacted_thinking' || type === 'reasoning.encrypted'
   return ENCRYPTED_FIELDS.has(name)

@@ -1,6 +1,6 @@
 /**
- * Picks the fields of a tool that the parsed tool has no field of its own for, e.g. `defer_loading`. A field
- * that is `null` counts as missing.
+ * Picks the fields of a tool that the type `Tool` does not have, e.g. `defer_loading`. A field that is `null` counts as
+ * missing.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ExtraToolFields } from '../../core/prompt.ts'

@@ -62,8 +62,9 @@ function joinFaults(faults: readonly unknown[]): unknown {
 }
 
 /**
- * Returns an error for each pair of numbers that contradict each other in the same overrides, and for a percentage in
- * place of a share.
+ * Returns an error for each pair of numbers that contradict each other in the same overrides, and
+ * for a percentage in place of a share.
+ *
  * Numbers in different overrides, e.g. in the setting CONTEXT and in a request, may contradict each
  * other: if the reserve is too large, half of the window is reserved.
  */
@@ -92,7 +93,10 @@ function findContradictions(
   return faults
 }
 
-/** The minimum of `summaries.above` in tokens. A smaller number above 1 is probably meant as a percentage, e.g. 64. */
+/**
+ * The minimum of `summaries.above` in tokens. A smaller number above 1 is probably meant as a
+ * percentage, e.g. 64.
+ */
 const MIN_SUMMARY_TOKENS = 1000
 
 type Entry = readonly [string, unknown]

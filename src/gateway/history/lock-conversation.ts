@@ -55,7 +55,7 @@ export async function lockConversation(
   const result = await queryStoreOrThrow(() =>
     conversations.lockConversation(request).catch((error: unknown) => {
       // The database may have locked the conversation, although its answer did not arrive.
-      releaseLate(request, ports)
+      keepReleasing(request, ports)
       throw error
     }),
   )
@@ -82,17 +82,17 @@ export async function lockConversation(
       stopRenewing()
       await conversations.unlockConversation(holder).catch((error: unknown) => {
         logFailure('hold-not-released')(error)
-        releaseLate(request, ports)
+        keepReleasing(request, ports)
       })
     },
   }
 }
 
 /**
- * Tries to release the lock until the database answers again, so that the conversation is not locked for a whole lease after
- * a short outage. Gives up after the length of a lease, because the lock has expired by itself then.
+ * Tries to release the lock until the database answers again, so that a short outage does not lock the conversation for
+ * a whole lease. Gives up after the length of a lease, when the lock has expired.
  */
-function releaseLate(
+function keepReleasing(
   { leaseMs, ...holder }: ConversationLockRequest,
   { conversations }: Ports<'conversations'>,
 ): void {
@@ -105,7 +105,7 @@ function releaseLate(
       await conversations.unlockConversation(holder)
       timers.delete(key)
     } catch {
-      // Not in the map: the same turn has locked the conversation again meanwhile.
+      // If the timer is no longer in the map, the same turn has locked the conversation again.
       if (!timers.has(key)) return
       if (performance.now() - startedAtMs < leaseMs) schedule()
       else timers.delete(key)
@@ -120,7 +120,10 @@ function releaseLate(
   schedule()
 }
 
-/** Called before a turn locks the conversation again: a late release would end the new lock. */
+/**
+ * Stops releasing a lock. Called before the same turn locks the conversation again, because a late release would end
+ * the new lock.
+ */
 function cancelLateRelease(
   holder: ConversationLockHolder,
   { conversations }: Ports<'conversations'>,

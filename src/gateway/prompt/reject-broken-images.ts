@@ -1,6 +1,6 @@
 /**
- * Rejects a request with a broken image in its latest user message, as OpenAI does. In earlier messages a notice
- * replaces such an image, so that a chat does not fail for ever.
+ * Rejects a request with a broken image in its latest user message, as OpenAI does. In an earlier message, a notice
+ * replaces the image, so that the chat can continue.
  */
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'

@@ -1,6 +1,6 @@
 /**
  * Stores with a request which of its tools the model was not offered, so that a stored response can be rendered as the
- * client received it. The names are a field of the stored request that no request to an upstream has.
+ * client received it. The list is an additional field of the stored request, which is never sent to an upstream.
  */
 import type { Origin } from '../../core/item.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
@@ -8,7 +8,10 @@ import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
 
 const STORED_FIELD = 'backstory_lost_fields'
 
-/** `origin`: the upstream for which the request is prepared. Another one that answers instead may lack other fields. */
+/**
+ * Adds the list. `origin` is the upstream for which the request is prepared. If another upstream answers instead, the
+ * list does not apply to it.
+ */
 export function addLostFields(
   request: JsonObject,
   lostFields: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Continues the deletion of users, threads and conversations whose process has died. What they delete is hidden
- * meanwhile, so nobody waits for it.
+ * Continues deletions of users, threads and conversations whose process has died. Their data is already hidden, so this
+ * is not urgent.
  */
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Ports } from '../dependencies-interface.ts'
@@ -24,7 +24,7 @@ export function resumeDeletionsRegularly(ports: ResumeDependencies): () => void 
       lastProblem = null
     } catch (error) {
       const why = errorMessage(error)
-      // A database that is away for long is reported once.
+      // The same error is logged once, not in every interval.
       if (!isStopped && why !== lastProblem) ports.log('warn', 'deletions-not-resumed', { why })
       lastProblem = why
     }

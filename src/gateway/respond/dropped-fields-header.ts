@@ -18,7 +18,7 @@ export function formatDroppedHeader(lostFields: readonly string[]): string | nul
   return value
 }
 
-/** Clients and proxies accept much more, but a list of this length is read by nobody. */
+/** Clients and proxies accept much longer headers, but a longer list helps no reader. */
 const MAX_HEADER_CHARS = 1000
 
 /** Encodes the characters of a name that a header cannot have, or that would end a name in the list. */

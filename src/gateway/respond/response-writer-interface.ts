@@ -1,7 +1,7 @@
 /**
  * Defines the writer that converts an upstream's stream to the client's stream. There are two kinds. One
  * passes a stream in the client's dialect through, with patched ids
- * (`pass-through/pass-through-stream.ts`). The other decodes and renders any other answer
+ * (`pass-through/pass-through-writer.ts`). The other decodes and renders any other answer
  * (`translating-writer.ts`). A chunk is a piece of the upstream's body, or a list of events.
  */
 import type { Failure } from '../../core/stream-event.ts'

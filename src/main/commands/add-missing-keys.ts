@@ -1,6 +1,6 @@
 /**
- * Returns the environment with a value for each variable that UPSTREAMS takes an API key from (`"apiKey": "env:NAME"`) and
- * that is not set. For commands that send nothing to an upstream, and therefore need no keys.
+ * Adds values to an environment for variables that are not set, and from which UPSTREAMS takes an API key (`"apiKey":
+ * "env:NAME"`). For commands that send nothing to an upstream, and therefore need no keys.
  */
 import { isObject } from '../../core/json/json.ts'
 import type { Environment } from '../../settings/scalar-readers.ts'

@@ -151,7 +151,10 @@ function chooseTenant(key: string | null, { BACKSTORY_KEYS: keys }: Settings): s
   const tenant = key ?? findOnlyTenant(keys)
   const names = listTenants(keys)
   const list = names.join(', ')
-  if (tenant === null) throw new Error(`There are several keys (${list}); --key says whose it is.`)
+  if (tenant === null)
+    throw new Error(
+      `There are several API keys (${list}). Name the one that owns the answer with --key.`,
+    )
   if (names.includes(tenant)) return tenant
   throw new Error(`There is no key "${tenant}". There is: ${list}.`)
 }

@@ -8,7 +8,7 @@ Without a command, the gateway starts. Its settings are environment variables, o
 
   explain FILE|-|ID   shows what a model would be sent, or was sent for a stored answer, and why
   simulate            compares what conversations cost under each context policy; also \`npm run simulate\`
-  reseal              encrypts everything that is stored again, with the first key of STORAGE_KEYS
+  reseal              encrypts all stored data anew, with the first key of STORAGE_KEYS
   rehearse            compiles the sources once, so that later starts are faster
 
   --help, -h          prints this text; after \`explain\` or \`simulate\`, their options

@@ -81,7 +81,7 @@ const OPTIONS = {
   conversation: { type: 'string' },
   response: { type: 'string' },
   key: { type: 'string' },
-  // The earlier name of --key.
+  // `--tenant` is the earlier name of `--key`.
   tenant: { type: 'string' },
   user: { type: 'string' },
   unbound: { type: 'boolean' },
@@ -139,7 +139,7 @@ function parseCount(text: string | undefined, option: string, max: number): numb
   if (text === undefined) return null
   const count = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (count < 1 || count > max)
-    throw new Error(`${option} needs a number from 1 to ${max}; "${text}" is none.`)
+    throw new Error(`${option} needs a number from 1 to ${max}, not "${text}".`)
   return count
 }
 
@@ -179,7 +179,9 @@ function readSource(
   const id = conversation ?? response
   if (id === undefined) {
     if (tenant !== undefined || user !== undefined)
-      throw new Error('--key and --user say whose --conversation or --response it is.')
+      throw new Error(
+        '--key and --user name the owner of a --conversation or --response, which is missing.',
+      )
     return from === undefined ? null : { storedIn: 'file', path: from }
   }
   const kind = conversation === undefined ? 'response' : 'conversation'

@@ -114,7 +114,9 @@ async function loadStoredScript(
   const tenantName = tenant ?? findOnlyTenant(settings.BACKSTORY_KEYS)
   if (tenantName === null) {
     const names = listTenants(settings.BACKSTORY_KEYS).join(', ')
-    throw new Error(`There are several keys (${names}); --key says whose it is.`)
+    throw new Error(
+      `There are several API keys (${names}). Name the one that owns the conversation with --key.`,
+    )
   }
   const owner = { tenant: tenantName, user }
   const log = () => printError('Some rows cannot be decrypted with the keys of STORAGE_KEYS.')

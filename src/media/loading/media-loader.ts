@@ -132,7 +132,7 @@ function createFaultCache({
     add(url: string, fault: LoadFault): void {
       // Does not remember faults that depend on this process and not on the URL.
       if (fault.fault === 'media-memory' || fault.fault === 'media-too-many') return
-      // A fault that was found here keeps its end.
+      // A fault that is already in the cache keeps its end.
       if (faults.get(url) !== undefined) return
       faults.put(url, { fault, untilMs: nowMs() + FAULT_CACHE_MS })
     },

@@ -48,7 +48,10 @@ function checkPart(part: Part): PartChange | null {
   }
 }
 
-/** True for an embedded image whose data cannot be decoded as an image. A URL of an image is not checked. */
+/**
+ * True for an embedded image whose data cannot be decoded as an image. A URL of an image is not
+ * checked.
+ */
 export function isBrokenImage(part: Part): boolean {
   return part.type === 'input_image' && checkImage(part)?.why === HIDDEN
 }

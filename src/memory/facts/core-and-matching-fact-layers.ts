@@ -101,8 +101,9 @@ export const matchingFactsLayer: MemoryLayer = {
 }
 
 /**
- * The limits of the list before the history. With few tokens for all layers (policy field `layers.tokens`), it has less
- * than 500, and core facts that do not fit into it are sent after the history if they match the question.
+ * Returns the limits of the list before the history. If all layers together have few tokens (policy
+ * field `layers.tokens`), the list has fewer than 500, and core facts that do not fit into it are
+ * sent after the history if they match the question.
  */
 function limitCoreList({ tokenLimits }: LayerLoadContext): FactListOptions {
   const maxTokens = Math.min(CORE_LIST.maxTokens, tokenLimits.get(CORE_FACTS) ?? 0)

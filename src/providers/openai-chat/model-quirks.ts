@@ -1,13 +1,13 @@
 /**
- * Lists quirks of models, which apply at every service: some models need their earlier reasoning in each
- * assistant message, not only in those that call tools.
+ * Adds quirks of models, which apply at every service: some models need their earlier reasoning in each assistant
+ * message, not only in those that call tools.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ChatQuirks } from './quirk-table.ts'
 
 /**
- * Adds the quirks of the model to those of the account. A quirk that the account sets itself counts more; the
- * `reasoningOn` of its profile counts less, because it describes the service and not the model.
+ * Adds the quirks of the model to those of the account. A quirk that the account sets itself takes precedence. The
+ * `reasoningOn` of its profile does not, because a profile describes the service and not the model.
  */
 export function addModelQuirks(
   quirks: ChatQuirks,
@@ -23,5 +23,8 @@ function needsAllReasoning(model: string): boolean {
   return ALL_REASONING_MODEL.test(model.slice(model.lastIndexOf('/') + 1))
 }
 
-/** https://platform.kimi.ai, https://platform.minimax.io and https://docs.z.ai ask for it. */
+/**
+ * The documentation of these models demands it: https://platform.kimi.ai, https://platform.minimax.io,
+ * https://docs.z.ai.
+ */
 const ALL_REASONING_MODEL = /^(?:kimi-k3|kimi-k2\.7-code|minimax-m3|glm-5\.2)(?![\da-z])/i

@@ -47,7 +47,10 @@ export function verifyOpenWebUiJwt(
   return exp * 1000 + CLOCK_TOLERANCE_MS < nowMs ? EXPIRED : { user: sub, fault: null }
 }
 
-/** False for a text with other characters, which the decoder would skip, so that several texts meant the same. */
+/**
+ * False for a text with other characters. The decoder would skip them, so several texts would mean
+ * the same token.
+ */
 function isBase64Url(text: string): boolean {
   return Buffer.from(text, 'base64url').toString('base64url') === text
 }

@@ -37,8 +37,8 @@ export async function createAnswer(
   const idempotencyKey = readIdempotencyKey(headers)
   // Only responses have event logs, from which a stream can be resumed.
   const isResumable = dialect.name === 'responses' && headers.get(RESUMABLE_HEADER) === 'true'
-  // An answer that outlives its client is not adapted to this client, because any client may read
-  // it later. But what is stored still depends on whether it is a task, and on whether its chat is temporary.
+  // An answer that outlives its client is not adapted to this client, because any client may read it later. But whether
+  // the request is a task and whether its chat is temporary still determine what is stored.
   const { isTask, isTemporary } = parsed.client
   const outlivesClient = isResumable || parsed.storage.background || idempotencyKey !== null
   const clientRequest = outlivesClient
@@ -53,7 +53,7 @@ export async function createAnswer(
   const { previousResponseId } = clientRequest.storage
   if (previousResponseId === null) return answer()
   return answer().catch(async (error: unknown) => {
-    // An unfinished response cannot be continued, unless it is orphaned: then it is ended as failed.
+    // An unfinished response cannot be continued. If it is orphaned, it is ended as failed, and can be continued then.
     const isUnfinished =
       error instanceof GatewayError && error.failure.param === 'previous_response_id'
     const check = { responseId: previousResponseId, caller }

@@ -102,7 +102,7 @@ function renderUsage(usage: TokenUsage | null, estimated: number): JsonObject {
 
 function createInvalidIdError(id: string) {
   return createNotFoundError(
-    `'${shortenForError(id)}' names no answer. Send the id of one, such as resp_…, the req_… of its headers, or its marker.`,
+    `'${shortenForError(id)}' is not the id of an answer. Send an id such as resp_…, the req_… of the answer's headers, or its marker.`,
   )
 }
 

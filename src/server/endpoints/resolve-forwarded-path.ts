@@ -27,7 +27,9 @@ const INFERENCE_PATHS: ReadonlySet<string> = new Set([
   '/images/variations',
 ])
 
-/** Paths of Anthropic's API. Like those of an account, they are forwarded only for the keys that may use it. */
+/**
+ * Paths of Anthropic's API. Like paths of the account, they are forwarded only for the keys that may use the account.
+ */
 const ANTHROPIC_PATHS: ReadonlySet<string> = new Set(['/messages', '/messages/count_tokens'])
 
 /** First segments of OpenAI's other paths, which are forwarded without `/v1`, too. */

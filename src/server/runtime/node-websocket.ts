@@ -132,8 +132,8 @@ export function acceptUpgrades(
 }
 
 /**
- * The response of an accepted upgrade. It is never written, because the connection is no longer HTTP: the app adds no
- * headers to a response with this header.
+ * The response of an accepted upgrade. It is never written, because the connection is no longer HTTP. Its header keeps
+ * the app from adding headers to it.
  */
 const ACCEPTED = new Response(null, { headers: { 'x-hono-already-sent': 'true' } })
 

@@ -4,7 +4,7 @@
  * from its position.
  */
 import { isObject } from '../../core/json/json.ts'
-import { asksForSummary } from '../../dialects/responses/render/reasoning-visibility.ts'
+import { isSummaryRequested } from '../../dialects/responses/render/reasoning-visibility.ts'
 import type { ItemPosition } from '../../core/turn-derived-ids.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
@@ -62,5 +62,5 @@ export function listTurnItems(
 /** True if the response of a stored request shows the summaries of its reasoning. */
 function requestsSummary({ reasoning }: JsonObject): boolean {
   const { summary, generate_summary: legacy } = isObject(reasoning) ? reasoning : {}
-  return asksForSummary(summary ?? legacy ?? null)
+  return isSummaryRequested(summary ?? legacy ?? null)
 }

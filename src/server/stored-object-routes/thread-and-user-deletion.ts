@@ -33,7 +33,7 @@ async function deleteThread(
     deletion.deleteThread({ tenant, user, turnId, nowMs: nowMs() }, onProgress),
   )
   if (result.turns === 0 && result.isFinished)
-    throw createNotFoundError(`Nothing is remembered of '${shortenForError(id)}'.`)
+    throw createNotFoundError(`There is no stored answer '${shortenForError(id)}'.`)
   return renderDeletion(result)
 }
 
@@ -76,8 +76,8 @@ interface DeletionProgress {
 }
 
 /**
- * Starts a deletion and waits for its end, but not longer than clients do. The deletion then continues; nothing of what
- * it deletes can be read meanwhile.
+ * Starts a deletion and waits for its end, at most `MAX_WAIT_MS`, because clients wait no longer. The deletion then
+ * continues; its data cannot be read meanwhile.
  */
 async function waitForDeletion(
   { exchange }: Pick<AuthenticatedRequest, 'exchange'>,

@@ -138,7 +138,7 @@ async function loadResponseTarget(
   const chain = await loadChain(parseTurnId(id, 'response'), owner, ports)
   const turn = chain?.at(-1)
   if (chain === null || turn === undefined) {
-    throw createNotFoundError(`Nothing is remembered of '${shortenForError(id)}'.`, 'response')
+    throw createNotFoundError(`There is no stored answer '${shortenForError(id)}'.`, 'response')
   }
   const key = createLayerKey(owner, turn.conversation ?? turn.thread)
   return { key, subject: { response: id }, round: countRounds(chain) }

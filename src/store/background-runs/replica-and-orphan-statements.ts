@@ -43,7 +43,7 @@ export function createReplicaAndOrphanStatements(language: Engine['language']) {
       (slot) => sql`delete from replicas where ${isTimeExpected(slot, language)}
         and alive_until < ${time} - ${sql.lit(DEAD_REPLICA_RETENTION_MS)}`,
     ),
-    /** Runs before `deleteOldLogs`, which selects the same turns. */
+    /** Must run before `deleteOldLogs`, which deletes the rows by which both select the turns. */
     deleteOldPieces: compile('delete-old-log-pieces', deleteOldPieces),
     deleteOldLogs: compile('delete-old-logs', deleteOldLogs),
     selectOwnedRuns: compile('select-owned-runs', selectOwnedRuns),

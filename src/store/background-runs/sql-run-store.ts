@@ -50,10 +50,7 @@ export function createRunStore(
   const itemSql = { insertItem: sql.insertItem, insertPiece: sql.insertPiece, media: turns.media }
   const replicas = createReplicaAndOrphanStatements(engine.language)
   const conversations = createConversationStatements(engine.language)
-  /**
-   * Runs the queries and returns whether the last query returned a row, that is, whether the
-   * replica owns the run.
-   */
+  /** Runs the queries and returns whether the last one returned a row, i.e. whether the replica owns the run. */
   const writeIfOwned = async (
     queries: readonly SqlQuery[],
     survives: WriteDurability,

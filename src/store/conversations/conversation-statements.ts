@@ -29,7 +29,7 @@ export type ConversationStatements = ReturnType<typeof createConversationStateme
 export function createConversationStatements(language: Engine['language']) {
   const compile = createStatementCompiler(language)
   const time = DATABASE_TIME[language]
-  /** A lock is over, too, if the turn that holds it is being deleted. */
+  /** A lock has also ended if the turn that holds it is being deleted. */
   const isLockOver = (slot: ParameterSlot<ExpectedTime>): SqlFragment =>
     sql`(${isLeaseOver('conversations.busy_until', slot, language)} or exists (
       select 1 from turns where turns.id = conversations.busy_by and ${isTurnErased()}))`

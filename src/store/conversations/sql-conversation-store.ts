@@ -135,7 +135,7 @@ export function createConversationStore(
         ...buildCompleteTurn(turns, turn, cipher, 'insertTurnWithLock'),
         sql.moveHead(key),
       ]
-      // Without the lock, no turn is inserted, so that its items violate their foreign key and nothing is written.
+      // Without the lock, no turn is inserted. Its items then violate their foreign key, so that nothing is written.
       const rows = await writeAfterLock(engine, 'turnCreation', key.tenant, queries).catch(
         ignoreDeletedTurn,
       )

@@ -8,7 +8,8 @@ export function isPermanentDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code, errcode } = error as Error & { readonly code?: unknown; readonly errcode?: unknown }
   if (typeof errcode === 'number') return PERMANENT_SQLITE_CODES.has(errcode & 0xff)
-  // Postgres has codes of five characters, whose first two are a class; the message is in the server's language.
+  // A code of Postgres has five characters, of which the first two are its class. Its message is in the language of the
+  // server.
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return PERMANENT_CLASSES.test(code)
   return PERMANENT_MESSAGE.test(error.message) || isPermanentCause(error)
 }
@@ -17,10 +18,13 @@ function isPermanentCause({ cause }: Error): boolean {
   return isObject(cause) && isPermanentDatabaseError(cause)
 }
 
-/** Statement (1), value too large (18), constraint (19), type of a value (20), number of parameters (25). */
+/**
+ * Error codes of SQLite: statement (1), value too large (18), constraint (19), type of a value (20), number of
+ * parameters (25).
+ */
 const PERMANENT_SQLITE_CODES: ReadonlySet<number> = new Set([1, 18, 19, 20, 25])
 
-/** Values (22), constraints (23), statements, tables and privileges (42), limits (54). */
+/** Classes of Postgres: values (22), constraints (23), statements, tables and privileges (42), limits (54). */
 const PERMANENT_CLASSES = /^(?:22|23|42|54)/
 
 /** D1, and the thread that writes to a SQLite file, pass on only the message. */

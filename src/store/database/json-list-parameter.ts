@@ -30,8 +30,8 @@ export function isInJsonList(
 }
 
 /**
- * Returns the condition that the value of a column is among the selected ones. Written so that databases
- * look up each of them in the index of the column.
+ * Returns the condition that the value of a column is among the selected ones. Written so that databases look up each
+ * of them in the index of the column.
  */
 export function isInSelection(
   language: Engine['language'],

@@ -17,25 +17,25 @@ export interface SqliteConnection {
     survives?: Durability,
   ) => readonly BatchResult[]
   /** True if the file may contain texts of deleted rows. */
-  readonly needsErasure: () => boolean
-  /** True if `erase` takes at most about 100 ms. */
-  readonly isErasureShort: () => boolean
+  readonly needsRewrite: () => boolean
+  /** True if `rewriteFile` takes at most about 100 ms. */
+  readonly isRewriteShort: () => boolean
   /**
    * Rewrites the file without the texts of deleted rows: when SQLite moves a row, it leaves a copy between the rows of a
    * page, and earlier versions left texts in free pages. Takes about 2.5 s for 512 MB. Of a larger file, only empties
    * the write-ahead log, which holds former contents of pages.
    */
-  readonly erase: () => void
+  readonly rewriteFile: () => void
   readonly close: () => void
 }
 
 /** Marks a file that may contain texts of deleted rows. Files of earlier versions have this mark, too. */
-export const NEEDS_ERASURE: SqlQuery = {
+export const NEEDS_REWRITE: SqlQuery = {
   name: null,
   sql: 'pragma user_version = 0',
   parameters: [],
 }
-const MARK_ERASED = 'pragma user_version = 1'
+const MARK_REWRITTEN = 'pragma user_version = 1'
 
 export type BatchResult = readonly SqlRows[] | Error
 
@@ -76,7 +76,7 @@ export function openSqliteConnection(
   const readNumber = (pragma: string): number =>
     database.prepare(`pragma ${pragma}`).get()?.[pragma] as number
   // A new file has at most one page, the header.
-  if (mode === 'write' && readNumber('page_count') <= 1) database.exec(MARK_ERASED)
+  if (mode === 'write' && readNumber('page_count') <= 1) database.exec(MARK_REWRITTEN)
   let durability: Durability = 'power-cut'
   const commit = createCommitter(database)
   const statements = new Map<string, StatementRunner>()
@@ -96,15 +96,15 @@ export function openSqliteConnection(
       durability = survives
       return commit(batches, run)
     },
-    needsErasure: () => readNumber('user_version') === 0,
-    isErasureShort() {
+    needsRewrite: () => readNumber('user_version') === 0,
+    isRewriteShort() {
       const pages = readNumber('page_count')
-      return pages <= MAX_QUICKLY_ERASED_PAGES || pages > MAX_ERASED_PAGES
+      return pages <= MAX_QUICKLY_REWRITTEN_PAGES || pages > MAX_REWRITTEN_PAGES
     },
-    erase() {
-      const isRewritten = readNumber('page_count') <= MAX_ERASED_PAGES
+    rewriteFile() {
+      const isRewritten = readNumber('page_count') <= MAX_REWRITTEN_PAGES
       database.exec(
-        `${isRewritten ? `vacuum; ${MARK_ERASED};` : ''} pragma wal_checkpoint(truncate)`,
+        `${isRewritten ? `vacuum; ${MARK_REWRITTEN};` : ''} pragma wal_checkpoint(truncate)`,
       )
     },
     close: () => database.close(),
@@ -112,9 +112,9 @@ export function openSqliteConnection(
 }
 
 /** A file up to 16 MB is rewritten in about 80 ms. */
-const MAX_QUICKLY_ERASED_PAGES = 4_096
+const MAX_QUICKLY_REWRITTEN_PAGES = 4_096
 /** Maximum size of a file that is rewritten: 512 MB, because no row can be written meanwhile. */
-const MAX_ERASED_PAGES = 131_072
+const MAX_REWRITTEN_PAGES = 131_072
 
 type StatementRunner = (parameters: readonly SqlValue[]) => SqlRows
 

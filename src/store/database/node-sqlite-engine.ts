@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { DEFAULT_CACHE_SIZES } from '../cache-sizes.ts'
-import { NEEDS_ERASURE, openSqliteConnection } from './node-sqlite-connection.ts'
+import { NEEDS_REWRITE, openSqliteConnection } from './node-sqlite-connection.ts'
 import type { Engine, SqlRows } from './engine-interface.ts'
 import type { WriteBatch, WriterResponse, WriterRequest } from './node-sqlite-writer-thread.ts'
 
@@ -42,8 +42,8 @@ async function openFile(path: string, pageCacheBytes: number): Promise<Engine> {
     read: async (queries) => queries.map(reader.read),
     write: writer.write,
     async eraseDeleted() {
-      await writer.write([NEEDS_ERASURE])
-      writer.scheduleErasure()
+      await writer.write([NEEDS_REWRITE])
+      writer.scheduleRewrite()
     },
     async close() {
       // Closes the writer last: the last connection to close merges the write-ahead log into the
@@ -56,7 +56,7 @@ async function openFile(path: string, pageCacheBytes: number): Promise<Engine> {
 
 interface Writer {
   readonly write: Engine['write']
-  readonly scheduleErasure: () => void
+  readonly scheduleRewrite: () => void
   readonly close: () => Promise<void>
 }
 
@@ -110,7 +110,7 @@ function startWriter(path: string): Promise<Writer> {
         pendingBatches.set(id, { resolve, reject })
         batches.add({ id, queries, survives })
       }),
-    scheduleErasure: () => post('erase'),
+    scheduleRewrite: () => post('rewrite'),
     async close() {
       batches.send()
       post(null)

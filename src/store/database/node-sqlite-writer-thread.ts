@@ -11,8 +11,8 @@ import {
 } from './node-sqlite-connection.ts'
 import type { SqlQuery, WriteDurability } from './engine-interface.ts'
 
-/** A message to the writer thread: batches to commit, `erase` after a deletion, or `null` to end the thread. */
-export type WriterRequest = readonly WriteBatch[] | 'erase' | null
+/** A message to the writer thread: batches to commit, `rewrite` after a deletion, or `null` to end the thread. */
+export type WriterRequest = readonly WriteBatch[] | 'rewrite' | null
 
 export interface WriteBatch {
   readonly id: number
@@ -34,8 +34,8 @@ const MAX_GROUP_BATCHES = 256
 
 const port = parentPort as MessagePort
 const database = openSqliteConnection(workerData as string, 'write')
-const erasure = createErasureSchedule(database)
-erasure.schedule()
+const rewrites = createRewriteSchedule(database)
+rewrites.schedule()
 port.on('message', commitGroup)
 port.postMessage([] satisfies WriterResponse)
 
@@ -43,7 +43,7 @@ function commitGroup(first: WriterRequest): void {
   const group: WriteBatch[] = []
   let next: WriterRequest | undefined = first
   while (next !== undefined && next !== null) {
-    if (next === 'erase') erasure.schedule()
+    if (next === 'rewrite') rewrites.schedule()
     else group.push(...next)
     next = group.length < MAX_GROUP_BATCHES ? receiveRequest() : undefined
   }
@@ -52,7 +52,7 @@ function commitGroup(first: WriterRequest): void {
     const survivesPowerCut = group.some(({ survives }) => survives === 'power-cut')
     const batches = group.map(({ queries }) => queries)
     const results = database.commit(batches, survivesPowerCut ? 'power-cut' : 'kill')
-    erasure.noteCommit()
+    rewrites.noteCommit()
     port.postMessage(
       group.map(({ id }, index) => ({
         id,
@@ -61,7 +61,7 @@ function commitGroup(first: WriterRequest): void {
     )
   }
   if (next === null) {
-    erasure.finish()
+    rewrites.finish()
     database.close()
     port.close()
   }
@@ -75,24 +75,25 @@ function receiveRequest(): WriterRequest | undefined {
 }
 
 /**
- * Erases deleted texts one second after a deletion, so that several deletions share one erasure. Erasures take at most 5%
- * of the time, because no batch is committed meanwhile, and one of a larger file waits until nothing has been committed
- * for `QUIET_MS`. If the thread ends before a scheduled one, it erases at its end.
+ * Rewrites the file without deleted texts one second after a deletion, so that one rewrite serves several deletions.
+ * Rewrites take at most 5% of the time, because no batch is committed meanwhile. A rewrite of a larger file waits until
+ * nothing has been committed for `QUIET_MS`. If the thread ends before a scheduled rewrite, it rewrites the file at its
+ * end.
  */
-function createErasureSchedule({ needsErasure, isErasureShort, erase }: SqliteConnection) {
+function createRewriteSchedule({ needsRewrite, isRewriteShort, rewriteFile }: SqliteConnection) {
   let timer: NodeJS.Timeout | null = null
   let earliestAtMs = 0
   let committedAtMs = Number.NEGATIVE_INFINITY
-  const eraseWhenQuiet = (): void => {
+  const rewriteWhenQuiet = (): void => {
     const remainingMs = committedAtMs + QUIET_MS - performance.now()
-    if (remainingMs > 0 && !isErasureShort()) timer = setTimeout(eraseWhenQuiet, remainingMs)
-    else eraseNow()
+    if (remainingMs > 0 && !isRewriteShort()) timer = setTimeout(rewriteWhenQuiet, remainingMs)
+    else rewriteNow()
   }
-  const eraseNow = (): void => {
+  const rewriteNow = (): void => {
     timer = null
     const startedAtMs = performance.now()
     try {
-      erase()
+      rewriteFile()
     } catch {
       // The disk may be full. The file stays marked, so the next deletion or start tries again.
     }
@@ -101,8 +102,8 @@ function createErasureSchedule({ needsErasure, isErasureShort, erase }: SqliteCo
   }
   return {
     schedule(): void {
-      if (!needsErasure()) return
-      timer ??= setTimeout(eraseWhenQuiet, Math.max(1000, earliestAtMs - performance.now()))
+      if (!needsRewrite()) return
+      timer ??= setTimeout(rewriteWhenQuiet, Math.max(1000, earliestAtMs - performance.now()))
     },
     noteCommit(): void {
       committedAtMs = performance.now()
@@ -110,7 +111,7 @@ function createErasureSchedule({ needsErasure, isErasureShort, erase }: SqliteCo
     finish(): void {
       if (timer === null) return
       clearTimeout(timer)
-      eraseNow()
+      rewriteNow()
     },
   }
 }

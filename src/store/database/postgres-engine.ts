@@ -42,7 +42,8 @@ const LONG_QUERY_TIMEOUT_MS = 2 ** 31 - 1
 /**
  * Makes the query planner use indexes. All reads here look up keys. But with missing or wrong
  * statistics the planner chooses full table scans, and it caches a plan that it made while a table
- * was small. A bitmap scan reads all matching rows before the first, even if a query wants only the last 100.
+ * was small. A bitmap scan reads all matching rows before the first, even if a query wants only the
+ * last 100.
  */
 const PREFER_INDEXES =
   'set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off'

@@ -1,6 +1,6 @@
 /**
- * Rejects a database that a newer version of the gateway has migrated, and a D1 database that lacks migrations. This version does not know what the newer
- * tables and columns mean, so it could neither read nor store reliably.
+ * Rejects a database that a newer version of the gateway has migrated, and a D1 database that lacks migrations. This
+ * version does not know what the newer tables and columns mean, so it could neither read nor store reliably.
  */
 import { sql } from 'kysely'
 import { createStoreUnavailableError } from '../../core/errors/gateway-error.ts'
@@ -20,8 +20,8 @@ export function rejectNewerSchema(applied: readonly string[], latest: string): v
 }
 
 /**
- * Throws if migrations of a D1 database are missing, or if a newer version has migrated it. Wrangler applies and records its
- * migrations.
+ * Throws if migrations of a D1 database are missing, or if a newer version has migrated it. Wrangler applies and
+ * records its migrations.
  */
 export async function rejectOtherD1Schema(engine: Engine): Promise<void> {
   const compile = createStatementCompiler(engine.language)

@@ -107,7 +107,10 @@ const STREAM_EVENTS = {
 export type StreamEventRow = RowOf<typeof STREAM_EVENTS>
 export const STREAM_EVENT_COLUMNS = listColumns(STREAM_EVENTS)
 
-/** A piece of a text that is too long for a row: of an item, the fields of a request, or a group of events. */
+/**
+ * A piece of a text that is too long for a row: of an item, the fields of a request, or a group of
+ * events.
+ */
 const TEXT_PIECES = {
   turn_id: 'text',
   tenant: 'text',

@@ -15,7 +15,7 @@ const MAX_CHAIN_TURNS = 50
 const MAX_CHAIN_BYTES = 500_000
 
 /**
- * Builds the common table `deletable` of the turns that one transaction may delete, and of the one after them
+ * Builds the common table expression `deletable`: the turns that one transaction may delete, and the turn after them
  * (`is_next`). `isFirst` restricts the first turn.
  */
 export function withDeletableChain(

@@ -78,7 +78,7 @@ export function createConversationEraser(language: Engine['language']) {
     })
     const key = { id, tenant, user: user ?? '' }
     await writer.write(tenant, buildReleaseQueries(media.ofConversation, key))
-    // A turn may be on a later page than its parent, so the pages are read again until nothing more can go.
+    // A child may be on a later page than its parent, so the pages are read again until nothing more can be deleted.
     let hasDeleted = true
     while (hasDeleted) {
       hasDeleted = false

@@ -17,7 +17,9 @@ export function createTurnChainErasureStatements(language: Engine['language']) {
       (slot) => sql`${withDeletableChain(slot, sql`1 = 1`)}
         select id, bytes, is_next from deletable order by number`,
     ),
-    moveOn: compile<Pick<ErasureRow, 'id'> & { readonly next: string; readonly firstTurn: string }>(
+    setNextTurn: compile<
+      Pick<ErasureRow, 'id'> & { readonly next: string; readonly firstTurn: string }
+    >(
       'move-erasure-on',
       (slot) => sql`update erasures set name = ${slot('next')} where id = ${slot('id')}
         and not exists (select 1 from turns where turns.id = ${slot('firstTurn')})`,
@@ -38,9 +40,10 @@ export function createTurnChainEraser(language: Engine['language']) {
       const chain = rows as readonly (SizedTurnId & { readonly is_next: number })[]
       const next: string | null = chain.find(({ is_next: isNext }) => isNext === 1)?.id ?? null
       const turns = chain.filter(({ is_next: isNext }) => isNext === 0)
-      // Another run would find nothing behind a missing turn, so it is told the next one at the same time.
-      const last = next === null ? [] : [statements.moveOn({ id, next, firstTurn: first })]
-      // All in one list, because a list goes at once.
+      // The erasure names the turn at which another run would begin. That turn is deleted now, so the same transaction
+      // replaces it with the next one.
+      const last = next === null ? [] : [statements.setNextTurn({ id, next, firstTurn: first })]
+      // With 0 bytes, all turns are in one list, which one transaction deletes.
       await deleteTurns(
         tenant,
         turns.map((turn) => ({ ...turn, bytes: 0 })),

@@ -1,7 +1,8 @@
 /**
- * Builds the conditions that hide what a deletion in progress covers. A deletion of a user, thread or conversation
- * first inserts a row into the table `erasures` and then deletes the covered rows in many short transactions
- * (`run-erasure.ts`). Every statement that reads or changes data of an owner contains one of these conditions.
+ * Builds the conditions that hide what a deletion in progress (an *erasure*) covers. A deletion of a user, thread or
+ * conversation first inserts a row into the table `erasures` and then deletes the covered rows in many short
+ * transactions (`run-erasure.ts`). Every statement that reads or changes data of an owner contains one of these
+ * conditions.
  */
 import { sql } from 'kysely'
 import type { SqlFragment } from '../database/compile-statement.ts'

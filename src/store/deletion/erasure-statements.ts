@@ -31,7 +31,7 @@ export interface ErasureRow {
   readonly requested_at: number
 }
 
-/** A run that deletes what an erasure covers, and the length of its lease. */
+/** The key of an erasure, and of the run that deletes what it covers. */
 export interface ErasureRun {
   readonly erasureId: string
   readonly runId: string
@@ -45,7 +45,7 @@ export interface ErasurePage extends ErasureRow {
   readonly limit: number
 }
 
-/** A run that has not renewed its lease for this time is over, and another run continues. */
+/** If a run does not renew its lease for this time, another run continues. */
 export const ERASURE_LEASE_MS = 10_000
 
 export function createErasureStatements(language: Engine['language']) {
@@ -90,8 +90,8 @@ export function createErasureStatements(language: Engine['language']) {
           select deletable.id from deletable where deletable.is_next = 1) as found`,
     ),
     /**
-     * Sets the creation time of rows that a replica with a fast clock wrote to the time of the deletion. So each
-     * row that exists by then is covered, and no later one is.
+     * A replica with a fast clock may have written rows with a creation time in the future. Sets it to the time of the
+     * deletion, which covers rows up to this time and none that are written later.
      */
     limitTimesOfUser: [...tables, 'turns' as const].map((table) => {
       const column = sql.ref(table === 'turns' ? 'created_at' : USER_TABLES[table])
@@ -188,7 +188,7 @@ interface InsertParts {
   readonly time: SqlFragment
 }
 
-/** Inserts an erasure, or prolongs the one with the same name to the present. */
+/** Inserts an erasure. If one with the same name exists, extends it to the present. */
 function insertErasure<Key extends { readonly tenant: string }>(
   slot: ParameterSlot<NewErasure<Key>>,
   { kind, covered, time }: InsertParts,

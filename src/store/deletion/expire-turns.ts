@@ -1,6 +1,6 @@
 /**
- * Deletes the expired turns of one page. Reads first which turns can be deleted, so that a page of turns that must stay
- * costs no write; deletes them in short transactions, which check again.
+ * Deletes the expired turns of one page. First reads which turns can be deleted, so that a page of turns that must stay
+ * costs no write. Then deletes them in short transactions, which check this again.
  */
 import { decodeColumnText, encodeColumnText } from '../database/encode-column-text.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
@@ -128,7 +128,7 @@ function createCleanUpBuilder(language: Engine['language']) {
 }
 
 function encodePage({ unusedSinceMs, after, limit }: ExpiryPageRequest): ExpiryPage {
-  // A cursor of an earlier search may be later than the page of this one may begin.
+  // An earlier search may have stopped at a later time than this search begins with.
   const isUsable = after !== null && after.usedAtMs < unusedSinceMs
   return {
     unusedSinceMs,

@@ -1,6 +1,7 @@
 /**
- * Deletes what an erasure covers, in transactions that take about 20 ms each, with pauses in between. A run holds a lease
- * on its erasure. If its process dies, another run begins again, which finds only what is left.
+ * Carries out an erasure, i.e. a deletion that is too long for one transaction: deletes what it covers in transactions
+ * of about 20 ms each, with pauses in between. A run holds a lease on the erasure. If its process dies, another run
+ * begins again, and finds only the rows that are left.
  */
 import { waitWithTimeout } from '../../core/async/wait-with-timeout.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
@@ -27,8 +28,8 @@ export interface ErasureRunner {
   /** Returns a new id of a run, which the statement that inserts an erasure needs. */
   readonly createRun: () => ErasureRun
   /**
-   * Finishes an erasure for a request that does not wait for long; the rest is deleted after its answer. `inserted` are
-   * the rows that the statement which inserts the erasure returned.
+   * Finishes an erasure, but resolves after `MAX_WAIT_MS` at the latest: the rest is deleted after the answer to the
+   * request. `inserted` are the rows that the statement which inserts the erasure returned.
    */
   readonly finishInTime: (inserted: SqlRows, run: ErasureRun) => Promise<void>
   /**
@@ -168,11 +169,14 @@ export function createErasureRunner(engine: Engine): ErasureRunner {
 
 const FIRST_PAGE = { afterMs: -1, afterId: '' }
 const PAGE_TURNS = 500
-/** Bounds the transactions for one list of turns. The largest turns take some thousands. */
+/** Maximum number of transactions for one list of turns. The largest turns take some thousands. */
 const MAX_SLICES = 100_000
 /** The longest time that the deletion of one response or conversation waits until its rows are deleted. */
 const MAX_WAIT_MS = 250
-/** Interval of checks whether another run has finished an erasure, which grows with the time. */
+/**
+ * The interval at which a run checks whether another one has finished the erasure. It grows from the first value to the
+ * second.
+ */
 const [MIN_WAIT_MS, MAX_WAIT_FOR_OTHER_MS] = [50, 2_000]
 
 async function isGone(
@@ -184,7 +188,9 @@ async function isGone(
   return rows.length === 0
 }
 
-/** Splits turns into lists that one transaction can probably delete. Before each list, the size is asked again. */
+/**
+ * Splits turns into lists that one transaction can probably delete. Reads the current limit of rows before each list.
+ */
 export function* splitTurns(
   turns: readonly SizedTurnId[],
   size: SliceSize,

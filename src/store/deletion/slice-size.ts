@@ -5,12 +5,17 @@
 export interface SliceSize {
   /** Maximum number of rows of the next transaction. */
   readonly getRows: () => number
-  /** Runs a transaction, and waits as long as it took, so that other writes get half of the time. */
+  /**
+   * Runs a transaction, and then pauses for as long as it took, at most 100 ms, so that other writes get their turn.
+   */
   readonly run: <Result>(write: () => Promise<Result>) => Promise<Result>
 }
 
 const TARGET_MS = 20
-/** The minimum takes some 10 ms of writing; with fewer rows, the time to reach a remote database would prevail. */
+/**
+ * Numbers of rows. The minimum takes some 10 ms to write; with fewer rows, most of the time would go into reaching a
+ * remote database.
+ */
 const [FIRST_ROWS, MIN_ROWS, MAX_ROWS] = [40, 40, 500]
 const MAX_PAUSE_MS = 100
 

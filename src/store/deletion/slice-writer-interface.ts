@@ -1,4 +1,4 @@
-/** Interface of what the deletion of one kind of erasure needs: bounded transactions. */
+/** Interface by which the code for each kind of erasure deletes rows in bounded transactions. */
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import type { SliceSize } from './slice-size.ts'
 

@@ -1,6 +1,7 @@
 /**
  * SQL that deletes turns by their ids in bounded transactions. A turn may have more rows than one transaction should
- * delete, so its rows go first, limited in number and size, and the turns go together when none of them has rows left.
+ * delete. So each transaction deletes a limited number and size of their rows, and the last one deletes the turns
+ * together.
  */
 import { sql } from 'kysely'
 import {
@@ -27,8 +28,9 @@ export interface TurnSlice {
 export const MAX_SLICE_BYTES = 2_000_000
 
 /**
- * The tables with rows of a turn, the primary key of each without `turn_id`, and the column with most of the text. A
- * table of parts of these rows is either deleted with them (`on delete cascade`) or gets a line before them.
+ * The tables with rows of a turn, the primary key of each without `turn_id`, and the column that holds most of the
+ * text. If a table contains parts of these rows, they are either deleted with them (`on delete cascade`) or the table
+ * has a line of its own before them.
  */
 const TABLES_OF_TURNS = [
   { table: 'text_pieces', key: ['text_name', 'piece'], text: 'body' },

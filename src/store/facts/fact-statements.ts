@@ -59,7 +59,10 @@ export function createFactStatements(language: Engine['language']) {
      * same terms.
      */
     insertFact: compile('insert-fact', insertFact),
-    /** Deletes a fact with the same terms that is being deleted anyway, so that `insertFact` finds none. */
+    /**
+     * Deletes a fact with the same terms that is being deleted anyway, so that `insertFact` finds
+     * none.
+     */
     removeErased: compile<FactRow>(
       'remove-erased-fact',
       (slot) => sql`delete from facts where facts.tenant = ${slot('tenant')}

@@ -63,8 +63,8 @@ export function withHits(
 }
 
 /**
- * Looks up each sought term. On SQLite, `cross join` keeps the order of the tables; on Postgres, `offset 0`
- * prevents the planner from reading all terms of the owner instead.
+ * Looks up each sought term. On SQLite, `cross join` keeps the order of the tables; on Postgres,
+ * `offset 0` prevents the planner from reading all terms of the owner instead.
  */
 function selectHits(language: Engine['language'], isSought: SqlFragment): SqlFragment {
   return language === 'postgres'

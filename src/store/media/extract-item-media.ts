@@ -97,15 +97,17 @@ export function createMedium(tenant: string, text: string, source: string): Extr
 export function createMediaId(tenant: string, text: string): string {
   // Hashes the JSON of a text with unpaired surrogates, because UTF-8 cannot distinguish them.
   const wellFormed = text.isWellFormed() ? text : JSON.stringify(text)
-  // A text with short pieces gets an id of its own, because earlier versions may have stored it with longer ones.
+  // A text with short pieces gets an id of its own, because earlier versions may have stored it
+  // with longer ones.
   const isOfEarlierVersions = text.length <= SHORT_PIECE_CHARS || isBase64(text)
   const hashed = isOfEarlierVersions ? wellFormed : `${SHORT_PIECE_CHARS} ${wellFormed}`
   return digestText(`${digestText(tenant)}${hashed}`)
 }
 
 /**
- * Returns the maximum length of the pieces of a medium. A row of D1 is at most 2 MB long: base64 takes a third more when
- * it is encrypted, and a character of another text, as JSON, takes up to six bytes.
+ * Returns the maximum length of the pieces of a medium. A row of D1 is at most 2 MB long: base64
+ * takes a third more when it is encrypted, and a character of another text, as JSON, takes up to
+ * six bytes.
  */
 export function choosePieceChars(text: string): number {
   return isBase64(text) ? BASE64_PIECE_CHARS : SHORT_PIECE_CHARS

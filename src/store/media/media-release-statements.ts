@@ -118,8 +118,8 @@ export function createMediaReleaseStatements(language: Engine['language']) {
           order by oldest.used_at, oldest.id limit ${slot('limit')})`,
     ),
     /**
-     * Marks the media that this transaction checks, so that a turn which is written at the same time, with one of
-     * them, waits for the end of the transaction. The next statements change no others.
+     * Marks the media that this transaction checks. If a turn with one of them is written at the same time, that write
+     * waits for the end of the transaction. The next statements change only marked media.
      */
     lockReleased: compile<MediaSweep>(
       'lock-released-media',
@@ -129,9 +129,9 @@ export function createMediaReleaseStatements(language: Engine['language']) {
           order by released.used_at limit ${sql.lit(MAX_SWEPT_MEDIA)}) returning id`,
     ),
     /**
-     * Deletes pieces of released media that nothing uses, and returns a row for each. This and the next two
-     * statements run after turns are deleted. A medium goes with its last piece, and one that is used again loses
-     * the mark.
+     * Deletes pieces of released media that nothing uses, and returns a row for each. This and the next two statements
+     * run after turns are deleted. A medium is deleted with its last piece. If it is used again before, its mark is
+     * removed.
      */
     removePieces: compile('remove-released-pieces', removePiecesOfReleased),
     removeReleased: compile<MediaSweep>(

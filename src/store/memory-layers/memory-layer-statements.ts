@@ -44,7 +44,10 @@ export function createMemoryLayerStatements(language: Engine['language']) {
         values (${sql.join(LAYER_COLUMNS.map((name) => slot(name)))})
         on conflict do nothing returning id`,
     ),
-    /** Deletes a version with the same number that is being deleted anyway, so that `insertVersion` finds none. */
+    /**
+     * Deletes a version with the same number that is being deleted anyway, so that `insertVersion`
+     * finds none.
+     */
     removeErased: compile<NewLayerVersionRow>(
       'remove-erased-layer-version',
       (slot) => sql`delete from layer_versions where layer_versions.tenant = ${slot('tenant')}

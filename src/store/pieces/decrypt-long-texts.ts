@@ -1,6 +1,6 @@
 /**
- * Decrypts texts of turns: items, request fields and events. Reads the pieces of texts that were cut, with one query
- * for all of them, which is seldom needed.
+ * Decrypts texts of turns: items, request fields and events. The pieces of texts that were cut are read with one query
+ * for all of them; most turns have none.
  */
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import type { Engine } from '../database/engine-interface.ts'
@@ -35,7 +35,7 @@ export interface DecryptedRows<Row> {
 }
 
 interface DecryptionOptions {
-  /** Called for texts that are longer than their rows, because these are compressed. */
+  /** Called for texts that are longer than their rows, which are compressed. */
   readonly claimMemory?: ClaimMemory
   /** True if `claimMemory` is also called for texts that were cut, before their pieces are read. */
   readonly claimsPieces?: boolean
@@ -114,7 +114,7 @@ function joinPieces(
   { cipher, failures, countGrowth }: PieceReading,
 ): string | null {
   const texts: string[] = []
-  // A text that was replaced by a shorter one may have left pieces behind it.
+  // A text that replaced a longer one may have fewer pieces than the table holds.
   const used = pieces.filter(({ piece }) => piece < size.pieces)
   for (const { piece, body } of used.toSorted((one, other) => one.piece - other.piece)) {
     const text = cipher.decrypt(body, locatePiece(location, piece))

@@ -47,7 +47,10 @@ export function createSummaryStatements(language: Engine['language']) {
       'insert-summary',
       (slot) => sql`${buildInsert(slot)} on conflict do nothing returning id`,
     ),
-    /** Deletes a summary of the same beginning that is being deleted anyway, so that `insertSummary` finds none. */
+    /**
+     * Deletes a summary of the same beginning that is being deleted anyway, so that `insertSummary`
+     * finds none.
+     */
     removeErased: compile<NewSummaryRow>(
       'remove-erased-summary',
       (slot) => sql`delete from summaries where summaries.tenant = ${slot('tenant')}

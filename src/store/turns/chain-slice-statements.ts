@@ -98,8 +98,8 @@ function selectSlice(slot: ParameterSlot<ChainSliceKey>): SqlFragment {
 }
 
 /**
- * Follows each digest upwards to the first ancestor that has it: that one stores the field. An ancestor with
- * the same digest has the same value, so a shortcut may leave out turns with other digests.
+ * Follows each digest upwards to the first ancestor that has it: that one stores the field. An ancestor with the same
+ * digest has the same value, so a shortcut may leave out turns with other digests.
  */
 function selectInheritedFields(
   language: Engine['language'],

@@ -24,8 +24,8 @@ export type DecryptedItemRow = DecryptedRow<ItemBodyRow>
 export type DecryptedTurnRow = Omit<TurnRow, 'request'> & { readonly request: string | null }
 
 /**
- * Orders the turns of a chain from the first turn to `lastTurnId`. If a parent is missing, the chain begins
- * with its child. If the parents form a cycle, each turn appears once.
+ * Orders the turns of a chain from the first turn to `lastTurnId`. If a parent is missing, the
+ * chain begins with its child. If the parents form a cycle, each turn appears once.
  */
 export function orderChain<Row extends Pick<TurnRow, 'id' | 'parent'>>(
   lastTurnId: string,

@@ -62,5 +62,5 @@ const MAX_LISTED_CHARS = 50_000
  * 2 MB long.
  */
 const MAX_LIST_CHARS = 500_000
-/** Ids and types: each of three columns takes at most 256 characters. */
+/** Maximum characters of the other columns of an item: its ids and its type, at most 256 each. */
 const ROW_OVERHEAD_CHARS = 800

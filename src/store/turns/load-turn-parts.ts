@@ -1,6 +1,6 @@
 /**
- * Loads one turn, or a slice of a chain, without the turns before it. Each takes a constant number of round
- * trips unless the items are large.
+ * Loads one turn, or a slice of a chain, without the turns before it. Each takes a constant number of round trips
+ * unless the items are large.
  */
 import type { JsonObject } from '../../core/json/json.ts'
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'

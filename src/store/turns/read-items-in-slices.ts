@@ -17,8 +17,8 @@ export function sumBytes(turns: readonly SizedTurn[]): number {
 }
 
 /**
- * Turns up to this total size are read at once, by the statement that finds them: several steps, because each further
- * round trip to a remote database takes longer than those.
+ * Turns up to this total size are read at once, by the statement that finds them. That is several steps
+ * (`MAX_STEP_CHARS`), but each further round trip to a remote database would take longer.
  */
 export const MAX_BYTES_AT_ONCE = 4 * MAX_STEP_CHARS
 

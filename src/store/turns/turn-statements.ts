@@ -1,7 +1,4 @@
-/**
- * SQL for turns and their items, the same for all databases, and conditions that other statements
- * share.
- */
+/** SQL for turns and their items, the same for all databases, and conditions that other statements share. */
 import { sql } from 'kysely'
 import {
   createStatementCompiler,
@@ -35,10 +32,7 @@ import type { TurnRowEnding } from './encode-turn-rows.ts'
 import { amendItem, fromOpenTurn, insertItem, insertItemList } from './write-item-statements.ts'
 import { MAX_BYTES_AT_ONCE } from './read-items-in-slices.ts'
 
-/**
- * Longer chains are not loaded, because they exceed every model's context window and the memory of
- * a Worker.
- */
+/** Longer chains are not loaded: they exceed every model's context window and the memory of a Worker. */
 export const MAX_CHAIN_TURNS = 10_000
 export const MAX_CHAIN_ITEMS = 50_000
 /** Maximum size of the texts and media of a chain, as stored; compressed texts count decompressed. */
@@ -211,9 +205,8 @@ function selectItemsOfTurns(
 }
 
 /**
- * Selects a turn and its ancestors of the same owner. With `cross join`, here and above, SQLite begins with the
- * chain, whatever its statistics are. `union` instead of `union all` ends the
- * recursion if the parents form a cycle.
+ * Selects a turn and its ancestors of the same owner. With `cross join`, here and above, SQLite begins with the chain,
+ * whatever its statistics are. `union` instead of `union all` ends the recursion if the parents form a cycle.
  */
 function withChain(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
   return sql`with recursive chain(id, parent, bytes) as (

@@ -26,8 +26,8 @@ export interface TurnStore {
    */
   readonly collectsItems?: boolean
   /**
-   * On Workers, where no process outlives a request: the lease of an open turn, which `openTurn` starts and `closeTurn`
-   * ends. Without renewal it expires, and the turn can be ended by others.
+   * On Workers, where no process outlives a request: the lease of an open turn, which `openTurn`
+   * starts and `closeTurn` ends. Without renewal it expires, and the turn can be ended by others.
    */
   readonly turnLease?: TurnLease | undefined
   /**
@@ -136,7 +136,10 @@ export interface TurnEnding {
   readonly origin: Origin
   /** The output items. Items that are already stored are skipped. */
   readonly items: readonly PlacedItem[]
-  /** Output items that replace stored ones at the same position. They have the same type, id and call id. */
+  /**
+   * Output items that replace stored ones at the same position. They have the same type, id and
+   * call id.
+   */
   readonly amendedItems?: readonly PlacedItem[]
 }
 

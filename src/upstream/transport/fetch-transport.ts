@@ -95,8 +95,9 @@ function pumpBody(
 }
 
 /**
- * Calls `onIdle` if the reader waits for `idleMs`. One timer serves all chunks of a body, because a timer for each chunk
- * would take a tenth of the time of a stream. When it fires too early, it is set again for the remaining time.
+ * Calls `onIdle` if the reader waits for `idleMs`. One timer serves all chunks of a body, because a timer for each
+ * chunk would take a tenth of the time of a stream. If it fires before `idleMs` have passed since the last chunk, it is
+ * set again for the remaining time.
  */
 function createIdleWatch(idleMs: number, onIdle: () => void) {
   let waitingSinceMs: number | null = null

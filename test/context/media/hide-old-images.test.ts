@@ -49,7 +49,7 @@ test('images between long texts stay visible, because rereading the texts costs 
   expect(countVisibleImages(chat(60, 2000))).toBe(60)
 })
 
-test('what shortened outputs save pays for hiding images earlier', () => {
+test('the costs that shortened outputs save pay for hiding images earlier', () => {
   const items = chat(30, 20).flatMap((item, at): readonly Item[] =>
     at % 2 === 1
       ? [item]

@@ -42,7 +42,7 @@ test('a long old output keeps its beginning and end, with the number of missing 
   )
 })
 
-test('an old output that is not longer than the policy says stays unchanged (C14)', () => {
+test('an old output of exactly the length that the policy sets stays unchanged (C14)', () => {
   expect(shorten('x'.repeat(800))).toBe('x'.repeat(800))
   expect(shorten('x'.repeat(801))).not.toBe('x'.repeat(801))
   expect(shorten('')).toBe('')

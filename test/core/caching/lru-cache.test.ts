@@ -15,7 +15,7 @@ const operations = fc.array(
   { maxLength: 200 },
 )
 
-test('whatever is put into a cache, its keys and values together weigh no more than its limit', () => {
+test('the keys and values of a cache together never take more than its limit', () => {
   fc.assert(
     fc.property(operations, (steps) => {
       const kept = new Map<string, string>()

@@ -20,7 +20,7 @@ const TEXTS = JSON.parse(
 
 const errorOf = ({ text, tokens }: CountedText): number => estimateTextTokens(text) / tokens - 1
 
-describe('the estimate beside the tokens of o200k_base', () => {
+describe('the estimate compared with the tokens of o200k_base', () => {
   test.each(TEXTS)('$kind: within 35 %, and data not more than 25 % too low', (counted) => {
     expect(Math.abs(errorOf(counted))).toBeLessThan(0.35)
     if (counted.isData) expect(errorOf(counted)).toBeGreaterThan(-0.25)
@@ -45,7 +45,7 @@ const anyText = fc.oneof(
   fc.constantFrom(...TEXTS.map(({ text }) => text)),
 )
 
-test('a text that goes on never has fewer tokens', () => {
+test('a longer text never has fewer tokens', () => {
   fc.assert(
     fc.property(anyText, anyText, fc.constantFrom(1, 120), (a, b, times) => {
       const text = a.repeat(times)
@@ -57,7 +57,7 @@ test('a text that goes on never has fewer tokens', () => {
   )
 })
 
-test('a long text, of which pieces are looked at, has as many tokens per character as a short one', () => {
+test('a long text, of which only parts are counted, has as many tokens per character as a short one', () => {
   for (const { text } of TEXTS) {
     const times = Math.ceil(100_000 / text.length)
     const ratio = estimateTextTokens(text.repeat(times)) / (estimateTextTokens(text) * times)

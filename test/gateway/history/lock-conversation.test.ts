@@ -106,7 +106,7 @@ describe('locks that cannot be released because the database does not answer', (
     expect(calls).toEqual(['hold T1', 'let go T1'])
   })
 
-  test('a late release does not end the lock with which the same turn is tried again', async () => {
+  test('a late release does not end a new lock of the same turn', async () => {
     let isAway = true
     const { calls, lock } = recordCalls(HELD, () => isAway)
     await expect(lock()).rejects.toMatchObject({ failure: { status: 503 } })
@@ -117,7 +117,7 @@ describe('locks that cannot be released because the database does not answer', (
     expect(calls).toEqual(['hold T1', 'hold T1'])
   })
 
-  test('a late release is given up when the lock has expired by itself', async () => {
+  test('a lock is not released any more after it has expired', async () => {
     let isAway = true
     const { calls, lock } = recordCalls(HELD, () => isAway)
     await expect(lock()).rejects.toMatchObject({ failure: { status: 503 } })

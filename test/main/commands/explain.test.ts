@@ -81,7 +81,8 @@ describe('the command `explain` (C145)', () => {
     })
     expect(await explain()).toMatchObject({
       code: 1,
-      errors: 'There are several keys (ada, bob); --key says whose it is.',
+      errors:
+        'There are several API keys (ada, bob). Name the one that owns the answer with --key.',
     })
     expect(await explain('--key', 'eve')).toMatchObject({
       errors: 'There is no key "eve". There is: ada, bob.',

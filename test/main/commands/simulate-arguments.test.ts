@@ -88,8 +88,11 @@ describe('the arguments of the command `simulate`', () => {
     [['--seeds', '1', '--seeds', '2'], "Option '--seeds' is given twice."],
     [['--json=yes'], "Option '--json' does not take an argument"],
     [['--from', 'a', '--response', 'resp_1'], 'Only one of --from, --conversation and --response'],
-    [['--from', 'a', '--seeds', '1'], '--seeds and --images are for generated conversations'],
-    [['--key', 'alice'], '--key and --user say whose'],
+    [
+      ['--from', 'a', '--seeds', '1'],
+      '--seeds, --turns, --outputs and --images are for generated conversations',
+    ],
+    [['--key', 'alice'], '--key and --user name the owner'],
     [['--context', '{"windo": {}}'], "--context: Unknown parameter: 'context.windo'"],
     [['--context', '{'], '--context: '],
   ])('`simulate` rejects the arguments %j with an error message', (args, message) => {

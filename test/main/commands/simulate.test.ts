@@ -92,7 +92,9 @@ describe('the command `simulate` (C145)', () => {
     const environment = { DATABASE_URL: 'sqlite::memory:', BACKSTORY_KEYS: 'a:key1,b:key2' }
     const { terminal, output } = createTerminal({ environment })
     expect(await runSimulateCommand(['--conversation', 'conv_1'], terminal)).toBe(2)
-    expect(output.errors).toBe('There are several keys (a, b); --key says whose it is.')
+    expect(output.errors).toBe(
+      'There are several API keys (a, b). Name the one that owns the conversation with --key.',
+    )
   })
 
   test.each([

@@ -85,7 +85,7 @@ describe('DELETE /v1/memory/turns/{id}', () => {
 
   test('DELETE /v1/memory/turns does not delete a turn of another tenant', async () => {
     const turn = await saveTurn()
-    const message = `Nothing is remembered of '${turn.id}'.`
+    const message = `There is no stored answer '${turn.id}'.`
     expect(await remove(`turns/${turn.id}`, 'key-2')).toEqual({
       status: 404,
       body: { error: { type: 'invalid_request_error', code: null, param: null, message } },

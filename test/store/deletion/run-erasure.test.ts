@@ -164,7 +164,7 @@ describe.each(ENGINES.filter(([name]) => ['SQLite in memory', 'Postgres'].includ
       expect(await stores.store.closeTurn(createEnding(open))).toBe(false)
     })
 
-    test('what a user writes after the request for the deletion stays, although the deletion goes on', async () => {
+    test('data that a user writes after the request for the deletion stays while the deletion continues', async () => {
       const first = await storeTurn(newTurn({ ...ann, createdAtMs: BEFORE }))
       await storeManyTurns(first)
       const text = 'ann likes cats'
@@ -267,7 +267,7 @@ describe.each(ENGINES.filter(([name]) => ['SQLite in memory', 'Postgres'].includ
       expect([await count('turns'), await count('items')]).toEqual([0, 0])
     })
 
-    test('a turn whose marked ancestors are many is deleted with all of them', async () => {
+    test('a turn with many ancestors that are marked as deleted is deleted with all of them', async () => {
       const first = await storeTurn(newTurn({ ...ann, createdAtMs: BEFORE }))
       const ids = await storeManyTurns(first)
       await engine.write([

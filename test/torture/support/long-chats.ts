@@ -1,6 +1,6 @@
 /**
- * Clients that carry on chats and send them completely each time, so that the gateway stores reasoning, recalls it, and keeps
- * what it has read in its caches.
+ * Clients that carry on chats and send them completely each time, so that the gateway stores reasoning, recalls it, and
+ * keeps what it has read in its caches.
  */
 import type { Faults } from './fault-list.ts'
 import type { Random } from './random.ts'

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a gateway: each message of the parent process is answered with the memory that is in use after a complete
- * garbage collection.
+ * Preloaded into a gateway: each message of the parent process is answered with the memory that is in use after a
+ * complete garbage collection.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

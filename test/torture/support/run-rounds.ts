@@ -1,6 +1,6 @@
 /**
- * The frame of the parts that disturb a gateway under mixed load: on SQLite and on Postgres at once, in rounds, after each of
- * which everything that clients were promised is compared with what a gateway returns.
+ * Runs the parts that disturb a gateway under mixed load, in rounds, on SQLite and on Postgres at once. After each
+ * round, everything that clients were promised is compared with what a gateway returns.
  */
 import type { ChildGateway } from '../../support/child-gateway.ts'
 import { checkLedger } from './check-ledger.ts'
@@ -16,8 +16,8 @@ export interface Disturbance {
   readonly load: Pick<LoadOptions, 'clients' | 'losesDatabase'>
   readonly check: { readonly patienceMs: number; readonly mayForgetOpen?: boolean }
   /**
-   * Disturbs the gateway under load, and stops the load. Resolves to the gateway that is checked and gets the load of the next
-   * round, and to what is printed.
+   * Disturbs the gateway under load, and stops the load. Resolves to the gateway that is checked and gets the load of
+   * the next round, and to the text that is printed.
    */
   readonly disturb: (
     gateway: ChildGateway,

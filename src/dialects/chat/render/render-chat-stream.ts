@@ -94,7 +94,8 @@ function writeItemEvent(event: ItemEvent, items: ChatItemWriter): void {
       return items.startItem(event.index, event.item)
     case 'item-ended':
       return items.endItem(event.index, event.item)
-    // Writes nothing: a chat completion has no field for what an amended item has in addition.
+    // Writes nothing: a chat completion has no field for encrypted reasoning, the only content that
+    // an amendment adds.
     case 'item-amended':
       return
     // Writes nothing: clients keep only the last list of annotations that they receive, so the

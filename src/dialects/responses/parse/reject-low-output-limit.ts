@@ -1,6 +1,6 @@
 /**
- * Rejects a new request whose `max_output_tokens` is below OpenAI's minimum. It is no part of the parser, which
- * also reads stored requests: earlier versions accepted lower limits.
+ * Rejects a new request whose `max_output_tokens` is below OpenAI's minimum. The parser does not check this, because it
+ * also reads stored requests, and earlier versions accepted lower limits.
  */
 import type { ClientRequest } from '../../../core/client-request.ts'
 import { asIntegerBetween } from '../../checks/check-value-limits.ts'

@@ -12,7 +12,7 @@ export function hideEncryptedReasoning(item: Json | undefined): Json | undefined
     : item
 }
 
-/** Removes it from all items in the `output` of a response. */
+/** Removes `encrypted_content` from the reasoning in a response's `output`. */
 export function hideEncryptedOutput(response: JsonObject): JsonObject {
   const { output } = response
   if (!Array.isArray(output)) return response

@@ -147,8 +147,9 @@ function createResponsePatcher(
       : sentResponse
     const response = hidesEncrypted ? hideEncryptedOutput(completed) : completed
     const changes = gatewayFields.filter(([name, value]) => {
-      const isNews = name === 'store' && clientRequest.storage.store !== false
-      if (!isStored && !isNews && response[name] === undefined && isEmptyValue(value)) return false
+      const mustBeVisible = name === 'store' && clientRequest.storage.store !== false
+      if (!isStored && !mustBeVisible && response[name] === undefined && isEmptyValue(value))
+        return false
       return JSON.stringify(response[name]) !== JSON.stringify(value)
     })
     return patchObject(response, Object.fromEntries(changes))

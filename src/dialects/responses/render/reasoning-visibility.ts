@@ -31,9 +31,10 @@ export function decideReasoningVisibility(answerContext: AnswerContext): Reasoni
   const showsEncryptedReasoning =
     !answerContext.isStored || include.includes('reasoning.encrypted_content')
   return {
-    // Encrypted reasoning belongs to its text: without it, reasoning that comes back would count as edited.
+    // Encrypted reasoning is shown with its text: if a client sent it back without the text, it
+    // would count as edited.
     showsSummary:
-      asksForSummary(params.reasoningSummary) ||
+      isSummaryRequested(params.reasoningSummary) ||
       showsEncryptedReasoning ||
       client.isOpenWebUi ||
       client.receivesMarkers,
@@ -43,6 +44,6 @@ export function decideReasoningVisibility(answerContext: AnswerContext): Reasoni
 }
 
 /** `summary`: the field `reasoning.summary` of a request. */
-export function asksForSummary(summary: Json): boolean {
+export function isSummaryRequested(summary: Json): boolean {
   return summary !== null && summary !== 'none'
 }

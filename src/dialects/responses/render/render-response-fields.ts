@@ -82,7 +82,7 @@ export function renderRequestFields({ clientRequest, isStored, lostFields = [] }
   const { params, storage, overflow, body } = clientRequest
   const { extra, toolChoice } = params
   return {
-    // A program for trusted access is granted by OpenAI only.
+    // Only OpenAI grants programs for trusted access.
     access_programs: null,
     background: storage.background,
     ...(storage.conversationId === null ? {} : { conversation: { id: storage.conversationId } }),
@@ -184,8 +184,8 @@ function renderFormat({ format }: PromptParameters): JsonObject {
 }
 
 /**
- * Returns the client's tools that were offered to the model. Functions get the required fields that the client
- * left out, e.g. `strict`.
+ * Returns the client's tools that were offered to the model. Functions get the required fields that
+ * the client left out, e.g. `strict`.
  */
 function renderTools(
   { tools }: PromptParameters,

@@ -70,8 +70,8 @@ export function resolveRequestLimit({
 }
 
 /**
- * Returns the most tokens that a request to the model may have: the context window from the policy, else from the account,
- * else the limit in the built-in table of models.
+ * Returns the maximum tokens of a request to the model: the context window from the policy, else from the account, else
+ * the limit in the built-in table of models.
  */
 export function resolveInputLimit(
   account: Account,
@@ -103,7 +103,7 @@ export function resolveSummaryThreshold(above: number, limit: InputLimit | null)
   return above > 1 ? above : above * (limit?.tokens ?? DEFAULT_LIMIT_TOKENS)
 }
 
-/** The limit that is assumed if that of a model is unknown. */
+/** The limit that is assumed for a model whose limit is unknown. */
 const DEFAULT_LIMIT_TOKENS = 128_000
 
 export function sumItemTokens(items: readonly Item[]): number {

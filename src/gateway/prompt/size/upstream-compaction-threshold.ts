@@ -24,7 +24,8 @@ export function computeCompactionThreshold(
   if (by === 'gateway' || trigger !== 'tokens' || client.isTask) return null
   if (minCompactionTokens === null || !isCompactionRetained(clientRequest, history)) return null
   const isRequested = overflow !== null && (overflow.compactNow || overflow.compactAbove !== null)
-  // The client requests a compaction, but the upstream cannot make it: `summaries/compact-conversation.ts` does.
+  // If the upstream cannot make the compaction that the client requests, `summaries/compact-conversation-if-due.ts`
+  // makes it.
   if (isRequested && !hasCompactOrCountEndpoint(account, 'compact')) return null
   const limit = resolveInputLimit(account, model, policy)
   const threshold = Math.ceil(Math.max(resolveSummaryThreshold(above, limit), minCompactionTokens))

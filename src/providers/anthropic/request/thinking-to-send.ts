@@ -1,6 +1,6 @@
 /**
  * Decides which thinking can be sent back. The thinking of an answer is sent completely or not at all, because each
- * block is bound to the block before it: after a block without a signature, e.g. of a stream that was cut, the signed
+ * block is bound to the block before it. If a block has no signature, e.g. because its stream broke off, the signed
  * blocks of the same answer are left out, too.
  */
 import { isToolOutput, type Item, type Reasoning } from '../../../core/item.ts'
@@ -27,7 +27,7 @@ export function restoreThinkingBlock({
 
 type ThinkingNote = 'reasoning-of-another-provider' | 'thinking-unsigned' | 'thinking-changed'
 
-/** Returns the reasoning items that could be sent alone, but whose answer has other thinking that cannot. */
+/** Returns the reasoning items that could be sent, but whose answer has other thinking that cannot. */
 export function findIncompleteThinking(items: readonly Item[]): ReadonlySet<Item> {
   const answers = new Map<unknown, Reasoning[]>()
   let unrecordedAnswer = {}

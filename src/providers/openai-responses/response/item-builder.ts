@@ -25,7 +25,9 @@ export interface ItemBuilder {
   readonly addRemainingText: (channel: DeltaChannel, part: number, fullText: string) => void
   readonly addAnnotation: (part: number, annotation: JsonObject) => void
   readonly end: (item: Item) => void
-  /** Adds the encrypted content of ended reasoning that had none, from the item in the final response. */
+  /**
+   * Adds the encrypted content to ended reasoning without any, from the item in the final response.
+   */
   readonly amend: (item: Item) => void
   /** Ends an item that the upstream did not finish, with the text received so far. */
   readonly endWithReceivedText: (status: 'completed' | 'incomplete') => void

@@ -96,8 +96,8 @@ export function createOutputItemsDecoder(): OutputItemsDecoder {
 }
 
 /**
- * Pairs the reasoning of the stream with that of the final response, in order, because ids and indexes may differ.
- * Returns nothing if one of them has more reasoning.
+ * Pairs the reasoning items of the stream with those of the final response, in order, because ids
+ * and indexes may differ. Returns nothing if their numbers differ.
  */
 function pairReasoning(
   output: unknown,

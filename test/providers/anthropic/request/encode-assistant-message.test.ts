@@ -32,7 +32,7 @@ describe('reasoning in Anthropic requests', () => {
     expect(encodeBetween([thought('so', '')]).codes).toEqual(['thinking-unsigned'])
   })
 
-  test('a signature of blanks is none', () => {
+  test('a signature that consists of blanks counts as missing', () => {
     expect(encodeBetween([thought('so', ' \n')]).codes).toEqual(['thinking-unsigned'])
     const packed = { ...thought('so', ''), encrypted_content: 'anthropic:thinking:00000000: ' }
     const { native: _native, ...unrecorded } = packed
