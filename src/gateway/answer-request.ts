@@ -65,10 +65,11 @@ export interface AnswerRequest {
   /** For a WebSocket: keeps an unstored answer in memory, so that the connection's next request can continue it. */
   readonly recordForConnection?: RecordForConnection
   /**
-   * For a request with an `Idempotency-Key`: called with the outcome of the answer once its turn is closed. Such an
-   * answer is stored, if that is allowed, even if it has only text, so that a retry receives it.
+   * For a request with an `Idempotency-Key`: called with the outcome of the answer once its turn is closed, and with
+   * the client's fields that were lost. Such an answer is stored, if that is allowed, even if it has only text, so that
+   * a retry receives it.
    */
-  readonly onSettled?: (outcome: Outcome) => void
+  readonly onSettled?: (outcome: Outcome, lostFields: readonly string[]) => void
 }
 
 /** Options that the client sets with request headers. */

@@ -3,7 +3,7 @@
  * Differences of ids, statuses and origins do not count, because most clients do not return these
  * fields.
  */
-import type { Item, Part } from '../core/item.ts'
+import type { Item, Part, Reasoning } from '../core/item.ts'
 import { isObject } from '../core/json/json.ts'
 import { tryParseLimitedJson } from '../core/json/limited-json.ts'
 
@@ -29,6 +29,26 @@ export function hasSameContent(recorded: Item, clientItem: Item): boolean {
       isEqual(removeMetadata(recorded.raw), removeMetadata(clientItem.raw))
     )
   return isEqual(removeMetadata(recorded), removeMetadata(clientItem))
+}
+
+/**
+ * True if the client's copy of recorded reasoning has nothing that differs from the recorded item.
+ * The copy may lack its encrypted content, its signature and its text: a client whose answers are
+ * stored receives them only on request. Raw reasoning may be in the summary, as it was shown.
+ */
+export function isUneditedReasoning(recorded: Reasoning, copy: Reasoning): boolean {
+  const encrypted = copy.encrypted_content ?? ''
+  const fields = readClientVisibleFields(copy)
+  const text = readReasoningText(copy)
+  return (
+    (encrypted === '' || encrypted === recorded.encrypted_content) &&
+    (fields === null || isEqual(fields, readClientVisibleFields(recorded))) &&
+    (text === '' || text === readReasoningText(recorded))
+  )
+}
+
+function readReasoningText({ summary, content = [] }: Reasoning): string {
+  return [...summary, ...content].map(({ text }) => text).join('')
 }
 
 /**

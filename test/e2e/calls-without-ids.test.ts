@@ -5,7 +5,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Item } from '../../src/core/item.ts'
 import { startGateway, upstreams } from '../support/gateway.ts'
-import { startUpstream, type Upstream } from '../support/upstream.ts'
+import {
+  answerJson,
+  answerSse,
+  startUpstream,
+  type Behaviour,
+  type Upstream,
+} from '../support/upstream.ts'
 import { answerWith } from '../support/answer-formats.ts'
 
 let upstream: Upstream
@@ -17,6 +23,7 @@ beforeAll(async () => {
     upstreams(
       { name: 'plain', models: ['plain'], ...account },
       { name: 'retold', models: ['retold'], quirks: { retell: true }, ...account },
+      { name: 'responses', models: ['responses'], ...account, wire: 'responses' },
     ),
   )
 })
@@ -98,3 +105,73 @@ describe.each([
     }
   })
 })
+
+const CALLS = ['function_call', 'custom_tool_call'].map((type, at) => ({
+  type,
+  id: `call_item_${at}`,
+  status: 'completed',
+  name: type,
+  ...(type === 'function_call' ? { arguments: '{}' } : { input: '{}' }),
+}))
+const RESPONSE = { id: 'resp_up', object: 'response', model: 'responses', status: 'completed' }
+const TOOLS = [
+  { type: 'function', name: 'function_call', parameters: { type: 'object' }, strict: false },
+  { type: 'custom', name: 'custom_tool_call' },
+]
+
+/** Answers over the Responses API with calls whose `call_id` is missing in the events in which `isMissing` says so. */
+function answerWithoutCallIds(isMissing: (event: string) => boolean): Behaviour {
+  const callsIn = (event: string) =>
+    CALLS.map((call, at) => (isMissing(event) ? call : { ...call, call_id: `call_own_${at}` }))
+  const completed = { ...RESPONSE, output: callsIn('completed') }
+  const events: readonly (readonly [string, object])[] = [
+    ['created', { response: { ...RESPONSE, status: 'in_progress', output: [] } }],
+    ...CALLS.flatMap((_, output_index) =>
+      ['output_item.added', 'output_item.done'].map(
+        (event) => [event, { output_index, item: callsIn(event)[output_index] }] as const,
+      ),
+    ),
+    ['completed', { response: completed }],
+  ]
+  const frames = events.map(([name, fields]) => {
+    const type = `response.${name}`
+    return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
+  })
+  return (response, received) =>
+    received.json['stream'] === true
+      ? answerSse(frames, 'end')(response, received)
+      : answerJson(200, completed)(response, received)
+}
+
+test.each([
+  ['everywhere', () => true],
+  ['at their start', (event: string) => event === 'output_item.added'],
+  ['at their end', (event: string) => event === 'output_item.done'],
+  ['in the last event', (event: string) => event === 'completed'],
+] as const)(
+  'a Responses client can send outputs for calls of a Responses upstream that have no id %s',
+  async (_, isMissing) => {
+    for (const stream of [false, true]) {
+      upstream.behave = answerWithoutCallIds(isMissing)
+      const request = { model: 'responses', input: 'Look.', tools: TOOLS, stream }
+      const text = await (await gateway.post('/v1/responses', request)).text()
+      const shown =
+        text.match(/\{[^{]*"type":"(?:function|custom_tool)_call".*?"\{\}"[^}]*\}/g) ?? []
+      const ids = shown.map((json) => /"call_id":"(\w+)"/.exec(json)?.[1])
+      expect(ids).toHaveLength(stream ? 6 : 2)
+      expect(ids).not.toContain(undefined)
+      const [call = '', custom = ''] = ids.slice(-2)
+      // An event of the end is the same as the last event, whatever id the start of the item had.
+      if (stream) expect([ids[1], ids[3]]).toEqual([call, custom])
+      const answered = await gateway.post('/v1/responses', {
+        model: 'responses',
+        previous_response_id: /"id":"(resp_\w{20})"/.exec(text)?.[1],
+        input: [
+          { type: 'function_call_output', call_id: call, output: 'it' },
+          { type: 'custom_tool_call_output', call_id: custom, output: 'it' },
+        ],
+      })
+      expect(answered.status).toBe(200)
+    }
+  },
+)

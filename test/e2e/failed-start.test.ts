@@ -20,3 +20,11 @@ test('a process ends with the reason if its database opens, but its first lease 
   database.close()
   await expect(startChild(environment)).rejects.toThrow('disk full')
 })
+
+test.each(['/proc/none/a.db', '/dev/null/none/a.db'])(
+  'a process ends with what to do if the folder of its database cannot be created (%s)',
+  async (path) => {
+    const start = startChild({ DATABASE_URL: `sqlite:${path}` })
+    await expect(start).rejects.toThrow(/folder \/\S+ cannot be created \(\w+\)\. Create it/)
+  },
+)

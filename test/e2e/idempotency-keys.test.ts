@@ -436,6 +436,18 @@ test('a response is added to its conversation once, however often it is requeste
   expect(upstream.received).toHaveLength(1)
 })
 
+test('a repeated answer names the tools that the model was offered, as the first does (C155)', async () => {
+  upstream.behave = answerWith({ text: 'Hello.' })
+  const more = { tools: [{ type: 'web_search' }], tool_choice: 'auto' }
+  const key = newKey()
+  const readTools = async (store: boolean) => {
+    const response = await send(key, { api: 'responses', more: { ...more, store } })
+    return ((await response.json()) as OpenaiResponse).tools
+  }
+  expect(await Promise.all([readTools(true), readTools(true)])).toEqual([[], []])
+  expect(await readTools(true)).toEqual([])
+})
+
 test('a background response with a key is started once (C155)', async () => {
   const key = newKey()
   const release = answerLater(answerWith(ANSWER))

@@ -1284,6 +1284,42 @@ describe('reasoning that the client sends itself', () => {
     ])
   })
 
+  test.each([
+    ['has no summary', { encrypted_content: 'x' }],
+    ['has no encrypted content', { summary: [{ type: 'summary_text', text: 'Hm.' }] }],
+    ['has neither', { encrypted_content: '' }],
+  ] as const)(
+    'a copy of recorded reasoning that %s is replaced by the recorded reasoning',
+    (_, sent) => {
+      const { turns, record: answered } = createRecorder()
+      const summary = (['H', 'm.'] as const).map(
+        (text) => ({ type: 'summary_text', text }) as const,
+      )
+      const output: readonly Item[] = [
+        { type: 'reasoning', id: 'rs_1', summary, encrypted_content: 'x' },
+        assistantMessage('One.'),
+      ]
+      answered([warm], output)
+      const copy: Item = { type: 'reasoning', id: 'rs_1', summary: [], ...sent }
+      const recalled = recall([warm, copy, assistantMessage('One.'), user('and?')], turns)
+      expect(recalled.items).toEqual([warm, ...output, user('and?')])
+      expect(recalled.notes).toEqual([{ did: 'changed', at: 1, why: 'reasoning-replaced' }])
+    },
+  )
+
+  test('an edited copy of recorded reasoning is sent as the client has it', () => {
+    const { turns, record: answered } = createRecorder()
+    answered([warm], once)
+    const copies = [
+      { ...thought('rs_1', 'other') },
+      { ...thought('rs_1', ''), summary: [{ type: 'summary_text', text: 'Edited.' }] } as Item,
+    ]
+    for (const copy of copies) {
+      const items = [warm, copy, ...once.slice(1), user('and?')]
+      expect(recall(items, turns).items[1]).toBe(copy)
+    }
+  })
+
   test("the client's reasoning stays if no recorded reasoning was found for its answer", () => {
     const { turns, record: answered } = createRecorder()
     answered([warm], [assistantMessage('One.')])

@@ -120,9 +120,9 @@ async function answerFirst(
         ...request,
         identity,
         exchange: outliveClient(exchange),
-        onSettled(outcome) {
+        onSettled(outcome, lostFields) {
           isSettled = true
-          first.end({ ...identity, outcome, endedAtMs: ports.nowMs() })
+          first.end({ ...identity, outcome, endedAtMs: ports.nowMs(), lostFields })
           exchange.waitUntil(endClaim('useUpKey'))
         },
       },

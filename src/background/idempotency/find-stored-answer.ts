@@ -6,6 +6,7 @@ import type { ClientRequest } from '../../core/client-request.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import type { HttpExchange } from '../../gateway/http-exchange-interface.ts'
+import { splitLostFields } from '../../gateway/record/lost-fields-of-stored-request.ts'
 import {
   buildOutcomeFromTurn,
   renderStoredResponse,
@@ -87,7 +88,8 @@ export async function findStoredAnswer(
   const hasEnded = outcome.finish !== null || outcome.failure !== null
   if (!clientRequest.stream && (run.background || !hasEnded))
     return { turnId, response: renderStoredResponse(turn, readInclude(clientRequest)) }
-  return { turnId, createdAtMs, outcome, endedAtMs: endedAtMs ?? ports.nowMs() }
+  const { lostFields } = splitLostFields(turn)
+  return { turnId, createdAtMs, outcome, endedAtMs: endedAtMs ?? ports.nowMs(), lostFields }
 }
 
 function readInclude({ body }: ClientRequest): readonly string[] {

@@ -11,6 +11,8 @@ import type { HashedKey } from './idempotency-key.ts'
 export interface EndedAnswer extends AnswerIdentity {
   readonly outcome: Outcome
   readonly endedAtMs: number
+  /** The client's fields that the model was not given as requested, as in `AnswerContext`. */
+  readonly lostFields?: readonly string[]
 }
 
 export interface FirstRequest {

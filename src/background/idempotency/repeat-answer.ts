@@ -1,6 +1,7 @@
 /** Renders a complete answer again, as a stream or as JSON, for a request with the same `Idempotency-Key`. */
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import type { AnswerContext } from '../../core/ports/dialect-interface.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { formatSseMessages } from '../../core/stream/sse.ts'
 import { isStorageRequested } from '../../gateway/history/memory-thread-and-storage-permission.ts'
@@ -52,6 +53,10 @@ export function renderStream(request: RunRequest, answer: EndedAnswer): string {
   return formatSseMessages([...messages, ...renderer.end(outcome, endedAtMs)])
 }
 
-function createAnswerContext({ clientRequest }: RunRequest, { turnId, createdAtMs }: EndedAnswer) {
-  return { clientRequest, turnId, createdAtMs, isStored: isStorageRequested(clientRequest) }
+function createAnswerContext(
+  { clientRequest }: RunRequest,
+  { turnId, createdAtMs, lostFields = [] }: EndedAnswer,
+): AnswerContext {
+  const isStored = isStorageRequested(clientRequest)
+  return { clientRequest, turnId, createdAtMs, isStored, lostFields }
 }

@@ -29,7 +29,7 @@ export interface AnswerToWrite extends ResponseParts {
   readonly exchange: HttpExchange
   readonly afterAnswer: readonly AfterAnswerTask[]
   /** Called with the outcome once the turn is closed; null if no other request waits for it. */
-  readonly onSettled: ((outcome: Outcome) => void) | null
+  readonly onSettled: ((outcome: Outcome, lostFields: readonly string[]) => void) | null
 }
 
 /** Returns the response. Returns an error instead if a non-streamed answer failed. */
@@ -102,7 +102,9 @@ function settleAnswer(
   if (ending === 'finished') logUpstreamFailure(outcome, prepared, ports)
   const metadata = collectAnswerMetadata(prepared, outcome, answer.listSentRequests?.())
   const settled = recorder.settle(outcome, ending, metadata)
-  if (onSettled !== null) void settled.catch(() => outcome).then(onSettled)
+  const { lostFields = [] } = answerContext
+  if (onSettled !== null)
+    void settled.catch(() => outcome).then((final) => onSettled(final, lostFields))
   const answered = { prepared, listSentRequests, caller, turnId: answerContext.turnId, recorder }
   runTasksAfterAnswer(afterAnswer, answered, settled, exchange.waitUntil)
   return settled

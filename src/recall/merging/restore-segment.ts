@@ -6,10 +6,10 @@
  * If an item is dropped, the reasoning before it is dropped, too, because providers reject
  * reasoning without the item that followed it.
  */
-import type { Item, Message } from '../../core/item.ts'
+import type { Item, Message, Reasoning } from '../../core/item.ts'
 import { isGatewayToolItem } from '../../core/items/gateway-tool-items.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
-import { hasSameContent } from '../compare-items.ts'
+import { hasSameContent, isUneditedReasoning } from '../compare-items.ts'
 import { readToolCallKey, type RecordedOutput } from '../find-recorded-tool-outputs.ts'
 import { onlyContinuesAnswer } from '../matching/classify-turn-input.ts'
 import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
@@ -140,7 +140,7 @@ function replaceReasoning(
   }
 }
 
-function isReasoning(item: Item): boolean {
+function isReasoning(item: Item): item is Reasoning {
   return item.type === 'reasoning'
 }
 
@@ -158,10 +158,7 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
   for (const item of turn.output) {
     if (item.type === 'reasoning') {
       if (state.isFollowerDropped) dropPendingReasoning(state)
-      const clientCopy = state.findClientReasoning(item)
-      state.pendingReasoning.push(
-        clientCopy === null ? createRecalledPiece(item, turn) : { item: clientCopy, note: null },
-      )
+      state.pendingReasoning.push(createReasoningPiece(state, item, turn))
     } else if (isMessage(item)) replayMessage(state, item, turnIndex)
     else if (isGatewayToolItem(item)) {
       // Clients do not see items of gateway tools and never send them back. The turn's output has
@@ -182,6 +179,23 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
   state.pendingReasoning = []
   if (turn === state.turnBeforeUnrecordedText)
     addClientText(state, state.unmatchedText.takeRemaining())
+}
+
+/**
+ * Creates the piece for recorded reasoning: the client's copy if it is complete or edited, else the
+ * recorded item.
+ */
+function createReasoningPiece(
+  { findClientReasoning }: RestoreState,
+  recorded: Reasoning,
+  turn: RecordedTurn,
+): RestoredPiece {
+  const copy = findClientReasoning(recorded)
+  if (copy === null) return createRecalledPiece(recorded, turn)
+  const isIncomplete = !hasSameContent(recorded, copy) && isUneditedReasoning(recorded, copy)
+  return isIncomplete
+    ? { item: recorded, note: { did: 'changed', why: 'reasoning-replaced' } }
+    : { item: copy, note: null }
 }
 
 /**

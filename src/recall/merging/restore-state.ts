@@ -2,7 +2,7 @@
  * Holds the intermediate results of restoring one answer segment (consecutive model-made items in
  * the client's list), and adds restored items to them.
  */
-import type { Item, Message } from '../../core/item.ts'
+import type { Item, Message, Reasoning } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import type { Note } from '../../core/note.ts'
 import type { FindToolOutput, RecordedOutput } from '../find-recorded-tool-outputs.ts'
@@ -58,7 +58,7 @@ export interface RestoreState extends MatchedSegment {
    * Returns the client's item for a recorded reasoning item, i.e. one with the same id or encrypted
    * content; `null` if the client did not send it.
    */
-  readonly findClientReasoning: (reasoning: Item) => Item | null
+  readonly findClientReasoning: (reasoning: Item) => Reasoning | null
   readonly pieces: RestoredPiece[]
   /**
    * Recorded reasoning that waits for the item recorded after it. If that item is dropped, the

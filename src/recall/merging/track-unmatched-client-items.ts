@@ -2,7 +2,7 @@
  * Tracks which of the client's items in an answer match no recorded item yet. If several client
  * items have the same key, they are matched in the client's order.
  */
-import type { Item } from '../../core/item.ts'
+import type { Item, Reasoning } from '../../core/item.ts'
 import { appendToGroup } from '../map-and-list-helpers.ts'
 import { listHostedItemKeys, listReasoningKeys } from '../compare-items.ts'
 import { readToolCallKey } from '../find-recorded-tool-outputs.ts'
@@ -47,15 +47,17 @@ function listItemKeys(item: Item): readonly string[] {
  * Returns a function that finds a reasoning item again in `items`: the same object, or an item with
  * the same id or encrypted content; `null` if there is none.
  */
-export function createReasoningFinder(items: readonly Item[]): (item: Item) => Item | null {
+export function createReasoningFinder(
+  items: readonly Reasoning[],
+): (item: Item) => Reasoning | null {
   if (items.length === 0) return () => null
-  const identicalItems = new Set(items)
-  const itemByKey = new Map<string, Item>()
+  const identicalItems = new Set<Item>(items)
+  const itemByKey = new Map<string, Reasoning>()
   for (const item of items) {
     for (const key of listReasoningKeys(item)) if (!itemByKey.has(key)) itemByKey.set(key, item)
   }
   return (item) => {
-    if (identicalItems.has(item)) return item
+    if (item.type === 'reasoning' && identicalItems.has(item)) return item
     const copies = listReasoningKeys(item).map((key) => itemByKey.get(key))
     return copies.find((copy) => copy !== undefined) ?? null
   }

@@ -20,8 +20,9 @@ export function createWebHttpExchange(
       else void whenStreamEnded.then(handleSent)
     },
     startStream(status, headers, run) {
-      // The response to HEAD has no body, so nothing is streamed.
-      if (request.method === 'HEAD') return new Response(null, { status, headers })
+      // The response to HEAD has no body, so nothing is streamed; one with such a status may have none.
+      if (request.method === 'HEAD' || STATUSES_WITHOUT_BODY.has(status))
+        return new Response(null, { status, headers })
       const { readable, client, whenEnded } = createStreamClient(request.signal)
       waitUntil(whenEnded)
       whenStreamEnded = whenEnded
@@ -34,6 +35,8 @@ export function createWebHttpExchange(
     ...createWorkersUpgrade(request),
   }
 }
+
+const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /**
  * Calls the callback when the signal is aborted; immediately if it is aborted already, because the

@@ -3,7 +3,7 @@
  * writes together. This thread reads over a second connection, so reads never wait for a commit and
  * see all committed data. A database in memory (`:memory:`) has one connection, in this thread.
  */
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { DEFAULT_CACHE_SIZES } from '../cache-sizes.ts'
@@ -34,7 +34,7 @@ function openInMemory(): Engine {
 }
 
 async function openFile(path: string, pageCacheBytes: number): Promise<Engine> {
-  mkdirSync(dirname(path), { recursive: true })
+  createFolder(dirname(path))
   const writer = await startWriter(path)
   const reader = openSqliteConnection(path, 'read', pageCacheBytes)
   return {
@@ -52,6 +52,30 @@ async function openFile(path: string, pageCacheBytes: number): Promise<Engine> {
       await writer.close()
     },
   }
+}
+
+/**
+ * Creates a folder with its parents. (`mkdirSync` with `recursive` would never return below `/proc`, where each attempt
+ * fails as if the parent were missing.)
+ */
+function createFolder(folder: string): void {
+  if (isFolder(folder)) return
+  createFolder(dirname(folder))
+  try {
+    mkdirSync(folder)
+  } catch (cause) {
+    // Another process may have created the folder since.
+    if (isFolder(folder)) return
+    const { code } = cause as NodeJS.ErrnoException
+    throw new Error(
+      `The folder ${folder} cannot be created (${code}). Create it, or name a file in a folder that this user may write to.`,
+      { cause },
+    )
+  }
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory()
 }
 
 interface Writer {

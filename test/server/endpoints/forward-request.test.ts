@@ -124,3 +124,13 @@ test('a key may be sent as `x-api-key`, which reaches no upstream', async () => 
     401,
   )
 })
+
+test('a status without a body is forwarded', async () => {
+  const { behave } = upstream
+  upstream.behave = (response) => void response.writeHead(204).end()
+  const headers = { authorization: 'Bearer sk-one' }
+  const request = { method: 'POST', headers, body: '{"model":"m"}' }
+  const response = await fetch(`${gateway.url}/v1/embeddings`, request)
+  upstream.behave = behave
+  expect([response.status, await response.text()]).toEqual([204, ''])
+})

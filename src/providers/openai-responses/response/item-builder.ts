@@ -4,13 +4,21 @@
  * rest at the end.
  */
 import type { StreamEvent } from '../../../core/stream-event.ts'
-import type { Item, Message, Part, Reasoning } from '../../../core/item.ts'
+import {
+  isToolCall,
+  type Item,
+  type Message,
+  type Part,
+  type Reasoning,
+} from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
 
 export type DeltaChannel = 'text' | 'refusal' | 'summary' | 'content' | 'arguments'
 
 export interface ItemBuilder {
   readonly type: Item['type']
+  /** The id with which a call started; null for other items. */
+  readonly callId: string | null
   readonly isEnded: () => boolean
   readonly addText: (
     channel: DeltaChannel,
@@ -85,6 +93,7 @@ export function createItemBuilder(
   }
   return {
     type: item.type,
+    callId: isToolCall(item) ? item.call_id : null,
     isEnded: () => isEnded,
     addText,
     addRemainingText,

@@ -48,7 +48,10 @@ export function createOutputItemsDecoder(): OutputItemsDecoder {
     emit({ type: 'answer-started', upstreamId, model: typeof model === 'string' ? model : null })
   }
   const decode = (raw: JsonObject, outputIndex: number) =>
-    decodeItem(raw, `call_${(upstreamId ?? '').slice(-40)}_${outputIndex}`)
+    decodeItem(
+      raw,
+      items.get(outputIndex)?.callId ?? `call_${(upstreamId ?? '').slice(-40)}_${outputIndex}`,
+    )
   const openItem = (outputIndex: number, raw: JsonObject): ItemBuilder => {
     startAnswer(null)
     latestIndex = outputIndex

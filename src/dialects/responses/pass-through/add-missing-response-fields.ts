@@ -10,7 +10,7 @@ import {
   renderProgressFields,
   renderRequestFields,
   type ResponseStatus,
-} from './render-response-fields.ts'
+} from '../render/render-response-fields.ts'
 
 /** `status`: the status of a response object that has none. */
 export function addMissingResponseFields(

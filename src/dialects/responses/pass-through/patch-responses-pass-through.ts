@@ -2,7 +2,7 @@
  * Patches a Responses answer that is passed through, that is, forwarded as the upstream sent it.
  * Inserts into the response object the id under which the answer is stored, the client's own value of
  * each request field that the gateway changed before it sent the request to the upstream, and required
- * fields that the upstream omitted. Removes hostile fields from all events, and encrypted reasoning that
+ * fields and call ids that the upstream omitted. Removes hostile fields from all events, and encrypted reasoning that
  * only the gateway requested.
  */
 import {
@@ -25,11 +25,12 @@ import {
   renderProgressFields,
   type ResponseProgress,
   type ResponseStatus,
-} from './render-response-fields.ts'
-import { decideReasoningVisibility } from './reasoning-visibility.ts'
+} from '../render/render-response-fields.ts'
+import { decideReasoningVisibility } from '../render/reasoning-visibility.ts'
 import { addMissingResponseFields } from './add-missing-response-fields.ts'
+import { createStreamCallIdFiller, fillResponseCallIds } from './fill-call-ids.ts'
 import { hideEncryptedOutput, hideEncryptedReasoning } from './hide-encrypted-reasoning.ts'
-import { createEventShortener } from './shorten-events-over-limit.ts'
+import { createEventShortener } from '../render/shorten-events-over-limit.ts'
 
 const RESPONSE_EVENTS: ReadonlySet<string> = new Set([
   'response.created',
@@ -59,6 +60,7 @@ export function createResponsesPassThroughPatcher(
   const progress: StreamProgress = { lastMessage: null, response: null, itemEnds: [] }
   const shorten = createEventShortener(answerContext)
   return {
+    addMissingCallIds: createStreamCallIdFiller(),
     patchMessage(message) {
       progress.lastMessage = message
       const type = readType(message, parse)
@@ -84,7 +86,10 @@ export function createResponsesPassThroughPatcher(
     textDeltaPattern: PLAIN_TEXT_DELTA,
     startsEnding: (message) =>
       message.data === '[DONE]' || END_EVENTS.has(readType(message, parse)),
-    patchBody: (body) => (body['object'] === 'response' ? patchResponse(body, 'completed') : body),
+    patchBody: (body, outcome) =>
+      body['object'] === 'response'
+        ? patchResponse(fillResponseCallIds(body, outcome?.items ?? []), 'completed')
+        : body,
     renderFailure: (failure) =>
       renderFailedEnding(failure, progress, answerContext).map((message) => shorten(message)),
   }
