@@ -16,7 +16,7 @@ export interface ActiveRuns {
    * Opens a slot, the entry of a run in this process. The run is stored with the `replicaId` of the slot. The lease of this replica is
    * renewed until the slot is closed.
    */
-  readonly openSlot: (turnId: string) => Promise<ActiveRunSlot>
+  readonly openSlot: (turnId: string) => ActiveRunSlot
   /**
    * Returns the log of a run, to listen to it. Null if the run is not in this process, and always on
    * Workers.
@@ -32,6 +32,11 @@ export interface ActiveRuns {
 export interface ActiveRunSlot {
   /** Id of the replica that owns the run; on Workers, an id for only this run. */
   readonly replicaId: string
+  /**
+   * Resolves when the lease of the replica is stored; rejects if that fails. Nothing may be stored with the `replicaId`
+   * before, because other replicas would take it for that of a dead replica.
+   */
+  readonly whenLeased: Promise<void>
   readonly register: (log: RunLog) => void
   readonly close: () => Promise<void>
 }
@@ -63,9 +68,10 @@ export async function createActiveRunsOfProcess(
     resumablePlaces: createRunPlaces(getRunLimits(ports)),
     findLog: (turnId) => logs.get(turnId) ?? null,
     listLogs: () => [...logs.values()],
-    async openSlot(turnId) {
+    openSlot(turnId) {
       return {
         replicaId: id,
+        whenLeased: Promise.resolve(),
         register: (log) => void logs.set(turnId, log),
         close: async () => void logs.delete(turnId),
       }
@@ -83,10 +89,11 @@ export function createActiveRunsOfRequest(
     queue: null,
     resumablePlaces: null,
     listLogs: () => [],
-    async openSlot(turnId) {
+    openSlot(turnId) {
       let log: RunLog | null = null
       const replicaId = ports.newTurnId()
-      const lease = await holdReplicaLease(
+      // Stored while the history of the request is read, because each takes a round trip to the database.
+      const leasing = holdReplicaLease(
         {
           replicaId,
           leaseMs: getRunLeaseMs(ports),
@@ -96,10 +103,17 @@ export function createActiveRunsOfRequest(
         },
         ports,
       )
+      const whenLeased = leasing.then(() => undefined)
+      // Prevents an unhandled rejection if the request fails before anything is stored.
+      whenLeased.catch(() => undefined)
       return {
         replicaId,
+        whenLeased,
         register: (newLog) => void (log = newLog),
-        close: lease.end,
+        async close() {
+          const lease = await leasing.catch(() => null)
+          await lease?.end()
+        },
       }
     },
   }

@@ -5,6 +5,7 @@
 import type { Caller } from '../core/client/caller.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
+import type { RequestMemory } from '../gateway/request-memory.ts'
 import type { RunWithReplica } from '../store/background-runs/run-store-interface.ts'
 import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import {
@@ -46,7 +47,7 @@ export interface BackgroundRuns {
   readonly answerOnce: (request: BackgroundAnswerRequest, key: HashedKey) => Promise<Response>
   readonly follow: (follow: FollowRequest) => Promise<Response>
   /** Cancels the run of a response. Resolves to the stored response. */
-  readonly cancel: (id: string, caller: Caller) => Promise<JsonObject>
+  readonly cancel: (id: string, caller: Caller, memory: RequestMemory) => Promise<JsonObject>
   /**
    * Recovers the run of a response if its replica has died. Resolves to false if there is nothing to recover. Does
    * nothing on Node, because replicas there check for expired leases themselves.
@@ -120,6 +121,7 @@ function createRuns(
     answer: (request) => answerInRun(request, activeRuns, ports),
     answerOnce: (request, key) => answerOnce(request, key, running, ports),
     follow: (follow) => followRun(follow, activeRuns, ports),
-    cancel: (id, caller) => queryStoreOrThrow(() => cancelRun(id, caller, activeRuns, ports)),
+    cancel: (id, caller, memory) =>
+      queryStoreOrThrow(() => cancelRun(id, caller, { activeRuns, memory }, ports)),
   }
 }

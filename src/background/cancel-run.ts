@@ -15,23 +15,31 @@ import { getRunLeaseMs, type ActiveRuns } from './active-runs-and-lease.ts'
 import { isTurnUnfinished } from './is-turn-unfinished.ts'
 import { readCompleteRunLog } from './event-log/read-complete-run-log.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
+import type { RequestMemory } from '../gateway/request-memory.ts'
 import { retireReplica } from './replica-lease.ts'
 
-/** Cancels the run of a response. Resolves to the cancelled response. */
+/**
+ * Cancels the run of a response. Resolves to the cancelled response. Changes nothing if too little `memory` is free for
+ * the log of the run.
+ */
 export async function cancelRun(
   id: string,
   caller: Caller,
-  activeRuns: ActiveRuns,
+  { activeRuns, memory }: { readonly activeRuns: ActiveRuns; readonly memory: RequestMemory },
   ports: Ports<'archive' | 'log' | 'newTurnId' | 'nowMs' | 'runs' | 'settings' | 'store'>,
 ): Promise<JsonObject> {
   const turnId = turnIdOfResponse(id)
   if (turnId === null) throw createResponseNotFoundError(id)
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const run = await readCompleteRunLog(caller, turnId, ports.runs)
+    memory.release()
+    // Read before the run is claimed, because a claimed run can no longer be left to its replica. `endRunEarly` reads it
+    // again, as the replica may have added events; the memory for both is claimed here.
+    const run = await readCompleteRunLog(caller, turnId, ports.runs, memory.claim)
     if (run === null || !isVisible(run)) break
     if (!isTurnUnfinished(run.state)) throwUnlessCancelled(run)
     // Tries again if another replica changed the run at the same time.
     else if (!(await claimAndCancel(run, activeRuns, ports))) continue
+    // Claims nothing more: the run is cancelled, so an error would be wrong.
     const turn = await ports.archive.loadTurn(caller, turnId)
     if (turn !== null) return renderStoredResponse(turn)
   }

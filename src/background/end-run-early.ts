@@ -4,6 +4,7 @@
  * the unfinished items, the run ends without them.
  */
 import { isPermanentFailure } from '../core/errors/database-error.ts'
+import type { ClaimMemory } from '../core/ports/claim-memory.ts'
 import type { Failure } from '../core/stream-event.ts'
 import type { OwnedRun } from '../store/background-runs/run-store-interface.ts'
 import { createClosingEvents } from './event-log/closing-events.ts'
@@ -20,17 +21,25 @@ export type RunConclusion =
 
 export const CANCELLED: RunConclusion = { status: 'cancelled', failure: null }
 
-/** Ends a run. Resolves to false, and writes nothing, if the run belongs to another replica now. */
+/**
+ * Ends a run. Resolves to false, and writes nothing, if the run belongs to another replica now. `claimMemory` is called
+ * for its log and items.
+ */
 export async function endRunEarly(
   ownedRun: OwnedRun,
   { status, failure }: RunConclusion,
   ports: Ports<'nowMs' | 'runs' | 'store'>,
+  claimMemory: ClaimMemory = () => undefined,
 ): Promise<boolean> {
   const { runs, nowMs } = ports
   const { turnId, tenant, user } = ownedRun
-  const run = await readCompleteRunLog(ownedRun, turnId, runs)
+  const run = await readCompleteRunLog(ownedRun, turnId, runs, claimMemory)
   if (run === null) return false
-  const { storedClientIndexes, toStoredIndex } = await loadOutputIndexes(ownedRun, ports)
+  const { storedClientIndexes, toStoredIndex } = await loadOutputIndexes(
+    ownedRun,
+    ports,
+    claimMemory,
+  )
   const ending = { status, failure, storedIndexes: storedClientIndexes }
   const closing = createClosingEvents(run.groups, ending)
   const unfinished = closing?.unfinishedItems ?? []
@@ -59,10 +68,14 @@ export async function endRunEarly(
 async function loadOutputIndexes(
   ownedRun: OwnedRun,
   { runs, store }: Ports<'runs' | 'store'>,
+  claimMemory: ClaimMemory,
 ): Promise<ClientOutputIndexes> {
   const { tenant, turnId } = ownedRun
   const stored = await runs.findStoredPositions(tenant, turnId)
   if (stored.size === 0) return mapClientOutputIndexes(stored, [])
-  const chain = await store.loadChain(ownedRun, turnId, { undecryptable: 'leave-out' })
+  const chain = await store.loadChain(ownedRun, turnId, {
+    claimMemory,
+    undecryptable: 'leave-out',
+  })
   return mapClientOutputIndexes(stored, chain?.at(-1)?.output ?? [])
 }

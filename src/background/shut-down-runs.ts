@@ -5,8 +5,8 @@
 import { errorMessage } from '../core/errors/gateway-error.ts'
 import { endRunEarly } from './end-run-early.ts'
 import type { ProcessActiveRuns } from './active-runs-and-lease.ts'
-import { readCompleteRunLog } from './event-log/read-complete-run-log.ts'
-import { GATEWAY_STOPPED, canRestartRun } from './recover-orphaned-run.ts'
+import { GATEWAY_STOPPED } from './recover-orphaned-run.ts'
+import { canRestartRun } from './restart-run.ts'
 import type { RunLog } from './event-log/run-event-log.ts'
 import type { Ports } from '../gateway/dependencies-interface.ts'
 
@@ -34,7 +34,7 @@ async function endRun(
 ): Promise<void> {
   try {
     await stopWriting()
-    const run = await readCompleteRunLog(ownedRun, ownedRun.turnId, ports.runs)
+    const run = await ports.runs.readLog(ownedRun, ownedRun.turnId, 0)
     if (run === null || (await canRestartRun(run, ports))) return
     await endRunEarly(ownedRun, GATEWAY_STOPPED, ports)
   } catch (error) {

@@ -5,7 +5,6 @@
  */
 import { createAnswerIdentity, type AnswerIdentity } from '../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
-import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import type { NewTurn } from '../store/turns/turn-store-interface.ts'
 import type { ActiveRuns } from './active-runs-and-lease.ts'
 import { createOpeningEvents } from './event-log/opening-events.ts'
@@ -14,7 +13,7 @@ import {
   queueBackgroundResponse,
   type BackgroundResponse,
 } from './queue/queue-background-response.ts'
-import { freeIfNotStarted } from './queue/run-places.ts'
+import { freeIfNotPrepared } from './queue/run-places.ts'
 import { startRun, type RunRequest } from './start-run.ts'
 import type { HttpExchange } from '../gateway/http-exchange-interface.ts'
 
@@ -55,11 +54,10 @@ async function startAtOnce(
   const { dialect, clientRequest, caller, exchange } = request
   const identity = request.identity ?? createAnswerIdentity(ports)
   const { turnId } = identity
-  const { opening, slot } = await freeIfNotStarted(freePlace, async () => ({
-    opening: createOpeningEvents(dialect, { clientRequest, ...identity, isStored: true }),
-    slot: await queryStoreOrThrow(() => activeRuns.openSlot(turnId)),
-  }))
-  const { events, response } = opening
+  const { events, response } = freeIfNotPrepared(freePlace, () =>
+    createOpeningEvents(dialect, { clientRequest, ...identity, isStored: true }),
+  )
+  const slot = activeRuns.openSlot(turnId)
   const storeTurn = async (turn: NewTurn): Promise<void> => {
     await ports.runs.openRun({ ...turn, background: true }, events)
     // Not awaited, because the run does not depend on this write: if it fails, the status stays `queued`

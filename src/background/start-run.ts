@@ -62,6 +62,7 @@ export function startRun(
   if (state.isStored) slot.register(log)
   const openTurn = async (turn: NewTurn): Promise<void> => {
     try {
+      await slot.whenLeased
       await run.storeTurn({ ...turn, replicaId: slot.replicaId })
     } catch (cause) {
       // Reports the failure immediately instead of when the upstream answers.

@@ -6,12 +6,10 @@ import type { Caller } from '../core/client/caller.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import { createAnswerIdentity } from '../gateway/answer-request.ts'
 import type { GatewayDependencies } from '../gateway/dependencies-interface.ts'
-import { queryStoreOrThrow } from '../store/query-store-or-throw.ts'
 import type { NewTurn } from '../store/turns/turn-store-interface.ts'
 import type { ActiveRuns } from './active-runs-and-lease.ts'
 import type { BackgroundAnswerRequest } from './start-background-response.ts'
 import { streamRunLog } from './follow/follow-run.ts'
-import { freeIfNotStarted } from './queue/run-places.ts'
 import { startRun } from './start-run.ts'
 
 /** Request header; its value `true` requests a stream that can be resumed. */
@@ -26,9 +24,7 @@ export async function streamResumableResponse(
   const identity = request.identity ?? createAnswerIdentity(ports)
   const { turnId } = identity
   const free = takePlace(caller, activeRuns)
-  const slot = await freeIfNotStarted(free, () =>
-    queryStoreOrThrow(() => activeRuns.openSlot(turnId)),
-  )
+  const slot = activeRuns.openSlot(turnId)
   const storeTurn = (turn: NewTurn) => ports.runs.openRun(turn, null)
   const start = { isStored: false, firstEvent: 0, openingEvents: null, storeTurn }
   const run = { ...request, ...identity, ...start }

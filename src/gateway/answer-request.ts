@@ -35,6 +35,7 @@ import {
 } from './prompt/filter-capable-targets.ts'
 import { collectAnswerMetadata, resolveAnswerOrigin } from './record/collect-answer-metadata.ts'
 import { chooseRecorder, type RecordForConnection } from './record/choose-recorder.ts'
+import { startParentSearch, type ParentSearch } from './record/find-parent-turn.ts'
 import type { Recorder } from './record/recorder-interface.ts'
 import { selectEventFilters } from './respond/event-filters/select-event-filters.ts'
 import { logUpstreamFailure, respondToClient } from './respond/respond-to-client.ts'
@@ -105,6 +106,7 @@ export async function answerRequest(
   }
   const lock = await lockRequestConversation(request.clientRequest, caller, turnId, ports)
   try {
+    const parentSearch = startParentSearch(request.clientRequest, caller, turnId, ports)
     const loaded = await loadRequestHistory(request.clientRequest, caller, ports, lock)
     waitUntil(touchLoadedTurns(loaded.history, caller, ports))
     await yieldIfLarge(request.memory)
@@ -115,7 +117,7 @@ export async function answerRequest(
       ports,
     )
     const { history, releaseMedia } = additions
-    const ready = { ...request, ...loaded, history, targets, lock, identity }
+    const ready = { ...request, ...loaded, history, targets, lock, parentSearch, identity }
     const tasks = listTasksAfterAnswer(logging)
     const answering =
       request.isAnsweredLater === true
@@ -135,6 +137,7 @@ interface LoadedRequest extends AnswerRequest {
   readonly history: LoadedHistory
   readonly targets: RoutedTargets
   readonly lock: ConversationLock | null
+  readonly parentSearch: ParentSearch | null
   readonly identity: AnswerIdentity
 }
 

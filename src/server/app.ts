@@ -113,10 +113,10 @@ export function createApp(
   route('POST', '/responses', (request) => createAnswer(responsesDialect, request, runs, ports))
   route('GET', '/responses', createWebSocketRoute(ports))
 
-  // Routes for stored data. The routes of background runs come first: they return null for a
-  // finished response, so that the routes after them serve it.
+  // Routes for stored data. The routes of background runs come first: they may return null, so that the
+  // routes after them serve the request.
   for (const { method, path, handle } of createBackgroundRunRoutes(runs)) {
-    route(method, path, handle)
+    route(method, path, (request) => handle(request, createRequestPorts(request)))
   }
   for (const { method, path, handle } of STORED_OBJECT_ROUTES) {
     jsonRoute(method, path, (request) => handle(request, createRequestPorts(request)))

@@ -7,6 +7,7 @@ import { OWNERLESS_RUN_TIMEOUT_MS } from '../../src/store/background-runs/retent
 import { decodeFrames } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { newTurn } from '../store/turns.ts'
+import { UNLIMITED_MEMORY } from '../support/unlimited-memory.ts'
 import { newTurnId } from './background-test-support.ts'
 import {
   ANN,
@@ -181,7 +182,9 @@ describe.concurrent('orphaned runs on Workers', () => {
         await runs.recoverIfOrphaned({ responseId: one, caller: ANN })
       }
       expect((await cluster.turn(id))?.state).toMatch(/queued|open/)
-      expect(await runs.cancel(id, ANN)).toMatchObject({ status: 'cancelled' })
+      expect(await runs.cancel(id, ANN, UNLIMITED_MEMORY.trackRequest(ANN.tenant))).toMatchObject({
+        status: 'cancelled',
+      })
     }))
 
   test('on Workers, a run without a recorded replica is ended as failed after one hour', () =>

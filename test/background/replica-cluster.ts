@@ -115,7 +115,10 @@ function createCluster(memory: TestWorld) {
       if (response === null) throw new Error('It is not of the background.')
       return ((await response.json()) as { id: string }).id
     },
-    cancel: ({ runs }: TestReplica, id: string) => runs.cancel(id, caller),
+    async cancel({ runs, world }: TestReplica, id: string) {
+      const memory = world.requestMemory.trackRequest(caller.tenant)
+      return runs.cancel(id, caller, memory).finally(memory.close)
+    },
     async follow({ runs }: TestReplica, id: string): Promise<string> {
       const request = new Request('http://localhost/')
       const exchange = createWebHttpExchange(request, () => undefined)

@@ -44,6 +44,29 @@ describe.concurrent('recovery of the runs of a dead replica', () => {
       expect(turn?.output.map(({ type }) => type)).toEqual(['reasoning', 'message'])
     }))
 
+  test('a background run whose replicas die again and again is sent three times, and then ended as failed', () =>
+    withReplicas(async (cluster) => {
+      const { shared } = cluster
+      // No replica's upstream answers.
+      const reply = new Promise<never>(() => undefined)
+      Object.assign(shared, { transport: () => ({ reply, cancel: () => undefined }) })
+      const first = await cluster.startReplica()
+      const id = await cluster.startRun(first, 'Hello')
+      const replicas = [first]
+      for (let tries = 0; tries < 6; tries += 1) {
+        const replica = replicas.at(-1) ?? first
+        const hasStartedOrEnded = async () =>
+          replica.sent().length > 0 || (await cluster.turn(id))?.state === 'failed'
+        await until(hasStartedOrEnded)
+        if (replica.sent().length === 0) break
+        replica.kill()
+        await shared.runs.retireReplica(replica.id)
+        replicas.push(await cluster.startReplica())
+      }
+      expect(replicas.map((replica) => replica.sent().length)).toEqual([1, 1, 1, 0])
+      expect(await cluster.turn(id)).toMatchObject({ state: 'failed', output: [] })
+    }))
+
   test('an answer that is no background run is ended as failed if its replica dies', () =>
     withReplicas(async (cluster) => {
       const first = await cluster.startReplica()

@@ -15,6 +15,7 @@ test('a run lasts until its after-answer tasks are done, because the host may st
   const clientRequest = responsesDialect.parse({ model: 'demo', input: 'Hi', stream: true })
   const slot = {
     replicaId: 'R1',
+    whenLeased: Promise.resolve(),
     register: () => undefined,
     close: () => Promise.resolve(void steps.push('left')),
   }

@@ -1,7 +1,10 @@
-/** The Worker's check of its database before the first request. */
+/** The Worker's check of its database before the first request, and the end of turns whose Workers have ended. */
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createTestHarness } from 'wrangler'
-import type { D1Binding } from '../../src/store/database/d1-engine.ts'
+import { createStores } from '../../src/store/create-stores.ts'
+import { openD1, type D1Binding } from '../../src/store/database/d1-engine.ts'
+import { newTurnId } from '../background/background-test-support.ts'
+import { newTurn } from '../store/turns.ts'
 
 beforeAll(() => {
   process.env['CLOUDFLARE_CF_FETCH_ENABLED'] = 'false'
@@ -21,6 +24,8 @@ async function startWorker(vars: Readonly<Record<string, string>>) {
   return {
     request: (path: string, init: RequestInit = {}) => fetch(new URL(path, url), init),
     run: (sql: string) => DB.batch([DB.prepare(sql).bind()]),
+    stores: createStores(openD1(DB)),
+    runSchedule: () => worker.scheduled({ cron: '17 * * * *' }),
   }
 }
 
@@ -60,4 +65,50 @@ test('on Workers, plain text is not trusted in a database that was always encryp
   const forged = await request(`/v1/responses/${id}`)
   expect(forged.status).toBe(500)
   expect(await forged.json()).toMatchObject({ error: { code: 'stored_data_untrusted' } })
+})
+
+const LOCAL = { tenant: 'local', user: null }
+
+test('on Workers, each request for a response whose Worker has ended ends it, and so does the schedule', async () => {
+  const { request, stores, runSchedule } = await startWorker({
+    UPSTREAMS: '[{"name":"demo","wire":"demo","models":["demo"]}]',
+  })
+  const openTurn = async (replicaId: string, background = false): Promise<string> => {
+    const turn = newTurn({ ...LOCAL, id: newTurnId(), replicaId, background })
+    await stores.store.openTurn(turn)
+    return turn.id
+  }
+  const loadState = async (id: string) => (await stores.store.loadChain(LOCAL, id))?.at(-1)?.state
+  const post = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await request(path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const { error } = (await answer.json()) as { readonly error?: { readonly message: string } }
+    return [answer.status, error?.message]
+  }
+
+  const read = await openTurn('ended')
+  expect(await (await request(`/v1/responses/resp_${read}`)).json()).toMatchObject({
+    status: 'failed',
+  })
+
+  const deleted = await openTurn('ended')
+  const answer = await request(`/v1/responses/resp_${deleted}`, { method: 'DELETE' })
+  expect([answer.status, await answer.json()]).toMatchObject([200, { deleted: true }])
+  expect((await request(`/v1/responses/resp_${deleted}`)).status).toBe(404)
+
+  const cancelled = await openTurn('ended', true)
+  const cannotCancel = [400, 'Cannot cancel a failed response.']
+  expect(await post(`/v1/responses/resp_${cancelled}/cancel`, {})).toEqual(cannotCancel)
+  expect(await loadState(cancelled)).toBe('failed')
+
+  const continued = await openTurn('ended')
+  const next = { model: 'demo', input: 'And?', previous_response_id: `resp_${continued}` }
+  const hasFailed = expect.stringMatching(/has failed, so it cannot be continued/) as string
+  expect(await post('/v1/responses', next)).toEqual([400, hasFailed])
+  expect(await loadState(continued)).toBe('failed')
+
+  await stores.runs.renewReplica('living', 60_000, Date.now())
+  const [orphan, other] = [await openTurn('ended'), await openTurn('living')]
+  await runSchedule()
+  expect([await loadState(orphan), await loadState(other)]).toEqual(['failed', 'open'])
 })

@@ -13,7 +13,8 @@ import type { OpenEngine } from './engines.ts'
 import { openStores } from './open-stores.ts'
 import { createEnding, newId, newTurn, nextTurn, user } from './turns.ts'
 
-const NOW = 1_795_000_000_000
+/** Later than the clock of the database, so that this is the time of each deletion. */
+const NOW = 4_102_444_800_000
 const BEFORE = NOW - 1
 const LATER = NOW + 1
 
@@ -207,6 +208,58 @@ export function testFinalDeletion(open: OpenEngine, encryption: RowEncryption): 
     expect(await writeDerivedData(alice(), work)).toEqual(ALL)
     expect(await conversations.deleteConversation(alice(), id, NOW)).toBe('deleted')
     expect(await writeDerivedData(alice(), work)).toEqual(NOTHING)
+  })
+
+  describe('deletions by a replica whose clock is an hour slow', () => {
+    const HOUR_MS = 60 * 60 * 1000
+    const MINUTE_MS = 60 * 1000
+    /** The other replicas have the time of the database. */
+    const earlier = () => Date.now() - MINUTE_MS
+    const slowNow = () => Date.now() - HOUR_MS
+    const afterwards = () => Date.now() + MINUTE_MS
+
+    test('after a user is deleted, data of earlier jobs is not stored, and data of later jobs is', async () => {
+      const { store, deletion } = opened.stores
+      const turn = newTurn({ ...alice(), createdAtMs: earlier() })
+      await store.openTurn(turn)
+      const work = { jobStartedAtMs: earlier(), thread: null }
+      expect(await writeDerivedData(alice(), work)).toEqual(ALL)
+      await deletion.deleteUser(alice().tenant, alice().user, slowNow())
+      expect((await countTenantRows()).turns).toBe(0)
+      expect(await opened.stores.facts.listFacts(alice(), ALL_OF_IT)).toEqual([])
+      expect(await writeDerivedData(alice(), work)).toEqual(NOTHING)
+      const late = newTurn({ ...alice(), createdAtMs: earlier() })
+      await expect(store.openTurn(late)).rejects.toThrow('was forgotten')
+      const later = { jobStartedAtMs: afterwards(), thread: null }
+      expect(await writeDerivedData(alice(), later)).toEqual(ALL)
+    })
+
+    test('after a thread is deleted, or all of its turns, data of earlier jobs is not stored', async () => {
+      const { store, deletion, archive } = opened.stores
+      const deleteThread = (turn: NewTurn) =>
+        deletion.deleteThread({ ...alice(), turnId: turn.id, nowMs: slowNow() })
+      const deleteTurn = (turn: NewTurn) =>
+        archive.deleteTurn({ ...alice(), turnId: turn.id, dialect: turn.dialect, nowMs: slowNow() })
+      for (const deleteIt of [deleteThread, deleteTurn]) {
+        const turn = newTurn({ ...alice(), createdAtMs: earlier() })
+        await store.openTurn(turn)
+        await store.closeTurn(createEnding(turn))
+        await deleteIt(turn)
+        const work = { jobStartedAtMs: earlier(), thread: turn.id }
+        const [summary, fact, , version] = await writeDerivedData(alice(), work)
+        expect([summary, fact, version]).toEqual([false, false, false])
+      }
+    })
+
+    test('after a conversation is deleted, data of earlier jobs is not stored', async () => {
+      const { conversations } = opened.stores
+      const id = `conv_${newId()}`
+      const about = { ...alice(), id, metadata: {}, createdAtMs: earlier() }
+      await conversations.createConversation(about, null)
+      expect(await conversations.deleteConversation(alice(), id, slowNow())).toBe('deleted')
+      const work = { jobStartedAtMs: earlier(), thread: id }
+      expect(await writeDerivedData(alice(), work)).toEqual(NOTHING)
+    })
   })
 
   test('a slow clock does not move the time of a deletion log entry back, and entries are deleted after a day', async () => {

@@ -130,6 +130,7 @@ const UNWATCHED: Readonly<Record<string, string>> = {
   'e2e/limits-of-d1.test.ts': 'Its own Workers answer no request.',
   'e2e/rehearse.test.ts': 'Its process answers only its own requests.',
   'gateway/record/expire-unused-turns.test.ts': 'Its Worker answers no request.',
+  'gateway/round-trips.test.ts': 'Its Workers use only the demo model.',
   'main/cloudflare-worker.test.ts': 'Its Worker uses only the demo model.',
   'main/commands/explain.test.ts': 'Its process only runs a command.',
   'main/help.test.ts': 'Its processes answer no request.',

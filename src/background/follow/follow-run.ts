@@ -31,7 +31,9 @@ export async function followRun(
   // Reads the first events before the stream starts, because an error status is impossible afterwards.
   const run =
     turnId &&
-    (await queryStoreOrThrow(() => ports.runs.readLog(caller, turnId, firstEvent, 'fail')))
+    (await queryStoreOrThrow(() =>
+      ports.runs.readLog(caller, turnId, firstEvent, { undecryptable: 'fail' }),
+    ))
   if (!run || run.isDeleted || run.dialect !== 'responses')
     throw createResponseNotFoundError(responseId)
   if (!run.isLogged) throw run.background ? createLogExpiredError() : createNotLoggedError()

@@ -14,7 +14,6 @@ import {
   MAX_PAGE_GROUPS,
   type EventGroup,
   type RunLogPage,
-  type RunStore,
 } from '../../store/background-runs/run-store-interface.ts'
 import { createClosingEvents } from '../event-log/closing-events.ts'
 import { readCompleteRunLog } from '../event-log/read-complete-run-log.ts'
@@ -50,7 +49,7 @@ const UNREACHABLE_POLL_MS = 1_000
 export async function writeLogToClient(
   follower: LogFollower,
   client: ClientStream,
-  ports: Ports<'log' | 'runs' | 'settings'>,
+  ports: Ports<'log' | 'requestMemory' | 'runs' | 'settings'>,
 ): Promise<void> {
   const { firstEvent, liveLog, whenStarted } = follower
   const writer = createEventWriter(client, firstEvent, ports.settings.HEARTBEAT_SECONDS * 1000)
@@ -98,10 +97,13 @@ async function writeStoredEvents(
   { caller, turnId, recover }: LogFollower,
   writer: EventWriter,
   isQueued: () => boolean,
-  { runs, log }: Ports<'log' | 'runs'>,
+  ports: Ports<'log' | 'requestMemory' | 'runs'>,
 ): Promise<boolean> {
+  const { runs, log } = ports
   try {
-    const page = await runs.readLog(caller, turnId, writer.getNextEvent(), 'fail')
+    const page = await runs.readLog(caller, turnId, writer.getNextEvent(), {
+      undecryptable: 'fail',
+    })
     if (page === null) {
       // The turn was deleted: the connection breaks, so that the stream does not look complete.
       writer.abort()
@@ -112,7 +114,7 @@ async function writeStoredEvents(
     if (!isTurnUnfinished(page.state)) return true
     if (page.isOrphaned) {
       if (writer.countRecovery() > MAX_RECOVERIES) {
-        await writeFailure({ caller, turnId }, writer, runs)
+        await writeFailure({ caller, turnId }, writer, ports)
         return true
       }
       await recover(page)
@@ -143,16 +145,21 @@ const MAX_RECOVERIES = 5
 async function writeFailure(
   { caller, turnId }: Pick<LogFollower, 'caller' | 'turnId'>,
   writer: EventWriter,
-  runs: RunStore,
+  { runs, requestMemory }: Ports<'requestMemory' | 'runs'>,
 ): Promise<void> {
-  const run = await readCompleteRunLog(caller, turnId, runs)
-  const closing = createClosingEvents(run?.groups ?? [], {
-    status: 'failed',
-    failure: NOT_RECOVERED,
-    storedIndexes: new Set(),
-  })
-  if (closing === null) writer.abort()
-  else writer.write(closing.events)
+  const memory = requestMemory.trackRequest(caller.tenant)
+  try {
+    const run = await readCompleteRunLog(caller, turnId, runs, memory.claim)
+    const closing = createClosingEvents(run?.groups ?? [], {
+      status: 'failed',
+      failure: NOT_RECOVERED,
+      storedIndexes: new Set(),
+    })
+    if (closing === null) writer.abort()
+    else writer.write(closing.events)
+  } finally {
+    memory.close()
+  }
 }
 
 const NOT_RECOVERED = createFailure(

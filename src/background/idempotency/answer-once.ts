@@ -75,7 +75,8 @@ async function claimKey(
   let slot: ActiveRunSlot | null = null
   let isOwn: boolean
   try {
-    slot = await activeRuns.openSlot(turnId)
+    slot = activeRuns.openSlot(turnId)
+    await slot.whenLeased
     const claim = { ...caller, ...key, turnId, replicaId: slot.replicaId, nowMs }
     isOwn = await ports.idempotency.claimKey(claim)
   } catch (cause) {

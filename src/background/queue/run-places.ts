@@ -37,13 +37,10 @@ export function createRunPlaces({ maxRuns, maxRunsPerKey }: RunLimits): RunPlace
   }
 }
 
-/** Starts a run that has a place. Frees the place if the run cannot be started; otherwise, the run frees it at its end. */
-export async function freeIfNotStarted<Started>(
-  free: () => void,
-  start: () => Promise<Started>,
-): Promise<Started> {
+/** Prepares a run that has a place. Frees the place if that fails; otherwise, the run frees it at its end. */
+export function freeIfNotPrepared<Prepared>(free: () => void, prepare: () => Prepared): Prepared {
   try {
-    return await start()
+    return prepare()
   } catch (error) {
     free()
     throw error

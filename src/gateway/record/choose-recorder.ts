@@ -18,7 +18,7 @@ import {
 } from '../history/memory-thread-and-storage-permission.ts'
 import { createRecorder } from './create-recorder.ts'
 import { addLostFields } from './lost-fields-of-stored-request.ts'
-import { findParentTurn } from './find-parent-turn.ts'
+import { findParentTurn, type ParentSearch } from './find-parent-turn.ts'
 import {
   type UnrequestedStorageRule,
   createUnrequestedStorageRule,
@@ -35,6 +35,8 @@ export type TurnIdentity = Pick<
 
 interface RecordedRequest extends RequestHistory {
   readonly lock: ConversationLock | null
+  /** The search for the parent turn; null if it has not been started. */
+  readonly parentSearch: ParentSearch | null
   /** For a WebSocket: keeps an unstored answer in memory, so that the connection can continue it. Null for HTTP. */
   readonly recordForConnection: RecordForConnection | null
   /** True if an answer of plain text is stored too, because a retry with the same `Idempotency-Key` receives it. */
@@ -92,7 +94,7 @@ export function chooseRecorder(
   if (clientAsksToStore) {
     // A stored response has the restored items as input. A stored chat completion has only what the client sent.
     const turn = buildTurn(dialect === 'chat' ? originalRequest : clientRequest)
-    const turnWithParent = findParentTurn(turn, parent, ports)
+    const turnWithParent = findParentTurn(turn, parent, ports, recorded.parentSearch)
     const openWriter = () => openTurnWriter(turn, { ...writing, turnWithParent, lock }, ports)
     return createRecorder({ ...recording, clientAsksToStore, openWriter })
   }

@@ -3,12 +3,16 @@
  * client sends its complete chat, the chat's content is hashed up to the end of each answer in it. The parent is
  * the stored turn with one of these hashes; if there are several, the turn that covers most of the chat.
  */
+import type { Caller } from '../../core/client/caller.ts'
+import type { ClientRequest } from '../../core/client-request.ts'
+import type { Item } from '../../core/item.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
 import {
   MAX_CONTENT_HASHES,
   type TurnFoundByContent,
 } from '../../store/turns/turn-management-store-interface.ts'
-import type { NewTurn, StoredTurn } from '../../store/turns/turn-store-interface.ts'
+import type { NewTurn, StoredTurn, TurnKey } from '../../store/turns/turn-store-interface.ts'
+import { isStorageRequested } from '../history/memory-thread-and-storage-permission.ts'
 import { extendContentHash, hashHistory, type AnswerEnd } from './hash-conversation-content.ts'
 import { omitRepeatedRequestFields } from './omit-repeated-request-fields.ts'
 import type { Ports } from '../dependencies-interface.ts'
@@ -19,11 +23,45 @@ export interface TurnWithParent {
   readonly contentHash: string | null
 }
 
-/** Returns the turn with its parent. `parent`: the parent that an id in the request names; null to find it by content. */
+/** A search for the stored turn that a complete chat continues. */
+export interface ParentSearch {
+  readonly items: readonly Item[]
+  readonly contentHash: string
+  /** Resolves to the turn and the number of items up to its end; null if there is none. Never rejects. */
+  readonly found: Promise<FoundParent | null>
+}
+
+interface FoundParent {
+  readonly parent: TurnFoundByContent
+  readonly itemCount: number
+}
+
+/**
+ * Starts the search for the parent of a chat completion that the client asks to store. Such a turn stores the items as
+ * the client sent them, so the search needs no history and runs in the round trip that loads it. Returns null for
+ * other requests.
+ */
+export function startParentSearch(
+  request: ClientRequest,
+  caller: Caller,
+  turnId: string,
+  ports: Ports<'archive' | 'log'>,
+): ParentSearch | null {
+  const { dialect, items } = request
+  return dialect === 'chat' && isStorageRequested(request)
+    ? searchParent(items, { ...caller, id: turnId }, ports)
+    : null
+}
+
+/**
+ * Returns the turn with its parent. `parent`: the parent that an id in the request names; null to find it by content.
+ * `search`: a search that was started before.
+ */
 export async function findParentTurn(
   turn: NewTurn,
   parent: StoredTurn | null,
   ports: Ports<'archive' | 'log'>,
+  search: ParentSearch | null = null,
 ): Promise<TurnWithParent> {
   const { input } = turn
   if (parent !== null) {
@@ -36,18 +74,28 @@ export async function findParentTurn(
   // A turn in a conversation (Conversations API) gets no content hash, because clients can delete items from it. A
   // complete chat that was placed below it would lose these items.
   if (turn.conversation !== null) return { turn: omitRepeatedFields(turn, {}), contentHash: null }
-  const { hash, answerEnds } = hashHistory(input)
-  const found = await findTurnByContent(turn, answerEnds.slice(0, MAX_CONTENT_HASHES), ports)
-  if (found === null) return { turn: omitRepeatedFields(turn, {}), contentHash: hash }
-  const { id, thread, depth, digests } = found.parent
+  const { contentHash, found } = search?.items === input ? search : searchParent(input, turn, ports)
+  const foundParent = await found
+  if (foundParent === null) return { turn: omitRepeatedFields(turn, {}), contentHash }
+  const { id, thread, depth, digests } = foundParent.parent
   const placed = {
     ...turn,
     parent: id,
     thread,
     depth: depth + 1,
-    input: input.slice(found.itemCount),
+    input: input.slice(foundParent.itemCount),
   }
-  return { turn: omitRepeatedFields(placed, digests), contentHash: hash }
+  return { turn: omitRepeatedFields(placed, digests), contentHash }
+}
+
+function searchParent(
+  items: readonly Item[],
+  turn: TurnKey,
+  ports: Ports<'archive' | 'log'>,
+): ParentSearch {
+  const { hash, answerEnds } = hashHistory(items)
+  const found = findTurnByContent(turn, answerEnds.slice(0, MAX_CONTENT_HASHES), ports)
+  return { items, contentHash: hash, found }
 }
 
 function omitRepeatedFields(turn: NewTurn, parentDigests: StoredTurn['digests']): NewTurn {
@@ -59,10 +107,10 @@ function omitRepeatedFields(turn: NewTurn, parentDigests: StoredTurn['digests'])
  * that end.
  */
 async function findTurnByContent(
-  { id, tenant, user }: NewTurn,
+  { id, tenant, user }: TurnKey,
   answerEnds: readonly AnswerEnd[],
   { archive, log }: Ports<'archive' | 'log'>,
-): Promise<{ readonly parent: TurnFoundByContent; readonly itemCount: number } | null> {
+): Promise<FoundParent | null> {
   if (answerEnds.length === 0) return null
   try {
     const hashes = answerEnds.map(({ hash }) => hash)

@@ -93,11 +93,12 @@ export function openTurnWriter(
     },
     amendItem: (item, index) => void amendedItems.push({ position: index, item }),
     async close(outcome, ending, metadata) {
+      const unwrittenItems = journal.stop()
       if (!(await whenOpened)) {
         await lock?.release()
         return outcome
       }
-      const unwritten = await journal.stop()
+      const unwritten = await unwrittenItems
       lock?.stopRenewing()
       stopRenewing()
       try {
@@ -209,9 +210,14 @@ function createJournal(
   let added = 0
   let writtenCount = 0
   let isWarned = false
+  let isStopped = false
+  /** True if a marker may wait for the items. */
+  let isAwaited = false
 
   const write = async (items: readonly PlacedItem[]): Promise<void> => {
     if (!(await whenOpened)) return
+    // The answer ended before its turn was open, so the write that closes the turn includes the items.
+    if (isStopped && !isAwaited) return void waiting.unshift(...items)
     try {
       await store.journalItems(turn, items)
       writtenCount += countWorthy(items)
@@ -243,6 +249,7 @@ function createJournal(
      */
     async written(): Promise<boolean> {
       const expected = added
+      isAwaited = true
       if (timer !== null) {
         clearTimeout(timer)
         flush()
@@ -252,6 +259,7 @@ function createJournal(
     },
     /** Stops writing. Returns the items that are not written yet. */
     async stop(): Promise<readonly PlacedItem[]> {
+      isStopped = true
       if (timer !== null) clearTimeout(timer)
       timer = null
       await writing

@@ -1,11 +1,19 @@
-/** Routes of background responses: stream the events of a running response, and cancel it. */
+/**
+ * Routes of responses that may be unfinished: read a response or stream its events, delete it, and cancel it. A response
+ * whose replica has died is ended before.
+ */
 import type { AuthenticatedRequest } from '../authenticate-request.ts'
 import type { BackgroundRuns } from '../../background/background-runs.ts'
+import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
 import { requireIdPrefix, type StoredObjectRoute } from './route-interface.ts'
+import { readResponse } from './stored-responses.ts'
 
 export interface BackgroundRunRoute extends Pick<StoredObjectRoute, 'method' | 'path'> {
   /** Serves a request. Resolves to null to leave the request to the routes of stored responses. */
-  readonly handle: (request: AuthenticatedRequest) => Promise<Response | null>
+  readonly handle: (
+    request: AuthenticatedRequest,
+    ports: GatewayDependencies,
+  ) => Promise<Response | null>
 }
 
 export function createBackgroundRunRoutes(runs: BackgroundRuns): readonly BackgroundRunRoute[] {
@@ -13,14 +21,14 @@ export function createBackgroundRunRoutes(runs: BackgroundRuns): readonly Backgr
     {
       method: 'GET',
       path: '/responses/:id',
-      async handle(request) {
+      async handle(request, ports) {
         const { caller, exchange, query } = request
         const id = readResponseId(request)
         const startingAfter = query.get('starting_after')
         if (query.get('stream') === 'true')
           return runs.follow({ responseId: id, startingAfter, caller, exchange })
-        await runs.recoverIfOrphaned({ responseId: id, caller })
-        return null
+        const recover = () => runs.recoverIfOrphaned({ responseId: id, caller })
+        return Response.json(await readResponse(request, recover, ports))
       },
     },
     {
@@ -38,10 +46,10 @@ export function createBackgroundRunRoutes(runs: BackgroundRuns): readonly Backgr
       method: 'POST',
       path: '/responses/:id/cancel',
       async handle(request) {
-        const { caller } = request
+        const { caller, memory } = request
         const id = readResponseId(request)
         await runs.recoverIfOrphaned({ responseId: id, caller })
-        return Response.json(await runs.cancel(id, caller))
+        return Response.json(await runs.cancel(id, caller, memory))
       },
     },
   ]

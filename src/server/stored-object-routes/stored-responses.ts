@@ -1,4 +1,6 @@
-/** Routes for stored responses: read and delete them, and list their input items. */
+/** Reads stored responses. The routes here delete them and list their input items. */
+import { isTurnUnfinished } from '../../background/is-turn-unfinished.ts'
+import type { JsonObject } from '../../core/json/json.ts'
 import { turnIdOfResponse } from '../../core/turn-derived-ids.ts'
 import { GatewayError, createNotFoundError } from '../../core/errors/gateway-error.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
@@ -15,16 +17,24 @@ import { renderStoredResponse } from '../../gateway/respond/render-stored-respon
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 export const RESPONSE_ROUTES: readonly StoredObjectRoute[] = [
-  { method: 'GET', path: '/responses/:id', handle: readResponse },
   { method: 'DELETE', path: '/responses/:id', handle: deleteResponse },
   { method: 'GET', path: '/responses/:id/input_items', handle: listInputItems },
 ]
 
-async function readResponse(request: AuthenticatedRequest, { archive }: Ports<'archive'>) {
-  if (request.query.get('stream') === 'true') return null
+/**
+ * Reads a response. `recover` ends an unfinished response if its replica has died, and resolves to true if it did. A
+ * finished response needs no such check, so it is read in one round trip.
+ */
+export async function readResponse(
+  request: AuthenticatedRequest,
+  recover: () => Promise<boolean>,
+  { archive }: Ports<'archive'>,
+): Promise<JsonObject> {
   const { id, turnId } = readResponseId(request)
-  const turn = await archive.loadTurn(request.caller, turnId)
-  return renderStoredResponse(requireResponse(turn, id), readInclude(request.query))
+  const load = async () => requireResponse(await archive.loadTurn(request.caller, turnId), id)
+  const found = await load()
+  const turn = isTurnUnfinished(found.state) && (await recover()) ? await load() : found
+  return renderStoredResponse(turn, readInclude(request.query))
 }
 
 async function deleteResponse(

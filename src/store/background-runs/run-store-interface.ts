@@ -11,6 +11,7 @@
  */
 import type { Origin } from '../../core/item.ts'
 import type { Caller } from '../../core/client/caller.ts'
+import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
 import type { UndecryptableRule } from '../encryption/decrypt-rows.ts'
 import type { NewTurn, PlacedItem, TurnEnding, TurnState } from '../turns/turn-store-interface.ts'
 
@@ -51,7 +52,7 @@ export interface RunStore {
     caller: Caller,
     turnId: string,
     fromEvent: number,
-    rule?: UndecryptableRule,
+    options?: LogReadOptions,
   ) => Promise<RunLogPage | null>
   /** Returns the positions of the output items that are stored for a turn, e.g. 0 and 1. */
   readonly findStoredPositions: (tenant: string, turnId: string) => Promise<ReadonlySet<number>>
@@ -67,6 +68,13 @@ export interface RunStore {
    */
   readonly renewReplica: (replica: string, leaseMs: number, nowMs: number) => Promise<void>
   readonly retireReplica: (replica: string) => Promise<void>
+}
+
+export interface LogReadOptions {
+  /** Called for a large page, and before long texts of it are read. */
+  readonly claimMemory?: ClaimMemory
+  /** By default, a group that cannot be decrypted has an empty text. */
+  readonly undecryptable?: UndecryptableRule
 }
 
 /**

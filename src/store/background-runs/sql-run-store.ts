@@ -8,33 +8,25 @@ import { createConversationStatements } from '../conversations/conversation-stat
 import type { Engine, SqlQuery, WriteDurability } from '../database/engine-interface.ts'
 import { buildHeadMoves, writeNewTurn } from '../turns/sql-turn-store.ts'
 import { buildItemAmendments } from '../turns/insert-item-queries.ts'
-import { buildMediaInserts } from '../media/encode-and-restore-media-rows.ts'
-import type { MediaStatements } from '../media/media-statements.ts'
 import { encodeOwnedRowKey } from '../owner.ts'
-import { encodeTurnEnding, encodeOutputItems } from '../turns/encode-turn-rows.ts'
+import { encodeTurnEnding } from '../turns/encode-turn-rows.ts'
+import { claimItemMemory } from '../turns/read-items-in-slices.ts'
+import {
+  buildEventInserts,
+  buildItemInserts,
+  buildOpeningInserts,
+  buildOwnershipCheck,
+  encodeOwnedRun,
+} from './build-run-queries.ts'
 import { createLogPage, decodeRun, type OrphanRow, type RunStateRow } from './decode-run-rows.ts'
 import { createReplicaAndOrphanStatements } from './replica-and-orphan-statements.ts'
-import {
-  createRunAndLogStatements,
-  type OwnedRunKey,
-  type RunAndLogStatements,
-} from './run-and-log-statements.ts'
-import type { EventGroup, RunWithReplica, OwnedRun, RunStore } from './run-store-interface.ts'
+import { createRunAndLogStatements } from './run-and-log-statements.ts'
+import type { EventGroup, RunStore } from './run-store-interface.ts'
 import { TRUSTED_CLOCK, type DatabaseClock } from '../leases/database-clock.ts'
 import { LOG_RETENTION_MS } from './retention-and-orphan-times.ts'
-import type { StorageCipher } from '../encryption/cipher.ts'
-import { cutLongText } from '../pieces/cut-long-text.ts'
 import { decryptLongTexts, type DecryptedRow } from '../pieces/decrypt-long-texts.ts'
-import type { TextPieceStatements } from '../pieces/text-piece-statements.ts'
 import { createTurnStatements } from '../turns/turn-statements.ts'
-import type { PlacedItem, TurnKey } from '../turns/turn-store-interface.ts'
-import type {
-  ItemRow,
-  ReplicaRow,
-  StreamEventRow,
-  TextPieceRow,
-  TurnRow,
-} from '../database/table-row-types.ts'
+import type { ItemRow, ReplicaRow, StreamEventRow, TurnRow } from '../database/table-row-types.ts'
 import { NO_ENCRYPTION, decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
 import { NO_ITEM_TEXTS, type ItemTextCache } from '../upstream-requests/item-text-cache.ts'
 
@@ -91,7 +83,8 @@ export function createRunStore(
       ])
       return new Set((rows as readonly Pick<TurnRow, 'id'>[]).map(({ id }) => decodeColumnText(id)))
     },
-    async readLog(caller, turnId, fromEvent, rule = 'leave-out') {
+    async readLog(caller, turnId, fromEvent, options = {}) {
+      const { claimMemory = () => undefined, undecryptable: rule = 'leave-out' } = options
       const key = { ...encodeOwnedRowKey(caller, turnId), ...clock.getExpectedTime(), fromEvent }
       // Reads the turn before its log: if the turn has ended by then, the log is complete.
       const [[state] = [], groups = []] = await engine.read([
@@ -99,12 +92,12 @@ export function createRunStore(
         sql.selectLogGroups(key),
       ])
       if (state === undefined) return null
-      const { rows, failures } = await decryptLongTexts(
-        engine,
-        key,
-        (groups as readonly StreamEventRow[]).map((row) => toTextRow(key.id, row)),
-        cipher,
-      )
+      const textRows = (groups as readonly StreamEventRow[]).map((row) => toTextRow(key.id, row))
+      claimItemMemory(countChars(textRows), 0, claimMemory)
+      const { rows, failures } = await decryptLongTexts(engine, key, textRows, cipher, {
+        claimMemory,
+        claimsPieces: true,
+      })
       const log = decryptRows(encryption, key, () => rows.map(decodeGroup), { rule, failures })
       return createLogPage(turnId, caller, state as RunStateRow, log)
     },
@@ -139,88 +132,13 @@ export function createRunStore(
   }
 }
 
-function encodeOwnedRun({ turnId, tenant, replicaId }: RunWithReplica): OwnedRunKey {
-  return { id: encodeColumnText(turnId), tenant: encodeColumnText(tenant), replicaId }
-}
-
-function getTurnKey({ turnId: id, tenant, user }: OwnedRun): TurnKey {
-  return { id, tenant, user }
-}
-
-interface EncodedEvents {
-  readonly row: StreamEventRow
-  readonly pieces: readonly TextPieceRow[]
-}
-
-function encodeEvents(
-  turn: TurnKey,
-  { first, last, text }: EventGroup,
-  cipher: StorageCipher,
-): EncodedEvents {
-  const { id: rowId, tenant, user } = encodeOwnedRowKey(turn, turn.id)
-  const location = { tenant, user, rowId, part: 'events', position: first } as const
-  const { column, pieces } = cutLongText(encodeColumnText(text), location, cipher)
-  const row = { turn_id: rowId, tenant, first_number: first, last_number: last, text: column }
-  return { row, pieces }
-}
-
-function buildOpeningInserts(
-  sql: Pick<RunAndLogStatements, 'insertOpening'>,
-  { insertPiece }: Pick<TextPieceStatements, 'insertPiece'>,
-  turn: TurnKey,
-  opening: EventGroup,
-  cipher: StorageCipher,
-): readonly SqlQuery[] {
-  const { row, pieces } = encodeEvents(turn, opening, cipher)
-  return [...pieces.map(insertPiece), sql.insertOpening(row)]
-}
-
-/** Builds queries of which the last returns a row only if the replica owns the run. */
-function buildEventInserts(
-  sql: RunAndLogStatements,
-  run: OwnedRun,
-  events: EventGroup,
-  cipher: StorageCipher,
-): readonly SqlQuery[] {
-  const { row, pieces } = encodeEvents(getTurnKey(run), events, cipher)
-  const key = encodeOwnedRun(run)
-  return [
-    ...pieces.map((piece) => sql.insertPiece({ ...piece, ...key })),
-    sql.insertEvents({ ...row, ...key }),
-  ]
-}
-
-function buildItemInserts(
-  sql: Pick<RunAndLogStatements, 'insertItem' | 'insertPiece'> & {
-    readonly media: MediaStatements
-  },
-  run: OwnedRun,
-  items: readonly PlacedItem[],
-  cipher: StorageCipher,
-): readonly SqlQuery[] {
-  const key = encodeOwnedRun(run)
-  return encodeOutputItems(getTurnKey(run), items, cipher).flatMap(({ row, media, pieces }) => [
-    ...buildMediaInserts(sql.media, { turnId: row.turn_id, tenant: row.tenant }, media, cipher),
-    ...pieces.map((piece) => sql.insertPiece({ ...piece, ...key })),
-    sql.insertItem({ ...row, ...key }),
-  ])
-}
-
-/** Builds queries of which the last returns a row only if the replica still owns the run. */
-function buildOwnershipCheck(
-  sql: RunAndLogStatements,
-  run: OwnedRun,
-  events: EventGroup | null,
-  cipher: StorageCipher,
-): readonly SqlQuery[] {
-  return events === null
-    ? [sql.selectOwnedRun(encodeOwnedRun(run))]
-    : buildEventInserts(sql, run, events, cipher)
-}
-
 /** `turnId`: the id of the turn, which the rows of its log do not contain. */
 function toTextRow(turnId: string, { first_number: position, last_number, text }: StreamEventRow) {
   return { turn_id: turnId, side: 'events' as const, position, last_number, body: text }
+}
+
+function countChars(rows: readonly ReturnType<typeof toTextRow>[]): number {
+  return rows.reduce((sum, { body }) => sum + body.length, 0)
 }
 
 function decodeGroup({

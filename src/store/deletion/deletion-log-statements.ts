@@ -23,6 +23,7 @@ import {
   THREAD_DELETION_PREFIX,
 } from './deleted-since-condition.ts'
 import { isTurnOfOwner, type OwnerKey } from '../owner.ts'
+import { DATABASE_TIME } from '../leases/lease-conditions.ts'
 import type { FactRow } from '../database/table-row-types.ts'
 
 export interface WrittenFactWithSource extends Pick<FactRow, 'id' | 'user_id'> {
@@ -41,6 +42,7 @@ export function createDeletionLogStatements(language: Engine['language']) {
   return {
     logUser: compile<DeletionLogEntry & { readonly user: string }>('log-deleted-user', (slot) =>
       insertEntries(
+        language,
         slot,
         sql`select cast(${slot(({ user }) => formatUserDeletionName(user))} as text) as name where 1 = 1`,
       ),
@@ -49,6 +51,7 @@ export function createDeletionLogStatements(language: Engine['language']) {
     logThread: compile<DeletionLogEntry & ThreadKey>('log-deleted-thread', (slot) => {
       const selectName = (name: SqlFragment) => selectFromDeletableTurn(slot, sql`${name} as name`)
       return insertEntries(
+        language,
         slot,
         sql`${selectName(sql`turns.thread`)} union ${selectName(sql`turns.conversation`)}
           union ${selectName(sql`${sql.lit(THREAD_DELETION_PREFIX)} || turns.thread`)}`,
@@ -59,6 +62,7 @@ export function createDeletionLogStatements(language: Engine['language']) {
       'log-thread-of-deleted-turn',
       (slot) =>
         insertEntries(
+          language,
           slot,
           sql`select turns.thread as name from turns where turns.id = ${slot('id')}
           and ${isTurnOfOwner(slot)}
@@ -71,6 +75,7 @@ export function createDeletionLogStatements(language: Engine['language']) {
       (slot) => {
         const id = sql`cast(${slot('id')} as text)`
         return insertEntries(
+          language,
           slot,
           sql`select ${id} as name
           where not exists (select 1 from conversations where conversations.id = ${id})`,
@@ -99,13 +104,19 @@ export function createDeletionLogStatements(language: Engine['language']) {
 }
 
 /**
- * Inserts an entry for each deleted thread, conversation or user. Never lowers the time of an
- * existing entry, because the clock of a replica may be slow.
+ * Inserts an entry for each deleted thread, conversation or user. Its time is the later one of the replica and of the
+ * database, and an existing entry keeps a later time: the clock of a replica may be slow, and jobs of other replicas
+ * that began before the deletion must not look as if they began after it.
  */
-function insertEntries(slot: ParameterSlot<DeletionLogEntry>, names: SqlFragment): SqlFragment {
+function insertEntries(
+  language: Engine['language'],
+  slot: ParameterSlot<DeletionLogEntry>,
+  names: SqlFragment,
+): SqlFragment {
+  const later = language === 'postgres' ? sql.raw('greatest') : sql.raw('max')
   return sql`insert into forgotten (tenant, name, forgotten_at)
     select cast(${slot('tenant')} as text), found.name,
-      cast(${slot('nowMs')} as bigint)
+      ${later}(cast(${slot('nowMs')} as bigint), ${DATABASE_TIME[language]})
     from (${names}) as found where found.name is not null
     on conflict (tenant, name) do update set forgotten_at = excluded.forgotten_at
     where forgotten.forgotten_at < excluded.forgotten_at`

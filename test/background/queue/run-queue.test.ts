@@ -10,7 +10,8 @@ import {
 } from '../../../src/background/queue/run-queue.ts'
 import type { PushSink } from '../../../src/core/stream/push-source-interface.ts'
 import type { Transport } from '../../../src/upstream/transport/transport-interface.ts'
-import { canRestartRun, startQueuedRun } from '../../../src/background/recover-orphaned-run.ts'
+import { startQueuedRun } from '../../../src/background/recover-orphaned-run.ts'
+import { canRestartRun } from '../../../src/background/restart-run.ts'
 import { createWebHttpExchange } from '../../../src/server/runtime/web-http-exchange.ts'
 import { conversationId } from '../../../src/core/turn-derived-ids.ts'
 import { decodeFrames } from '../../support/logs.ts'
@@ -153,9 +154,11 @@ test('a run that cannot be started keeps no place', async () => {
     listLogs: () => [],
     queue,
     resumablePlaces: places,
-    async openSlot() {
-      if (failures-- > 0) throw new Error('down')
-      return { replicaId: 'R1', register: () => undefined, close: () => Promise.resolve() }
+    openSlot() {
+      const whenLeased = failures-- > 0 ? Promise.reject(new Error('down')) : Promise.resolve()
+      whenLeased.catch(() => undefined)
+      const register = () => undefined
+      return { replicaId: 'R1', whenLeased, register, close: () => Promise.resolve() }
     },
   }
   const start = (isStream: boolean) => {
@@ -166,6 +169,7 @@ test('a run that cannot be started keeps no place', async () => {
   for (const isStream of [false, true]) {
     failures = 1
     await expect(start(isStream)).rejects.toMatchObject({ failure: { code: 'store_unavailable' } })
+    await until(async () => places.hasFree(ANN.tenant))
     const response = await start(isStream)
     expect(await response?.text()).toContain(isStream ? 'response.completed' : 'queued')
   }
@@ -419,8 +423,9 @@ describe.concurrent('a queued run', () => {
         listLogs: () => [],
         queue: null,
         resumablePlaces: null,
-        openSlot: async () => ({
+        openSlot: () => ({
           replicaId: replica.id,
+          whenLeased: Promise.resolve(),
           register: () => undefined,
           close: () => Promise.resolve(),
         }),
@@ -461,7 +466,8 @@ describe.concurrent('a queued run', () => {
         ids.push(((await answer.json()) as { id: string }).id)
       }
       await reaches(cluster, ids[1] ?? '', 'complete')
-      await createBackgroundRunsOfRequest(cluster.shared).cancel(ids[0] ?? '', ANN)
+      const { memory } = createAnswerRequest({ input: 'x' })
+      await createBackgroundRunsOfRequest(cluster.shared).cancel(ids[0] ?? '', ANN, memory)
     }, ONE_AT_A_TIME))
 })
 

@@ -43,6 +43,7 @@ const BODIES: Readonly<Record<string, object>> = {
 const ROUTES = [
   ...STORED_OBJECT_ROUTES.map(({ method, path }) => [method, path] as const),
   ['POST', '/responses/:id/cancel'],
+  ['GET', '/responses/:id'],
   ['GET', '/responses/:id?stream=true'],
   ['GET', '/context/explain/:id'],
   ['POST', '/conversations/:id/summarize'],

@@ -10,7 +10,8 @@ import { ENGINES } from '../engines.ts'
 import { assistant, createEnding, newId, newTurn, nextTurn, numberItems, user } from '../turns.ts'
 import { waitUntilErased } from '../wait-until-erased.ts'
 
-const NOW = 1_795_000_000_000
+/** Later than the clock of the database, so that this is the time of each deletion. */
+const NOW = 4_102_444_800_000
 const [BEFORE, LATER] = [NOW - 1, NOW + 1]
 const TURNS = 120
 

@@ -1,6 +1,6 @@
 /**
- * Loads the text blocks of the memory layers (facts, working memory, observations) into the history before
- * planning. `listLayerTransforms` returns the transform that inserts them when a request is planned. `gateway/after-answer/update-memory-layers.ts` updates the layers after an answer.
+ * Loads the text blocks of the memory layers (facts, working memory, observations) before a request is
+ * planned. `listLayerTransforms` returns the transform that inserts them when a request is planned. `gateway/after-answer/update-memory-layers.ts` updates the layers after an answer.
  */
 import type { Transform } from '../../../context/transform-interface.ts'
 import type { ClientRequest } from '../../../core/client-request.ts'
@@ -14,6 +14,7 @@ import {
   loadLayerBlocks,
   budgetEnabledLayers,
   isAnyLayerEnabled,
+  type LoadedLayers,
   type SharedLayerContext,
 } from '../../../memory/load-layer-blocks.ts'
 import type { RunInBackground, MemoryLayer } from '../../../memory/memory-layer-interface.ts'
@@ -28,20 +29,19 @@ export interface MemoryLoadOptions extends Pick<LayerContextInput, 'clientReques
   readonly waitUntil: RunInBackground
 }
 
-/** Returns the same history object if no policy turns a layer on. `policies`: one for each target. */
+/** Resolves to null if no policy turns a layer on. `policies`: one for each target. */
 export async function loadMemoryBlocks(
   { clientRequest, history, caller, waitUntil }: MemoryLoadOptions,
   policies: readonly ContextPolicy[],
   ports: LayerContextPorts & Ports<'memoryLayers'>,
-): Promise<LoadedHistory> {
+): Promise<LoadedLayers | null> {
   const layers = listMemoryLayers(ports)
   const rules = policies.find((policy) => isAnyLayerEnabled(layers, policy.layers))?.layers
-  if (rules === undefined) return history
+  if (rules === undefined) return null
   const items = [...history.items, ...clientRequest.items]
   const input = { clientRequest, history, items, rules, turnId: null }
   const context = buildLayerContext(input, caller, ports)
-  if (context.round === 0) return history
-  return { ...history, layers: await loadLayerBlocks(context, layers, waitUntil) }
+  return context.round === 0 ? null : loadLayerBlocks(context, layers, waitUntil)
 }
 
 export function listMemoryLayers({

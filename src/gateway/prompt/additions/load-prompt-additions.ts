@@ -25,8 +25,12 @@ export async function loadPromptAdditions(
   const policies = clientRequest.client.isTask
     ? []
     : targets.map(({ model }) => resolveRequestPolicy(model, options, ports.settings))
-  const summarized = await addSummaryToHistory(options, policies, ports)
-  const history = await loadMemoryBlocks({ ...options, history: summarized }, policies, ports)
+  // Loaded together, because neither depends on the other and each takes a round trip to the database.
+  const [summarized, layers] = await Promise.all([
+    addSummaryToHistory(options, policies, ports),
+    loadMemoryBlocks(options, policies, ports),
+  ])
+  const history = layers === null ? summarized : { ...summarized, layers }
   // Media are loaded after the summary, because media of summarized items are not needed.
   const plan: MediaLoadOptions['plan'] = (target) =>
     planRequest(target, { clientRequest, history }, ports)
