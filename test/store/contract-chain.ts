@@ -87,12 +87,12 @@ export function testChains(open: OpenEngine, encryption: RowEncryption): void {
     const second = nextTurn(first)
     await storeTurns(first, second)
     const setBytes = (bytes: number) => {
-      const sql = `update turns set bytes = ${bytes} where id in ('${first.id}', '${second.id}')`
+      const sql = `update turns set bytes = ${bytes} - octet_length(request) where id in ('${first.id}', '${second.id}')`
       return engine.write([{ name: null, sql, parameters: [] }])
     }
     const { engine: watched, trips } = recordRoundTrips(engine)
     const load = () => createTurnStore(watched, encryption).loadChain(OWNER, second.id)
-    // The chain has four items, whose overhead does not count.
+    // The chain has four items, whose overhead does not count, and two requests, which do.
     await setBytes(MAX_CHAIN_BYTES / 2 + 2 * ITEM_OVERHEAD_BYTES)
     expect(await load()).toHaveLength(2)
     await setBytes(MAX_CHAIN_BYTES / 2 + 2 * ITEM_OVERHEAD_BYTES + 1)

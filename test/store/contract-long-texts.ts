@@ -5,8 +5,10 @@ import type { Item } from '../../src/core/item.ts'
 import type { RowEncryption } from '../../src/store/encryption/decrypt-rows.ts'
 import { LOG_RETENTION_MS } from '../../src/store/background-runs/retention-and-orphan-times.ts'
 import type { NewTurn } from '../../src/store/turns/turn-store-interface.ts'
+import { createStores } from '../../src/store/create-stores.ts'
 import type { OpenEngine } from './engines.ts'
 import { openStores } from './open-stores.ts'
+import { recordRoundTrips } from './record-round-trips.ts'
 import {
   assistant,
   createEnding,
@@ -137,6 +139,58 @@ export function testLongTexts(open: OpenEngine, encryption: RowEncryption): void
         await expect(load()).rejects.toThrow('no memory left')
     })
 
+    test.each([
+      ['that are cut', HEX],
+      ['that are not', HEX.slice(0, 1_100_000)],
+    ])(
+      'the memory of the request fields of a chain %s is claimed before they are read',
+      async (_, text) => {
+        const turns: NewTurn[] = []
+        for (let at = 0; at < 5; at += 1) {
+          const request = { instructions: `${at} ${text}`, tools: [] }
+          const previous = turns.at(-1)
+          const fields = { input: [user('x')], request }
+          turns.push(
+            await storeTurn(previous === undefined ? fields : { ...nextTurn(previous), ...fields }),
+          )
+        }
+        const last = turns.at(-1) as NewTurn
+        const { engine, trips } = recordRoundTrips(opened.engine)
+        const { store, archive } = createStores(engine, encryption)
+        let claimed = 0
+        const claim = ({ bytes }: { bytes: number }) => void (claimed += bytes)
+        const chain = await store.loadChain(last, last.id, { claimMemory: claim })
+        expect(chain?.map(({ request }) => request)).toEqual(turns.map(({ request }) => request))
+        expect(claimed).toBeGreaterThan(4 * text.length)
+        const slice = { lastTurnId: last.id, lastDepth: last.depth, maxTurns: 5 }
+        const loaded = await archive.loadChainSlice(last, slice)
+        expect(loaded.map(({ request }) => request)).toEqual(turns.map(({ request }) => request))
+        trips.length = 0
+        const claimNothing = (): never => {
+          throw new Error('no memory left')
+        }
+        for (const load of [
+          () => store.loadChain(last, last.id, { claimMemory: claimNothing }),
+          () => archive.loadChainSlice(last, slice, claimNothing),
+        ])
+          await expect(load()).rejects.toThrow('no memory left')
+        const names = trips.flatMap(({ queries }) => queries.map(({ name }) => name))
+        expect(names).not.toContain('requests-of-turns')
+        expect(names).not.toContain('text-pieces')
+      },
+    )
+
+    test('the memory of request fields that a turn shares with an ancestor is claimed', async () => {
+      const digests = { instructions: 'd' }
+      const first = await storeTurn({ request: { instructions: HEX }, digests })
+      const second = await storeTurn({ ...nextTurn(first), request: {}, digests })
+      let claimed = 0
+      const claim = ({ bytes }: { bytes: number }) => void (claimed += bytes)
+      const loaded = await opened.stores.archive.loadTurn(second, second.id, claim)
+      expect(loaded?.request).toEqual({ instructions: HEX })
+      expect(claimed).toBeGreaterThanOrEqual(HEX.length)
+    })
+
     test('the pieces of a turn are deleted with it, whatever deletes it', async () => {
       const { archive, deletion } = opened.stores
       const fields = { input: [user(HEX)], request: { instructions: HEX } }
@@ -202,6 +256,23 @@ export function testLongTexts(open: OpenEngine, encryption: RowEncryption): void
       expect(await runs.recordRun(stranger, group, numberItems([assistant(HEX)]))).toBe(false)
       expect(await countPieces()).toBe(before)
       expect(await log(turn)).toHaveLength(1)
+    })
+
+    test.each([
+      ['short', 'kept'],
+      ['long', HEX],
+    ])('a replica that does not own the run amends no item (%s)', async (_, text) => {
+      const { runs, store } = opened.stores
+      const { turn, run } = await openRun()
+      const items = numberItems([assistant(text)])
+      expect(await runs.recordRun(run, null, items)).toBe(true)
+      const amendedItems = numberItems([assistant(`amended ${HEX}`)])
+      const ending = createEnding(turn, { amendedItems })
+      expect(await runs.endRun({ ...run, replicaId: 'R2' }, ending, null)).toBe(false)
+      const readOutput = async () => (await store.loadChain(turn, turn.id))?.at(-1)?.output
+      expect(await readOutput()).toMatchObject([assistant(text)])
+      expect(await runs.endRun(run, ending, null)).toBe(true)
+      expect(await readOutput()).toMatchObject([assistant(`amended ${HEX}`)])
     })
 
     test('an expired log is deleted with its pieces, but not the pieces of items', async () => {

@@ -19,6 +19,7 @@ import { MAX_PAGE_GROUPS } from './run-store-interface.ts'
 import { insertPieceFrom } from '../pieces/text-piece-statements.ts'
 import { assignTurnEnding } from '../turns/turn-statements.ts'
 import {
+  amendItem,
   findCallingTurnId,
   INSERTED_ITEM_COLUMNS,
   selectUserOfTurn,
@@ -71,7 +72,11 @@ export function createRunAndLogStatements(language: Engine['language']) {
     insertItem: compile<OwnedRunKey & ItemRow>('insert-run-item', (slot) =>
       insertItem(slot, language),
     ),
-    /** Inserts a piece of an item or of events if the replica owns the run. Returns no rows. */
+    /** Replaces the body of an output item if the replica owns the run. Returns no rows. */
+    amendItem: compile<OwnedRunKey & ItemRow>('amend-run-item', (slot) =>
+      amendItem(slot, fromOwnedTurn(slot, language)),
+    ),
+    /** Inserts a piece of an item or of events, or replaces it, if the replica owns the run. Returns no rows. */
     insertPiece: compile<OwnedRunKey & TextPieceRow>('insert-run-piece', (slot) =>
       insertPieceFrom(slot, fromOwnedTurn(slot, language)),
     ),

@@ -7,7 +7,7 @@ import { decodeColumnText, encodeColumnText } from '../database/encode-column-te
 import { createConversationStatements } from '../conversations/conversation-statements.ts'
 import type { Engine, SqlQuery, WriteDurability } from '../database/engine-interface.ts'
 import { buildHeadMoves, writeNewTurn } from '../turns/sql-turn-store.ts'
-import { buildItemAmendments } from '../turns/insert-item-queries.ts'
+import { buildRunItemAmendments } from './build-run-item-amendments.ts'
 import { encodeOwnedRowKey } from '../owner.ts'
 import { encodeTurnEnding } from '../turns/encode-turn-rows.ts'
 import { claimItemMemory } from '../turns/read-items-in-slices.ts'
@@ -68,7 +68,7 @@ export function createRunStore(
       const log = events === null ? [] : buildEventInserts(sql, run, events, cipher)
       const rows = [
         ...buildItemInserts(itemSql, run, ending.items, cipher),
-        ...buildItemAmendments(turns, ending, cipher),
+        ...buildRunItemAmendments(sql, encodeOwnedRun(run), ending, cipher),
         ...log,
       ]
       const end = sql.endRun({ ...encodeTurnEnding(ending, cipher), ...encodeOwnedRun(run) })

@@ -4,14 +4,18 @@
  */
 import { sql } from 'kysely'
 import type { ParameterSlot, SqlFragment } from '../database/compile-statement.ts'
+import { MIN_ROWS } from './slice-size.ts'
 
 export interface ChainStart {
   readonly tenant: string
   readonly id: string
 }
 
-/** Maximum number of turns of a chain that one transaction deletes, if they are not larger than `MAX_CHAIN_BYTES`. */
-const MAX_CHAIN_TURNS = 50
+/**
+ * Maximum number of turns of a chain that one transaction deletes, if they are not larger than `MAX_CHAIN_BYTES`. No
+ * transaction of an erasure is smaller, so these turns always go together.
+ */
+const MAX_CHAIN_TURNS = MIN_ROWS
 const MAX_CHAIN_BYTES = 500_000
 
 /**

@@ -13,10 +13,11 @@ export interface SliceSize {
 
 const TARGET_MS = 20
 /**
- * Numbers of rows. The minimum takes some 10 ms to write; with fewer rows, most of the time would go into reaching a
+ * The minimum number of rows. It takes some 10 ms to write; with fewer rows, most of the time would go into reaching a
  * remote database.
  */
-const [FIRST_ROWS, MIN_ROWS, MAX_ROWS] = [40, 40, 500]
+export const MIN_ROWS = 40
+const [FIRST_ROWS, MAX_ROWS] = [MIN_ROWS, 500]
 const MAX_PAUSE_MS = 100
 
 export function createSliceSize(): SliceSize {

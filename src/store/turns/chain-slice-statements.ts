@@ -14,7 +14,12 @@ import { selectJsonList } from '../database/json-list-parameter.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
 import { isTurnErased } from '../deletion/erased-conditions.ts'
 import { isTurnOfOwner, type OwnedRowKey, type OwnerKey } from '../owner.ts'
-import { selectTurnColumns, STORED_SIZE_BYTES } from './turn-statements.ts'
+import {
+  REQUEST_SIZE_BYTES,
+  selectSizedTurnColumns,
+  selectTurnColumns,
+  STORED_SIZE_BYTES,
+} from './turn-statements.ts'
 
 export interface ChainSliceKey extends OwnedRowKey {
   /** Depth of the last turn of the slice, if the chain is longer. */
@@ -57,7 +62,8 @@ export function createChainSliceStatements(language: Engine['language']) {
     sliceTurns: compile('slice-turns', selectSlice),
     turnById: compile<OwnedRowKey>(
       'turn-by-id',
-      (slot) => sql`select ${selectTurnColumns()}, ${STORED_SIZE_BYTES} as bytes from turns
+      (slot) => sql`select ${selectTurnColumns()}, ${STORED_SIZE_BYTES} as bytes,
+          ${REQUEST_SIZE_BYTES} as request_bytes from turns
         where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}`,
     ),
     /** Returns the ancestors that store the fields which a turn shares with its parent. */
@@ -86,15 +92,15 @@ function selectSlice(slot: ParameterSlot<ChainSliceKey>): SqlFragment {
         select far.id from turns far where far.id = path.shortcut and far.depth >= ${lastDepth}
         and not ${isTurnErased('far')}),
         path.parent)
-    ), slice(id, parent, number, bytes) as (
-      select turns.id, turns.parent, 1, ${STORED_SIZE_BYTES} from turns
+    ), chain(id, parent, number, bytes, request_bytes) as (
+      select turns.id, turns.parent, 1, ${STORED_SIZE_BYTES}, ${REQUEST_SIZE_BYTES} from turns
       where turns.id = (select path.id from path order by path.depth limit 1)
     union all
-      select turns.id, turns.parent, slice.number + 1, ${STORED_SIZE_BYTES}
-      from slice cross join turns
-      where turns.id = slice.parent and slice.number < ${slot('maxTurns')} and ${isTurnOfOwner(slot)}
+      select turns.id, turns.parent, chain.number + 1, ${STORED_SIZE_BYTES}, ${REQUEST_SIZE_BYTES}
+      from chain cross join turns
+      where turns.id = chain.parent and chain.number < ${slot('maxTurns')} and ${isTurnOfOwner(slot)}
     )
-    select ${selectTurnColumns()}, slice.bytes from slice cross join turns where turns.id = slice.id`
+    select ${selectSizedTurnColumns()} from chain cross join turns where turns.id = chain.id`
 }
 
 /**

@@ -7,6 +7,9 @@ import type { MediaStatements } from '../media/media-statements.ts'
 import { decryptLongTexts } from '../pieces/decrypt-long-texts.ts'
 import type { DecryptedItemRow, DecryptedTurnRow, ItemBodyRow } from './decode-turn-rows.ts'
 
+/** `request` is null if the turn was deleted before it was read. */
+type EncryptedTurnRow = Omit<TurnRow, 'request'> & { readonly request: string | null }
+
 interface DecryptedTurns {
   readonly turns: readonly DecryptedTurnRow[]
   readonly items: readonly DecryptedItemRow[]
@@ -18,7 +21,10 @@ export async function decryptTurnRows(
   engine: Pick<Engine, 'read' | 'language'>,
   sql: MediaStatements,
   owner: RowOwner,
-  { turns, items }: { readonly turns: readonly TurnRow[]; readonly items: readonly ItemBodyRow[] },
+  {
+    turns,
+    items,
+  }: { readonly turns: readonly EncryptedTurnRow[]; readonly items: readonly ItemBodyRow[] },
   encryption: RowEncryption,
   memory: MemoryOptions,
 ): Promise<DecryptedTurns> {

@@ -1,6 +1,6 @@
 /** Builds the queries that insert and amend the items of a turn, with their media and the pieces of long items. */
 import type { SqlQuery } from '../database/engine-interface.ts'
-import type { ItemRow } from '../database/table-row-types.ts'
+import type { ItemRow, TextPieceRow } from '../database/table-row-types.ts'
 import type { StorageCipher } from '../encryption/cipher.ts'
 import { buildMediaInserts } from '../media/encode-and-restore-media-rows.ts'
 import { encodeOutputItems, type EncodedItem } from './encode-turn-rows.ts'
@@ -44,14 +44,20 @@ export function buildItemInserts(
   return queries
 }
 
+/** Statements that replace a stored item, and insert or replace a piece of it. */
+export interface ItemAmendments {
+  readonly amendItem: (row: ItemRow) => SqlQuery
+  readonly amendPiece: (piece: TextPieceRow) => SqlQuery
+}
+
 /** Builds the queries that replace stored items. They must run before the turn ends. */
 export function buildItemAmendments(
-  sql: Pick<TurnStatements, 'amendItem' | 'amendPiece'>,
+  sql: ItemAmendments,
   { turnId: id, tenant, user, amendedItems = [] }: TurnEnding,
   cipher: StorageCipher,
 ): readonly SqlQuery[] {
   return encodeOutputItems({ id, tenant, user }, amendedItems, cipher).flatMap(
-    ({ row, pieces }) => [...pieces.map(sql.amendPiece), sql.amendItem(row)],
+    ({ row, pieces }) => [...pieces.map((piece) => sql.amendPiece(piece)), sql.amendItem(row)],
   )
 }
 

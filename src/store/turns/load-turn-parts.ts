@@ -11,7 +11,6 @@ import {
   encodeKeyColumn,
 } from '../database/encode-column-text.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
-import type { TurnRow } from '../database/table-row-types.ts'
 import { decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
 import { encodeOwnedRowKey, encodeOwner, type OwnedRowKey } from '../owner.ts'
 import { decryptLongTexts } from '../pieces/decrypt-long-texts.ts'
@@ -30,12 +29,11 @@ import {
   type ItemBodyRow,
 } from './decode-turn-rows.ts'
 import { decryptTurnRows } from './decrypt-turn-rows.ts'
-import { claimItemMemory, readInSlices, sumBytes, type SizedTurn } from './read-items-in-slices.ts'
+import { claimItemMemory, readInSlices, sumBytes } from './read-items-in-slices.ts'
+import { addRequestSize, readRequests, type SizedTurnRow } from './sized-turn-row.ts'
 import { createTurnManagementStatements } from './turn-management-statements.ts'
 import type { TurnManagementStore } from './turn-management-store-interface.ts'
 import { createTurnStatements } from './turn-statements.ts'
-
-type SizedTurnRow = TurnRow & SizedTurn
 
 export function createTurnPartLoader(
   engine: Engine,
@@ -70,6 +68,8 @@ export function createTurnPartLoader(
     const sources = await readRows<InheritedFieldRow>(sql.inheritedFields({ ...key, digests }))
     // Several fields may be stored in the same request.
     const unique = [...new Map(sources.map((source) => [source.id, source])).values()]
+    const bytes = unique.reduce((sum, { request }) => sum + request.length, 0)
+    claimItemMemory(bytes, 0, claimMemory)
     const { rows, failures } = await decryptLongTexts(
       engine,
       key,
@@ -80,7 +80,7 @@ export function createTurnPartLoader(
         body: request,
       })),
       encryption.cipher,
-      { claimMemory },
+      { claimMemory, claimsPieces: true },
     )
     return decryptRows(
       encryption,
@@ -107,7 +107,7 @@ export function createTurnPartLoader(
         management.turnItems(key),
       ])
       if (found === undefined) return null
-      const turn = found as SizedTurnRow
+      const turn = addRequestSize(found as SizedTurnRow)
       const turnIds = JSON.stringify([key.id])
       const count = ownItems.length > 0 ? ownItems.length : await countItems(turnIds)
       claimItemMemory(turn.bytes, count, claimMemory)
@@ -139,7 +139,7 @@ export function createTurnPartLoader(
       const parents = new Set(turns.map(({ parent }) => parent))
       const last = turns.find(({ id }) => !parents.has(id))
       if (last === undefined) return []
-      const path = orderChain(last.id, turns)
+      const path = orderChain(last.id, turns).map(addRequestSize)
       const count = await countItems(JSON.stringify(path.map(({ id }) => id)))
       claimItemMemory(sumBytes(path), count, claimMemory)
       return readInSlices(path, async (part) => {
@@ -153,7 +153,7 @@ export function createTurnPartLoader(
           engine,
           turnSql.media,
           key,
-          { turns: part, items: rows },
+          { turns: await readRequests(engine, turnSql, part), items: rows },
           encryption,
           { claimMemory },
         )

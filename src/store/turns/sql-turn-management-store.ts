@@ -88,7 +88,10 @@ export function createTurnManagementStore(
       const owner = encodeOwner(page)
       const itemRows = outputs as readonly ItemBodyRow[]
       const sizes = itemRows.map(({ body }) => ({ bytes: body.length + ITEM_OVERHEAD_BYTES }))
-      claimItemMemory(sumBytes(sizes), itemRows.length, claimMemory)
+      const requests = (turns as readonly TurnRow[]).map(({ request }) => ({
+        bytes: request.length,
+      }))
+      claimItemMemory(sumBytes([...sizes, ...requests]), itemRows.length, claimMemory)
       const { failures, ...decrypted } = await decryptTurnRows(
         engine,
         turnSql.media,

@@ -34,9 +34,9 @@ import {
   type TurnIdList,
   type TurnStatements,
 } from './turn-statements.ts'
-import { claimItemMemory, readInSlices, sumBytes, type SizedTurn } from './read-items-in-slices.ts'
+import { claimItemMemory, readInSlices, sumBytes } from './read-items-in-slices.ts'
+import { addRequestSize, hasRequest, readRequests, type SizedTurnRow } from './sized-turn-row.ts'
 import type { NewTurn, TurnStore, TurnEnding } from './turn-store-interface.ts'
-import type { TurnRow } from '../database/table-row-types.ts'
 import { NO_ENCRYPTION, decryptRows, type RowEncryption } from '../encryption/decrypt-rows.ts'
 import { NO_ITEM_TEXTS, type ItemTextCache } from '../upstream-requests/item-text-cache.ts'
 
@@ -51,13 +51,13 @@ export function createTurnStore(
   const conversations = createConversationStatements(engine.language)
   const readOfTurns = async (
     query: (list: TurnIdList) => SqlQuery,
-    turns: readonly TurnRow[],
+    turns: readonly SizedTurnRow[],
   ): Promise<SqlRows> => {
     const turnIds = JSON.stringify(turns.map(({ id }) => id))
     return (await engine.read([query({ turnIds })]))[0] ?? []
   }
-  const readItems = (turns: readonly TurnRow[]) => readOfTurns(sql.itemsOfTurns, turns)
-  const countItems = async (turns: readonly TurnRow[]): Promise<number> => {
+  const readItems = (turns: readonly SizedTurnRow[]) => readOfTurns(sql.itemsOfTurns, turns)
+  const countItems = async (turns: readonly SizedTurnRow[]): Promise<number> => {
     const [row] = await readOfTurns(sql.countItemsOfTurns, turns)
     return (row as { readonly items: number }).items
   }
@@ -102,13 +102,13 @@ export function createTurnStore(
       // Reads turns first: if a turn has ended by then, all of its items are stored.
       const [turns = [], items = []] = await engine.read([sql.chainTurns(key), sql.chainItems(key)])
       if (turns.length === 0) return null
-      const path = orderChain(key.id, turns as readonly SizedTurnRow[])
+      const path = orderChain(key.id, turns as readonly SizedTurnRow[]).map(addRequestSize)
       const count = items.length > 0 ? items.length : await countItems(path)
       if (path.length > MAX_CHAIN_TURNS || count > MAX_CHAIN_ITEMS) throw createChainTooLongError()
       const claim = claimUpToLimit(claimMemory)
       claimItemMemory(sumBytes(path), count, claim)
       let parentRequest: JsonObject = {}
-      const decode = async (slice: readonly TurnRow[], rows: SqlRows) => {
+      const decode = async (slice: readonly SizedTurnRow[], rows: SqlRows) => {
         const { turns, items, failures } = await decryptTurnRows(
           engine,
           sql.media,
@@ -126,10 +126,12 @@ export function createTurnStore(
         parentRequest = decoded.at(-1)?.request ?? parentRequest
         return decoded
       }
-      // The statement returns no items if they are too large to be read at once.
-      return items.length > 0
+      // The statements return no items or request fields if they are too large to be read at once.
+      return items.length > 0 && path.every(hasRequest)
         ? decode(path, items)
-        : readInSlices(path, async (slice) => decode(slice, await readItems(slice)))
+        : readInSlices(path, async (slice) =>
+            decode(await readRequests(engine, sql, slice), await readItems(slice)),
+          )
     },
     async ping() {
       await engine.read([sql.ping(null)])
@@ -137,9 +139,6 @@ export function createTurnStore(
     close: engine.close,
   }
 }
-
-/** A turn of a chain with its size, which is computed if its column `bytes` is empty. */
-type SizedTurnRow = TurnRow & SizedTurn
 
 interface TurnWriter {
   readonly engine: Engine

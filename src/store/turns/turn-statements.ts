@@ -53,6 +53,9 @@ export const TURN_SIZE_BYTES = sql`(
 /** The size of a turn; computed for unfinished turns and for turns that are older than the column. */
 export const STORED_SIZE_BYTES = sql`cast(coalesce(turns.bytes, ${TURN_SIZE_BYTES}) as bigint)`
 
+/** The size of the request fields of a turn, without pieces. */
+export const REQUEST_SIZE_BYTES = sql`cast(octet_length(turns.request) as bigint)`
+
 export type TurnStatements = ReturnType<typeof createTurnStatements>
 
 export function createTurnStatements(language: Engine['language']) {
@@ -82,7 +85,7 @@ export function createTurnStatements(language: Engine['language']) {
     insertItemList: compile<readonly ItemRow[]>('insert-item-list', (slot) =>
       insertItemList(slot, language),
     ),
-    amendItem: compile('amend-item', amendItem),
+    amendItem: compile<ItemRow>('amend-item', (slot) => amendItem(slot)),
     /** Inserts or replaces a piece of an amended item. */
     amendPiece: compile<TextPieceRow>('amend-piece', (slot) =>
       insertPieceFrom(slot, fromOpenTurn(slot)),
@@ -93,7 +96,14 @@ export function createTurnStatements(language: Engine['language']) {
     countItemsOfTurns: compile<TurnIdList>('count-items-of-turns', (slot) =>
       countItemsOfTurns(language, slot),
     ),
-    /** Returns the items of turns. Does not check their owner, so the ids must come from `chainTurns`. */
+    /** Returns the request fields of turns. This and the next one do not check the owner: the ids come from `chainTurns`. */
+    requestsOfTurns: compile<TurnIdList>(
+      'requests-of-turns',
+      (slot) => sql`select turns.id, turns.request
+        from ${selectJsonList(language, slot('turnIds'))}
+        cross join turns where turns.id = wanted.value`,
+    ),
+    /** Returns the items of turns. */
     itemsOfTurns: compile<TurnIdList>('items-of-turns', (slot) =>
       selectItemsOfTurns(language, slot),
     ),
@@ -155,16 +165,27 @@ function endTurn(slot: ParameterSlot<TurnRowEnding>): SqlFragment {
 }
 
 /** Selects the columns `TURN_COLUMNS` of the table `turns`. */
-export function selectTurnColumns(): SqlFragment {
-  const columns = TURN_COLUMNS.map((name) =>
-    name === 'deleted_at' ? sql`${selectDeletedAt()} as deleted_at` : sql.ref(`turns.${name}`),
-  )
+export function selectTurnColumns(request = sql.ref('turns.request')): SqlFragment {
+  const columns = TURN_COLUMNS.map((name) => {
+    if (name === 'deleted_at') return sql`${selectDeletedAt()} as deleted_at`
+    return name === 'request' ? sql`${request} as request` : sql.ref(`turns.${name}`)
+  })
   return sql.join(columns)
+}
+
+/**
+ * Selects the columns of the turns in the common table `chain` with their sizes. `request` is null if the request fields
+ * of all of them are too large to be read at once.
+ */
+export function selectSizedTurnColumns(): SqlFragment {
+  const request = sql`case when (select sum(chain.request_bytes) from chain)
+    <= ${sql.lit(MAX_BYTES_AT_ONCE)} then turns.request end`
+  return sql`${selectTurnColumns(request)}, chain.bytes, chain.request_bytes`
 }
 
 /** Selects the turns of a chain unsorted; the caller orders them by their parents. */
 function selectChainTurns(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  return sql`${withChain(slot)} select ${selectTurnColumns()}, chain.bytes
+  return sql`${withChain(slot)} select ${selectSizedTurnColumns()}
     from chain cross join turns where turns.id = chain.id limit ${sql.lit(MAX_CHAIN_TURNS + 1)}`
 }
 
@@ -209,11 +230,11 @@ function selectItemsOfTurns(
  * whatever its statistics are. `union` instead of `union all` ends the recursion if the parents form a cycle.
  */
 function withChain(slot: ParameterSlot<OwnedRowKey>): SqlFragment {
-  return sql`with recursive chain(id, parent, bytes) as (
-      select turns.id, turns.parent, ${STORED_SIZE_BYTES} from turns
+  return sql`with recursive chain(id, parent, bytes, request_bytes) as (
+      select turns.id, turns.parent, ${STORED_SIZE_BYTES}, ${REQUEST_SIZE_BYTES} from turns
       where turns.id = ${slot('id')} and ${isTurnOfOwner(slot)}
     union
-      select turns.id, turns.parent, ${STORED_SIZE_BYTES}
+      select turns.id, turns.parent, ${STORED_SIZE_BYTES}, ${REQUEST_SIZE_BYTES}
       from chain cross join turns
       where turns.id = chain.parent and ${isTurnOfOwner(slot)}
     )`

@@ -17,13 +17,17 @@ export function insertItem(slot: ParameterSlot<ItemRow>): SqlFragment {
     on conflict do nothing`
 }
 
-/** Replaces the body of an output item, unless its turn has ended. */
+/**
+ * Replaces the body of an output item if `fromTurn`, the rest of a `select` statement, returns a row: by default, unless
+ * its turn has ended.
+ */
 export function amendItem(
   slot: ParameterSlot<Pick<ItemRow, 'turn_id' | 'tenant' | 'position' | 'body'>>,
+  fromTurn = fromOpenTurn(slot),
 ): SqlFragment {
   return sql`update items set body = ${slot('body')}
     where turn_id = ${slot('turn_id')} and side = 'out' and position = ${slot('position')}
-    and exists (select 1 ${fromOpenTurn(slot)})`
+    and exists (select 1 ${fromTurn})`
 }
 
 export function fromOpenTurn(

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createStores, type Stores } from '../../../src/store/create-stores.ts'
 import { openEngine } from '../../../src/store/database/open-engine.ts'
+import type { NewTurn } from '../../../src/store/turns/turn-store-interface.ts'
 import { newFact } from '../contract-facts.ts'
 import { newVersion } from '../contract-layers.ts'
 import { newSummary } from '../contract-summaries.ts'
@@ -141,6 +142,64 @@ test.each([
     // The longer log replaced the event.
     const kept = KINDS.filter((kind) => kind !== 'event')
     expect(listWordsInFiles(readFiles(), 'bob')).toEqual(kept)
+  },
+)
+
+const DELETIONS: readonly (readonly [
+  string,
+  (stores: Stores, turn: NewTurn) => Promise<unknown>,
+])[] = [
+  [
+    'a response',
+    ({ archive }, turn) =>
+      archive.deleteTurn({ ...turn, turnId: turn.id, dialect: 'responses', nowMs: Date.now() }),
+  ],
+  [
+    'a thread',
+    ({ deletion }, turn) => deletion.deleteThread({ ...turn, turnId: turn.id, nowMs: Date.now() }),
+  ],
+  ['a user', ({ deletion }) => deletion.deleteUser('tenant', 'alice', Date.now())],
+  [
+    'what expired',
+    ({ deletion }) =>
+      deletion.expireTurns({
+        chats: 'all',
+        unusedSinceMs: Date.now() + 1000,
+        nowMs: Date.now(),
+        after: null,
+        limit: 500,
+      }),
+  ],
+]
+
+test.each(DELETIONS)(
+  'no piece of a long text is left in the files after the deletion of %s',
+  async (_, deleteTurn) => {
+    const { path, readFiles } = openFolder()
+    const stores = createStores(await openEngine(`sqlite:${path}`))
+    const owner = { tenant: 'tenant', user: 'alice' }
+    const say = (kind: string): string => `${kind}-of-alice `.repeat(150_000)
+    const turn = newTurn({
+      ...owner,
+      background: true,
+      replicaId: 'R1',
+      request: { instructions: say('instructed') },
+      input: [user('short'), { type: 'function_call_output', call_id: 'c', output: say('output') }],
+    })
+    await stores.runs.openRun(turn, { first: 0, last: 0, text: say('event') })
+    const run = { ...owner, turnId: turn.id, replicaId: 'R1' }
+    const items = numberItems([assistant(say('answered'))])
+    await stores.runs.endRun(run, createEnding(turn, { items }), {
+      first: 1,
+      last: 1,
+      text: say('event2'),
+    })
+    const kinds = ['answered', 'output', 'instructed', 'event', 'event2']
+    expect(listWordsInFiles(readFiles(), 'alice').toSorted()).toEqual(kinds.toSorted())
+    await deleteTurn(stores, turn)
+    expect(await stores.store.loadChain(turn, turn.id)).toBeNull()
+    await stores.store.close()
+    expect(listWordsInFiles(readFiles(), 'alice')).toEqual([])
   },
 )
 

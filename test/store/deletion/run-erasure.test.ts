@@ -282,6 +282,26 @@ describe.each(ENGINES.filter(([name]) => ['SQLite in memory', 'Postgres'].includ
       expect(await count('turns')).toBe(0)
     })
 
+    test.each([2, 3, 4, 5, 6, 7])(
+      'marked ancestors of a turn are deleted although the process dies after %i writes',
+      async (writes) => {
+        const first = await storeTurn(newTurn({ ...ann, createdAtMs: BEFORE }))
+        const ids = await storeManyTurns(first)
+        await engine.write([
+          query(
+            `update turns set deleted_at = 1 where tenant = '${ann.tenant}' and id <> '${ids.at(-1)}'`,
+          ),
+        ])
+        const dying = createDyingStores(writes)
+        const deletion = { ...ann, turnId: ids.at(-1) ?? '', dialect: 'responses', nowMs: NOW }
+        void dying.stores.archive.deleteTurn(deletion)
+        await dying.dead
+        await endLeases()
+        await stores.deletion.resumeDeletions()
+        expect([await count('turns'), await count('erasures')]).toEqual([0, 0])
+      },
+    )
+
     test('a long conversation is hidden at once, and only turns that others continue stay', async () => {
       const id = `conv_${newId()}`
       await stores.conversations.createConversation(
