@@ -24,7 +24,7 @@ export function parseClientRequest(
   const body = toolsAreLoose ? defaultToolStrictToFalse(json) : json
   const originalBytes = body === json ? bytes : undefined
   const clientRequest = parseRequestAndBackstoryFields(dialect, body, originalBytes)
-  rejectLowOutputLimit(clientRequest)
+  rejectLowOutputLimit({ ...clientRequest, client })
   // Clients that cannot add the field `backstory` to the body may choose a policy by a header. The
   // field takes precedence over the header.
   const policy = readOptionalHeader(headers, POLICY_HEADER)

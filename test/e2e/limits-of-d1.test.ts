@@ -40,7 +40,9 @@ beforeAll(async () => {
     response.end(`${LONG_STREAM}data: [DONE]\n\n`)
   })
   const long = { name: 'a', wire: 'chat', baseUrl: upstream.url, models: ['long'] }
-  host = await startWorker({ UPSTREAMS: JSON.stringify([DEMO, long]) })
+  // A list of items loads its complete turn: here two texts that take more memory than one request may by default.
+  const environment = { UPSTREAMS: JSON.stringify([DEMO, long]), REQUEST_MEMORY_MB: '200' }
+  host = await startWorker(environment)
 })
 afterAll(async () => {
   await host.close()

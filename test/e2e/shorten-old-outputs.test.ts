@@ -29,18 +29,21 @@ afterAll(async () => {
 })
 
 const TURNS = 16
-/** Two long outputs of 800 characters, then one of 799, which is too short to be shortened. */
-const outputOf = (turn: number) => `${turn % 3} `.repeat(400).slice(0, turn % 3 === 2 ? 799 : 800)
+/** Two long outputs of 3,000 characters, then one of 800, which is too short to be shortened. */
+const outputOf = (turn: number) => `${turn % 3} `.repeat(1500).slice(0, turn % 3 === 2 ? 800 : 3000)
 const short = (turn: number) => {
   const long = outputOf(turn)
-  if (long.length < 800) return long
-  const note = '[416 characters of this tool output were left out here]'
+  if (long.length <= 800) return long
+  const note = '[2616 characters of this tool output were left out here]'
   return `${long.slice(0, 256)}\n${note}\n${long.slice(-128)}`
 }
 const turns = Array.from({ length: TURNS }, (_, turn) => turn)
 const whole = turns.map(outputOf)
-/** The 5 turns before the running one keep full outputs, and the cut moves by 10 turns. */
-const shortened = turns.map((turn) => (turn < 10 ? short(turn) : outputOf(turn)))
+/** What a request of the last turn contains: only the output of that turn is complete. */
+const shortened = turns.map((turn) => (turn < TURNS - 1 ? short(turn) : outputOf(turn)))
+const shortenedBefore = turns
+  .slice(0, -1)
+  .map((turn) => (turn < TURNS - 2 ? short(turn) : outputOf(turn)))
 
 function outputsSent(): readonly unknown[] {
   const { input } = upstream.received.at(-1)?.json ?? {}
@@ -63,7 +66,7 @@ test('old tool outputs of a stored conversation are shortened in the prompt, but
     previous = answered.id
     sent.push(outputsSent())
   }
-  expect(sent.at(-2)).toEqual(whole.slice(0, -1))
+  expect(sent.at(-2)).toEqual(shortenedBefore)
   expect(sent.at(-1)).toEqual(shortened)
   const { data } = await responses.inputItems.list(previous ?? '', { limit: 100, order: 'asc' })
   expect(
@@ -84,7 +87,7 @@ test('old tool outputs are shortened in a chat that its client sends completely 
     })
   const { completions } = gateway.openai.chat
   await completions.create({ model: 'gpt-5', messages: chat(TURNS - 1) })
-  expect(outputsSent()).toEqual(whole.slice(0, -1))
+  expect(outputsSent()).toEqual(shortenedBefore)
   await completions.create({ model: 'gpt-5', messages: chat(TURNS) })
   expect(outputsSent()).toEqual(shortened)
 })

@@ -224,7 +224,10 @@ function message(role: Arbitrary<Role>): Arbitrary<Item> {
 }
 
 function output(): Arbitrary<string | readonly Part[]> {
-  const image: Part = { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(900)}` }
+  const image: Part = {
+    type: 'input_image',
+    image_url: `data:image/png;base64,${PNG_START}${'A'.repeat(900)}`,
+  }
   const parts = fc.array(
     fc.oneof(
       longText().map((text): Part => ({ type: 'input_text', text })),
@@ -240,6 +243,9 @@ function output(): Arbitrary<string | readonly Part[]> {
   )
 }
 
+/** The signature of a PNG file in base64, and the name of its first chunk. */
+const PNG_START = 'iVBORw0KGgoAAAANSUhEUgAA'
+
 /** Arbitrary pictures of which few differ, so that the same picture occurs several times. */
 function medium(): Arbitrary<Part> {
   return fc.oneof(
@@ -247,7 +253,7 @@ function medium(): Arbitrary<Part> {
       return { type: 'input_image', image_url: `https://pictures.example/${name}.png` }
     }),
     fc.constantFrom<Part>(
-      { type: 'input_image', image_url: `data:image/png;base64,${'B'.repeat(900)}` },
+      { type: 'input_image', image_url: `data:image/png;base64,${PNG_START}${'B'.repeat(900)}` },
       { type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,JVBE` },
       { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
     ),
