@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // Set here, because the workers inherit environment variables.
@@ -12,8 +13,8 @@ export default defineConfig({
     globalSetup: ['test/support/print-sample.ts', 'test/support/postgres-setup.ts'],
     // Loading the gateway for each file takes longer than most files.
     isolate: false,
-    // The default is one worker less than there are cores, which is half of a machine with two.
-    maxWorkers: '100%',
+    // Many tests wait for timers and processes, so there are more workers than cores.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },

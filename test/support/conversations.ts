@@ -9,6 +9,9 @@ import type { Item, Part, Role } from '../../src/core/item.ts'
 import type { JsonObject } from '../../src/core/json/json.ts'
 import { anyItemDamage } from './item-damage.ts'
 
+/** The signature of a PNG file in base64, and the name of its first chunk. */
+const PNG_START = 'iVBORw0KGgoAAAANSUhEUgAA'
+
 /** A call and its output of every kind that the core types carry as an opaque item. */
 export const OPAQUE_PAIRS: readonly ((id: string) => readonly [JsonObject, JsonObject])[] = [
   (call_id) => [
@@ -242,9 +245,6 @@ function output(): Arbitrary<string | readonly Part[]> {
     { weight: 1, arbitrary: parts },
   )
 }
-
-/** The signature of a PNG file in base64, and the name of its first chunk. */
-const PNG_START = 'iVBORw0KGgoAAAANSUhEUgAA'
 
 /** Arbitrary pictures of which few differ, so that the same picture occurs several times. */
 function medium(): Arbitrary<Part> {

@@ -1,9 +1,10 @@
-/** Runs each part of the torture suite (`npm run torture`) for a few seconds. */
+/** Runs parts of the torture suite (`npm run torture`) for a few seconds each. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createDatabase } from '../support/postgres.ts'
+import { isSampled } from '../support/sample.ts'
 import { PARTS } from './parts.ts'
 import { createRandom } from './support/random.ts'
 
@@ -20,8 +21,13 @@ const ROUNDS: Readonly<Record<string, number>> = {
 
 const seed = Number(process.env['TORTURE_SEED'] ?? 1)
 
+/** Each run tries half of the parts, and `npm run test:all` all of them. */
+const parts = PARTS.filter(
+  ({ name }, index) => !(name in PARTS_WITHOUT_DEFENSE) && isSampled(index, 2),
+)
+
 describe.concurrent('a short run of the torture suite', () => {
-  test.each(PARTS.filter(({ name }) => !(name in PARTS_WITHOUT_DEFENSE)))(
+  test.each(parts)(
     'nothing is lost, leaked or blocked by the part "$name"',
     async (part) => {
       const folder = mkdtempSync(join(tmpdir(), `backstory-torture-${part.name}-`))

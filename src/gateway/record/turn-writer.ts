@@ -3,6 +3,9 @@
  * before the turn ends), and closes the turn. The callers decide what waits for these writes: the start of an answer
  * (`create-recorder.ts`), its last event, and its first text if a marker in it names the turn.
  */
+import { yieldToEventLoop } from '../../core/async/yield-to-event-loop.ts'
+import { isJsonLongerThan } from '../../core/json/encode-json-in-steps.ts'
+import type { Json } from '../../core/json/json.ts'
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
@@ -99,6 +102,9 @@ export function openTurnWriter(
         return outcome
       }
       const unwritten = await unwrittenItems
+      // If hundreds of clients leave long answers at once, one answer is hashed and encoded in each pass of the event loop.
+      if (isJsonLongerThan(unwritten as unknown as Json, LONG_ANSWER_CHARS))
+        await yieldToEventLoop()
       lock?.stopRenewing()
       stopRenewing()
       try {
@@ -136,6 +142,8 @@ export function openTurnWriter(
     },
   }
 }
+
+const LONG_ANSWER_CHARS = 100_000
 
 /** Renews the lease of the turn while it is open, if it has one. Returns a function that stops this. */
 function renewLease(

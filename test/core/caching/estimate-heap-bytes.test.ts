@@ -6,8 +6,16 @@ import { estimateHeapBytes } from '../../../src/core/caching/estimate-heap-bytes
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-/** Returns how many bytes of the heap the values take that `create` returns. */
+/**
+ * Returns how many bytes of the heap the values take that `create` returns: the most of three measurements, because
+ * garbage of other tests that is collected meanwhile makes a measurement too low.
+ */
 function measureHeapBytes(create: (at: number) => unknown): { estimated: number; real: number } {
+  const measured = [1, 2, 3].map(() => measureOnce(create))
+  return measured.reduce((most, one) => (one.real > most.real ? one : most))
+}
+
+function measureOnce(create: (at: number) => unknown): { estimated: number; real: number } {
   const values: unknown[] = Array.from({ length: COUNT }, () => null)
   collectGarbage()
   const before = process.memoryUsage().heapUsed
