@@ -25,7 +25,7 @@ function measureOnce(create: (at: number) => unknown): { estimated: number; real
   return { estimated: estimateHeapBytes(values[0]), real }
 }
 
-const COUNT = 2_000
+const COUNT = 700
 
 /** Stored values are parsed from JSON, so their texts are no slices of others. */
 const parse = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

@@ -4,7 +4,7 @@ import { isSampled } from '../../support/sample.ts'
 import { ENGINES_PLAIN_AND_ENCRYPTED } from '../engines.ts'
 
 const engines = ENGINES_PLAIN_AND_ENCRYPTED.filter(
-  ([name], index) => name !== 'a SQLite file' && isSampled(index, 2),
+  ([name], index) => name !== 'a SQLite file' && isSampled(index, 3),
 )
 
 describe.each(engines)('long texts on %s', (_, open, encryption) => {
