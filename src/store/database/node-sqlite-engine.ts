@@ -136,7 +136,7 @@ function startWriter(path: string): Promise<Writer> {
       }),
     scheduleRewrite: () => post('rewrite'),
     async close() {
-      batches.send()
+      batches.sendAll()
       post(null)
       await exited
     },
@@ -150,30 +150,47 @@ function startWriter(path: string): Promise<Writer> {
 /**
  * Collects the batches that are added in one pass of the event loop and posts them together,
  * because waking the writer thread is expensive. A batch whose `survives` is `whenever` waits up to
- * 20 ms, so that it can be posted together with another batch.
+ * 20 ms, so that it can be posted together with another batch. Posting copies the texts, so no more than some
+ * megabytes are posted in one pass.
  */
 function createBatchSender(post: (pending: readonly WriteBatch[]) => void) {
   let pending: WriteBatch[] = []
   let isScheduled = false
   let delayedSend: NodeJS.Timeout | null = null
-  const send = (): void => {
+  const send = (maxChars: number): void => {
     isScheduled = false
     if (delayedSend !== null) clearTimeout(delayedSend)
     delayedSend = null
-    if (pending.length > 0) post(pending)
-    pending = []
+    let chars = 0
+    const excess = pending.findIndex((batch) => (chars += countChars(batch)) > maxChars)
+    const count = excess < 0 ? pending.length : Math.max(1, excess)
+    if (count > 0) post(pending.slice(0, count))
+    pending = pending.slice(count)
+    if (pending.length > 0) schedule()
+  }
+  const schedule = (): void => {
+    if (!isScheduled) setImmediate(() => send(MAX_POSTED_CHARS))
+    isScheduled = true
   }
   return {
-    send,
+    sendAll: (): void => send(Infinity),
     add(batch: WriteBatch): void {
       pending.push(batch)
-      const mayWait = batch.survives === 'whenever'
-      if (mayWait) delayedSend ??= setTimeout(send, MAX_DELAY_MS)
-      else if (!isScheduled) setImmediate(send)
-      isScheduled ||= !mayWait
+      if (batch.survives !== 'whenever') schedule()
+      else delayedSend ??= setTimeout(() => send(MAX_POSTED_CHARS), MAX_DELAY_MS)
     },
   }
 }
+
+function countChars({ queries }: WriteBatch): number {
+  let chars = 0
+  for (const { parameters } of queries) {
+    for (const value of parameters) if (typeof value === 'string') chars += value.length
+  }
+  return chars
+}
+
+const MAX_POSTED_CHARS = 8_000_000
 
 /** Maximum delay of a batch whose `survives` is `whenever`. */
 const MAX_DELAY_MS = 20
