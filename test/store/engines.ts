@@ -25,8 +25,8 @@ export const ENGINES: readonly (readonly [name: string, open: OpenEngine])[] = [
 ]
 
 /**
- * Every engine, once. SQLite in memory is encrypted, because the SQLite file is not. A run encrypts one of Postgres and D1
- * and leaves the other plain, depending on the sample seed.
+ * SQLite, Postgres and D1. The sample seed chooses between a plain SQLite file and encrypted SQLite in memory, and which
+ * one of Postgres and D1 is encrypted.
  */
 export const ENGINES_PLAIN_AND_ENCRYPTED: readonly (readonly [
   name: string,
@@ -35,8 +35,8 @@ export const ENGINES_PLAIN_AND_ENCRYPTED: readonly (readonly [
 ])[] = ENGINES.flatMap(([name, open], index) => {
   const plain = [name, open, NO_ENCRYPTION] as const
   const encrypted = [`${name}, encrypted`, open, createTestEncryption()] as const
-  if (name === 'a SQLite file') return [plain]
-  if (name === 'SQLite in memory') return [encrypted]
+  if (name === 'a SQLite file') return isSampled(0, 2) ? [plain] : []
+  if (name === 'SQLite in memory') return isSampled(1, 2) ? [encrypted] : []
   return [plain, encrypted].filter((_, position) => isSampled(index + position, 2))
 })
 
