@@ -31,7 +31,7 @@ export async function readRestartableRun(
 }
 
 export interface RestartOptions {
-  /** How many times an error prevented the restart. */
+  /** Number of earlier attempts to restart the run that ended with an error. */
   readonly faults: number
   readonly isTask?: boolean
 }

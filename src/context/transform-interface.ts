@@ -29,13 +29,13 @@ export interface Transform {
 }
 
 /**
- * Says how a transform treats an item when the conversation gets longer.
- * - `never`: the transform's result for the item stays the same.
- * - `permanent`: the transform may begin to change the item, and from then on always changes it. If the item is
- *   unchanged in a list, it was unchanged in all shorter lists.
+ * Says whether a transform may change an item later, when the conversation has become longer.
+ * - `never`: the transform returns the same for the item in every longer conversation.
+ * - `permanent`: the transform may send the item unchanged at first and change it in a later request; from then on, it
+ *   changes the item in every request. So an item that is unchanged now was unchanged in all earlier requests.
  *
- * `reasoning/rebuild-earlier-prompts.ts` relies on it: to compute what an earlier request has sent, it can often skip
- * the transform.
+ * `reasoning/rebuild-earlier-prompts.ts` uses this value: to compute what an earlier request sent, it can often skip the
+ * transform.
  */
 export type PrefixChanges = 'never' | 'permanent'
 

@@ -1,6 +1,7 @@
 /**
  * Renders an explanation as JSON for the API: the sizes, the policy, and each item with its disposition and
- * the reasons as sentences. Also predicts how much of the request the provider has cached, and what it costs.
+ * the reasons as sentences. Adds two predictions: how many tokens of the request the provider has cached, and what
+ * the request costs.
  */
 import { tryParseJsonObject, type JsonObject } from '../core/json/json.ts'
 import type { Note } from '../core/note.ts'

@@ -1,7 +1,7 @@
 /**
- * Estimates what the input of a request costs, and what it would have cost with full replay: the tokens that are new to
- * the provider, those of them that it writes to its cache, and those that it reads from its cache. The unit of costs is
- * the price of one input token without a cache.
+ * Estimates the cost of the input of a request, and of the same request with full replay. Each token is either new to
+ * the provider or read from the provider's cache; some providers also charge for writing new tokens to their cache.
+ * Costs are in units of the price of one input token without a cache.
  */
 import type { JsonObject } from '../core/json/json.ts'
 import type { ExplanationSummary } from './build-explanation.ts'

@@ -22,9 +22,9 @@ export interface HttpExchange {
    */
   readonly onDisconnect: (callback: () => void) => void
   /**
-   * Registers a function that is called once: when the complete answer has been sent, or when the client has
-   * disconnected. Must be called after `startStream`. Workers do not report what a client has read, so the function is
-   * called there when the answer has ended.
+   * Registers a function that is called once, when the client has received the complete answer or has disconnected.
+   * Must be called after `startStream`. A Worker does not learn what its client has received, so on Workers the function
+   * is called when the last part of the answer was written.
    */
   readonly onSent: (callback: () => void) => void
   /** Sends status and headers, then calls `run`, which writes the streamed answer. */

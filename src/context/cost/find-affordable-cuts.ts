@@ -110,7 +110,7 @@ function createCostReplay(options: AffordableCutOptions) {
   /** The end of the latest request, and the characters of its items as they are sent now. */
   let sentEnd = 0
   let sentChars = 0
-  /** Of these characters, those that the provider must read again in the next request because of a cut. */
+  /** The part of `sentChars` that the provider must read again in the next request, because a cut changed the prompt. */
   let reread = 0
 
   const charsOf = (index: number): number =>

@@ -10,8 +10,8 @@ export const PLAN_SECTION_INSTRUCTIONS = `${PLAN_HEADING}
 For work in several steps that is not finished: its goal, all steps in order, each marked "done", "in progress" or "open", and the points that are still to be settled. Bring it up to date in every summary. Only when the work is finished or given up, write "none" here.`
 
 /**
- * Returns `summary`, with the plan of `previous` if it has none itself. Removes the section if it says `none`, unless
- * the summary would then be empty.
+ * Returns `summary`. If `summary` has no section for the plan, the section of `previous` is added. If the section of
+ * `summary` says `none`, the section is removed, unless nothing else is in `summary`.
  */
 export function carryOverPlan(previous: string | null, summary: string): string {
   const { plan, rest } = splitPlan(summary)

@@ -32,8 +32,8 @@ export function dropBeforeReset(): Transform {
 }
 
 /**
- * Returns the index of the first item that stays after the last reset; 0 if no item has one. An item with the
- * reset `before` stays itself; with `behind`, the items after it stay.
+ * Returns the index of the first item that is kept because of the last reset; 0 if no item has a reset. The reset
+ * `before` keeps the item that has it and all later items; the reset `behind` keeps only the later items.
  */
 function findResetEnd(items: readonly Item[]): number {
   const index = items.findLastIndex((item) => readHistoryReset(item) !== null)

@@ -1,7 +1,7 @@
 /**
- * Finds answers that directly follow another answer, because a client asked the model to continue it. Some
- * upstreams need a user message between the two, which the gateway inserts. Later prompts must have the same
- * message, because the second answer was generated after it.
+ * Finds answers that directly follow another answer, because a client asked the model to continue its answer. Some
+ * upstreams need a user message between the two answers, which the gateway inserts. Later prompts must contain the
+ * same user message, because the model saw it when it wrote the second answer.
  *
  * All items of an answer share one `origin` object. An assistant message without an origin was written or edited
  * by the client. If a message or reasoning with an origin follows it, that item continues the client's text. A tool

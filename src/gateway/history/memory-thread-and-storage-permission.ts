@@ -42,8 +42,9 @@ export function resolveMemoryThread(
 }
 
 /**
- * True if the gateway may store the turn: if the client asks for it, or if the client sends its complete chat
- * without `store: false`. Such a client leaves out items, e.g. reasoning, which the gateway stores for the next request.
+ * True if the gateway may store the turn. There are two cases: the client asks for storage, or the client sends its
+ * complete chat each time and did not send `store: false`. A client of the second kind leaves out items, e.g. reasoning,
+ * and the gateway stores them for its next request.
  */
 export function mayStoreRequest(
   clientRequest: ClientRequest,
@@ -66,7 +67,7 @@ export function mayStoreMemory(
   return settings.PERSIST_TOOL_RESULTS === 'on' && mayStoreRequest(clientRequest, history)
 }
 
-/** True for a temporary chat of Open WebUI, unless the client asked to store it. */
+/** True for a temporary chat of Open WebUI. */
 export function isTemporaryChat({ client }: Pick<ClientRequest, 'client'>): boolean {
   return client.isTemporary
 }

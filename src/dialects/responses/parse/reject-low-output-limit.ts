@@ -1,7 +1,7 @@
 /**
- * Rejects a new request whose `max_output_tokens` is below OpenAI's minimum. The parser does not check this, because it
- * also reads stored requests, and earlier versions accepted lower limits. Open WebUI's own tasks are accepted, because
- * its task for an emoji always asks for 4 tokens.
+ * Rejects a new request whose `max_output_tokens` is below OpenAI's minimum. This check is not a part of the parser,
+ * because the parser also reads stored requests, and earlier versions stored requests with lower limits. Task requests
+ * of Open WebUI may have lower limits: the task that chooses an emoji always has 4 tokens.
  */
 import type { ClientRequest } from '../../../core/client-request.ts'
 import { asIntegerBetween } from '../../checks/check-value-limits.ts'
