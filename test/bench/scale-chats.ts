@@ -59,27 +59,48 @@ const DELETED = 3
 
 export type LookUp = (gateway: Gateway, chat: RecordedChat, round: number) => Promise<unknown>
 
-export const LOOK_UPS: Readonly<Record<string, LookUp>> = {
-  'a new chat': (gateway, { at }, round) =>
-    ask(gateway, [message(`${question(at)} new in round ${round}\n/say yes`)]),
-  'by words': (gateway, { at, words }) =>
-    ask(gateway, [
-      message(wordsQuestion(at)),
-      { role: 'assistant', content: words },
-      message(NEXT),
-    ]),
-  'by marker': (gateway, { at, markedText }) => {
-    const answered = { role: 'assistant', content: markedText }
-    return ask(gateway, [message(markedQuestion(at)), answered, message(NEXT)], {}, OPEN_WEBUI)
+/** Look-ups that must add the reasoning of the recorded answer to the prompt. */
+const RECALLS = {
+  'by words': (gateway: Gateway, { at, words }: RecordedChat, explain: HeaderRecord) => {
+    const answered = { role: 'assistant', content: words }
+    return ask(gateway, [message(wordsQuestion(at)), answered, message(NEXT)], {}, explain)
   },
-  'by call id': (gateway, { at, callId }) => {
+  'by marker': (gateway: Gateway, { at, markedText }: RecordedChat, explain: HeaderRecord) => {
+    const answered = { role: 'assistant', content: markedText }
+    const headers = { ...OPEN_WEBUI, ...explain }
+    return ask(gateway, [message(markedQuestion(at)), answered, message(NEXT)], {}, headers)
+  },
+  'by call id': (gateway: Gateway, { at, callId }: RecordedChat, explain: HeaderRecord) => {
     const called = { id: callId, type: 'function', function: { name: 'weather', arguments: '{}' } }
-    return ask(gateway, [
+    const messages = [
       message(callQuestion(at)),
       { role: 'assistant', content: null, tool_calls: [called] },
       { role: 'tool', tool_call_id: callId, content: 'rain' },
-    ])
+    ]
+    return ask(gateway, messages, {}, explain)
   },
+}
+
+const recallBy =
+  (name: keyof typeof RECALLS): LookUp =>
+  (gateway, chat) =>
+    RECALLS[name](gateway, chat, {})
+
+/** Throws if the gateway does not find what it has stored of the chat. */
+export async function checkRecalls(gateway: Gateway, chat: RecordedChat): Promise<void> {
+  for (const [name, recall] of Object.entries(RECALLS)) {
+    const { context } = await recall(gateway, chat, { 'x-backstory-explain': 'true' })
+    if (!/\badded=[1-9]/.test(context ?? ''))
+      throw new Error(`"${name}" found nothing of chat ${chat.at}: ${context}`)
+  }
+}
+
+export const LOOK_UPS: Readonly<Record<string, LookUp>> = {
+  'a new chat': (gateway, { at }, round) =>
+    ask(gateway, [message(`${question(at)} new in round ${round}\n/say yes`)]),
+  'by words': recallBy('by words'),
+  'by marker': recallBy('by marker'),
+  'by call id': recallBy('by call id'),
   previous_response_id: (gateway, { responseId }) =>
     post(gateway, '/responses', { input: NEXT, previous_response_id: responseId }),
   'GET response': (gateway, { responseId }) => get(gateway, `/responses/${responseId}`),
@@ -130,6 +151,8 @@ function message(content: string): object {
   return { role: 'user', content }
 }
 
+type HeaderRecord = Readonly<Record<string, string>>
+
 interface Answer {
   readonly content: string | null
   readonly tool_calls?: readonly Identified[]
@@ -139,20 +162,22 @@ async function ask(
   gateway: Gateway,
   messages: readonly object[],
   fields: object = {},
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
+  headers: HeaderRecord = {},
+): Promise<Answer & { readonly context: string | null }> {
   const body = JSON.stringify({ model: 'demo', messages, ...fields })
   const options = { method: 'POST', body, headers }
-  const { choices } = (await send(gateway, '/chat/completions', options)) as {
+  const response = await fetchOk(gateway, '/chat/completions', options)
+  const { choices } = (await response.json()) as {
     readonly choices: readonly { readonly message: Answer }[]
   }
-  return choices[0]?.message ?? { content: null }
+  const context = response.headers.get('x-backstory-context')
+  return { ...(choices[0]?.message ?? { content: null }), context }
 }
 
 interface HttpRequest {
   readonly method?: string
   readonly body?: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: HeaderRecord
 }
 
 function post(gateway: Gateway, path: string, body: object): Promise<unknown> {
@@ -163,16 +188,20 @@ function get(gateway: Gateway, path: string): Promise<unknown> {
   return send(gateway, path, {})
 }
 
-async function send(
+async function send(gateway: Gateway, path: string, request: HttpRequest): Promise<unknown> {
+  return (await fetchOk(gateway, path, request)).json()
+}
+
+async function fetchOk(
   { port }: Gateway,
   path: string,
   { headers = {}, ...options }: HttpRequest,
-): Promise<unknown> {
+): Promise<Response> {
   const response = await fetch(`http://127.0.0.1:${port}/v1${path}`, {
     ...options,
     headers: { ...headers, authorization: 'Bearer sk-bench', 'content-type': 'application/json' },
   })
-  const text = await response.text()
-  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text.slice(0, 300)}`)
-  return JSON.parse(text) as unknown
+  if (!response.ok)
+    throw new Error(`${path} answered ${response.status}: ${(await response.text()).slice(0, 300)}`)
+  return response
 }

@@ -18,6 +18,7 @@ import { addClones, dropOriginals, keepOriginals } from './scale-clones.ts'
 import {
   CONVERSATION_PAGES,
   LOOK_UPS,
+  checkRecalls,
   recordChat,
   recordConversation,
   TENANT,
@@ -89,6 +90,8 @@ async function benchDatabase(
   ] as const
   printProgress(`${title}: looking up`)
   const rows = await measureLookUps(gateways, [empty.chats, filled.chats])
+  for (const [side, { chats }] of [empty, filled].entries())
+    for (const chat of chats) await checkRecalls(gateways[side === 0 ? 0 : 1], chat)
   console.log(`\n${title}, ${count.toLocaleString('en')} turns (median / 95th percentile, ms)\n`)
   console.log(
     renderTable(
