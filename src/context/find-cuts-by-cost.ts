@@ -43,7 +43,7 @@ export type CutFinder = (items: readonly Item[]) => CutsByCost
 
 /** Returns a function that finds the cuts in a list of items. */
 export function createCutFinder(
-  policy: Pick<ContextPolicy, 'outputs' | 'reasoning' | 'media'>,
+  policy: Pick<ContextPolicy, 'outputs' | 'reasoning' | 'media' | 'cuts'>,
   maxCostRatio: number,
 ): CutFinder {
   return (items) => {
@@ -55,6 +55,7 @@ export function createCutFinder(
         cutChars: parts.map(({ cutChars }) => cutChars),
         cuttableSince: parts.map(({ cuttableSince }) => cuttableSince),
         maxCostRatio,
+        minChars: policy.cuts.minChars,
       },
     )
     const cuts = { images: new Uint8Array(items.length), texts: new Uint8Array(items.length) }

@@ -17,6 +17,7 @@ export interface ContextPolicy {
   readonly outputs: OutputRules
   readonly reasoning: ReasoningRules
   readonly media: MediaRules
+  readonly cuts: CutRules
   readonly notes: PolicyTextRules
   readonly speakers: SpeakerRules
   readonly summaries: SummaryRules
@@ -85,6 +86,12 @@ export interface MediaRules {
   readonly fetch: 'auto' | 'never'
   /** True if the model is offered a tool that shows hidden media. */
   readonly view: boolean
+}
+
+/** Rules for all cuts that are made where they save costs: of outputs, reasoning and images. */
+export interface CutRules {
+  /** Nothing is cut that would leave fewer characters of the conversation than this. */
+  readonly minChars: number
 }
 
 export interface PolicyTextRules {
@@ -186,6 +193,8 @@ const REPLAY: ContextPolicy = {
     fetch: 'auto',
     view: false,
   },
+  // Some models cache only prompts of 4,096 tokens or more, and English prose has up to five characters per token.
+  cuts: { minChars: 20_000 },
   notes: { entries: [], mode: 'add' },
   speakers: { names: 'auto', hidden: [], merge: 'off', persona: null, actAs: null },
   summaries: {

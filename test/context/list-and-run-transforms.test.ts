@@ -19,7 +19,7 @@ const rules = (
   reader: null,
   ...more,
 })
-const keepTurns = (keepTurns: number) => ({ outputs: { keepTurns } })
+const keepTurns = (keepTurns: number) => ({ outputs: { keepTurns }, cuts: { minChars: 0 } })
 
 const CLEAN = ['after-reset', 'strip-markers', 'strip-details', 'defuse-notices']
 

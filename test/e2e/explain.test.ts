@@ -49,7 +49,7 @@ async function playExplainedTurns(
       model,
       input: 'Thanks! 😀',
       previous_response_id: second.id,
-      backstory: { outputs: { keep_turns: 0, step: 1 } },
+      backstory: { outputs: { keep_turns: 0, step: 1 }, cuts: { min_chars: 0 } },
     },
     isStreamed,
   )

@@ -126,7 +126,7 @@ test('the lean policy drops reasoning of earlier rounds together with the ids of
       model: 'responses',
       store: false,
       input: list,
-      backstory: 'lean',
+      backstory: { policy: 'lean', cuts: { min_chars: 0 } },
     })
     return upstream.received.at(-1)?.json['input'] as readonly { type: string; id?: string }[]
   }

@@ -13,4 +13,5 @@ export const LONG = talk`
 export const LEAN: ContextPolicy = {
   ...PRESETS.replay,
   outputs: { ...PRESETS.replay.outputs, keepTurns: 0, step: 1, longerThan: 50, head: 10, tail: 10 },
+  cuts: { minChars: 0 },
 }

@@ -16,6 +16,7 @@ import { findGeminiFaults } from './gemini-laws.ts'
 import { NO_PARAMS } from './empty-parameters.ts'
 import { findResponsesFaults } from './responses-laws.ts'
 import { talk } from './talk.ts'
+import { CUTS_AT_ANY_LENGTH } from './cuts-at-any-length.ts'
 
 const LOOK = {
   type: 'function',
@@ -39,8 +40,12 @@ export const WIRES: readonly Wire[] = [
 ]
 
 const POLICIES = {
-  drop: resolvePolicy([{ policy: 'replay', outputs: { keepTurns: 0, step: 1 } }]),
+  drop: resolvePolicy([
+    CUTS_AT_ANY_LENGTH,
+    { policy: 'replay', outputs: { keepTurns: 0, step: 1 } },
+  ]),
   stub: resolvePolicy([
+    CUTS_AT_ANY_LENGTH,
     { policy: 'replay', window: { items: 6 }, outputs: { keepTurns: 1, step: 1 } },
   ]),
 }

@@ -8,11 +8,13 @@
  * saves at today's prices, unless the conversation becomes very long.
  *
  * The function goes through all requests of the conversation and adds up two costs: that with cuts and that of full
- * replay. At the beginning of a round, items may be cut under two conditions:
+ * replay. At the beginning of a round, items may be cut under three conditions:
  * - All requests so far, including this one, cost at most `maxCostRatio` times as much as full replay, at each of the
  *   prices in `PRICES`. Later requests cannot exceed this limit: without another cut, each of them is smaller than with
  *   full replay.
  * - The cut pays off within as many further requests as there were before.
+ * - The items before the round still have `minChars` after the cut, because providers do not cache short prompts: a
+ *   prompt that is not cached can cost more than a longer one that is.
  *
  * Each decision depends only on the items before its round, so later requests and other replicas decide the same. An
  * item that could not be cut at first is tried again each time that the conversation has become a quarter longer, so
@@ -32,6 +34,8 @@ export interface AffordableCutOptions {
   readonly cuttableSince: readonly (number | null)[]
   /** The highest permitted cost of all requests so far relative to full replay, e.g. 1.03. */
   readonly maxCostRatio: number
+  /** The number of characters of the conversation that a cut must leave. */
+  readonly minChars: number
 }
 
 /**
@@ -96,12 +100,12 @@ interface PossibleCut {
   readonly removedSent: number
   /** The characters that are removed from items which no request has contained. */
   readonly removedNew: number
-  /** The characters after the cut that the provider had in its cache and must read again. */
+  /** The characters that the provider had in its cache and must read again: those after the cut, or all. */
   readonly reread: number
 }
 
 function createCostReplay(options: AffordableCutOptions) {
-  const { completeChars, cutChars, cuttableSince, maxCostRatio } = options
+  const { completeChars, cutChars, cuttableSince, maxCostRatio, minChars } = options
   const complete = computePrefixSums(completeChars)
   const isCut = new Uint8Array(completeChars.length)
   /** Characters of all requests so far: those that the provider read as new input, and those from its cache. */
@@ -129,10 +133,16 @@ function createCostReplay(options: AffordableCutOptions) {
         removedSent += removed
         after += charsOf(index) - removed
       } else removedNew += removed
-      if (removed > 0) possible.push({ from: index, removedSent, removedNew, reread: after })
+      if (removed === 0) continue
+      const before = sentChars - removedSent - after
+      // If the part before the cut is too short to be cached, the provider reads the complete prompt again.
+      const reread = before < minChars ? before + after : after
+      possible.push({ from: index, removedSent, removedNew, reread })
     }
     return possible
   }
+  const leavesEnough = ({ removedSent, removedNew }: PossibleCut, start: number): boolean =>
+    sentChars + weightBetween(complete, sentEnd, start) - removedSent - removedNew >= minChars
   const isAffordable = (cut: PossibleCut, start: number): boolean => {
     const added = weightBetween(complete, sentEnd, start)
     const rereadChars = Math.max(reread, cut.reread)
@@ -156,7 +166,7 @@ function createCostReplay(options: AffordableCutOptions) {
       let bestSaving = 0
       for (const cut of listPossibleCuts(round, start, from)) {
         const saving = computeSaving(cut, requests)
-        if (saving <= bestSaving || !isAffordable(cut, start)) continue
+        if (saving <= bestSaving || !leavesEnough(cut, start) || !isAffordable(cut, start)) continue
         best = cut
         bestSaving = saving
       }

@@ -3,8 +3,8 @@
  * `serializeItem` caches the size, because items that are only measured are soon discarded.
  */
 import type { Item } from '../item.ts'
-import { isLargeJson, measureJsonInSteps } from '../json/encode-json-in-steps.ts'
-import type { JsonObject } from '../json/json.ts'
+import { isJsonLongerThan, isLargeJson, measureJsonInSteps } from '../json/encode-json-in-steps.ts'
+import type { Json, JsonObject } from '../json/json.ts'
 
 /** Returns the JSON text of the item without its origin. A caller that has such a copy passes it as `itemWithoutOrigin`. */
 export function serializeItem(item: Item, itemWithoutOrigin = removeOrigin(item)): string {
@@ -24,6 +24,11 @@ export async function measureLargeItems(items: Iterable<Item>): Promise<void> {
     if (BYTES.has(item) || !isLargeJson(plain)) continue
     BYTES.set(item, await measureJsonInSteps(plain))
   }
+}
+
+/** True if the JSON texts of the items have more than `maxChars` characters. Reads only as many as that. */
+export function areItemsLongerThan(items: readonly Item[], maxChars: number): boolean {
+  return isJsonLongerThan(items as unknown as Json, maxChars)
 }
 
 const BYTES = new WeakMap<Item, number>()

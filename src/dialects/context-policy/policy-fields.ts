@@ -48,7 +48,7 @@ export const POLICY_FIELDS: PolicyFieldTable = {
   outputs: {
     keepTurns: countLimitField(
       0,
-      'Long tool outputs are shortened when they are more than this many turns old, with `0` as soon as their turn is over, where that saves costs: all requests together never cost more than 1.05 times full replay. A late cut rarely pays: with `5`, most outputs stay complete for some forty turns.',
+      'Long tool outputs are shortened when they are more than this many turns old, with `0` as soon as their turn is over, where that saves costs. A late cut rarely pays: with `5`, most outputs stay complete for some forty turns.',
     ),
     step: countField(
       1,
@@ -110,6 +110,12 @@ export const POLICY_FIELDS: PolicyFieldTable = {
     ),
     view: booleanField(
       'Whether the model gets a tool with which it can view media that were left out.',
+    ),
+  },
+  cuts: {
+    minChars: sizeField(
+      0,
+      'Number of characters of the conversation that a cut of outputs, reasoning or images must leave. Providers cache no short prompts, so cutting a short conversation can cost more than sending it. `0` suits upstreams that cache prompts of any length.',
     ),
   },
   notes: {

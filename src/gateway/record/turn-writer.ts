@@ -4,8 +4,7 @@
  * (`create-recorder.ts`), its last event, and its first text if a marker in it names the turn.
  */
 import { yieldToEventLoop } from '../../core/async/yield-to-event-loop.ts'
-import { isJsonLongerThan } from '../../core/json/encode-json-in-steps.ts'
-import type { Json } from '../../core/json/json.ts'
+import { areItemsLongerThan } from '../../core/items/serialize-and-measure-item.ts'
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
@@ -96,15 +95,15 @@ export function openTurnWriter(
     },
     amendItem: (item, index) => void amendedItems.push({ position: index, item }),
     async close(outcome, ending, metadata) {
-      const unwrittenItems = journal.stop()
+      const remaining = journal.stop()
       if (!(await whenOpened)) {
         await lock?.release()
         return outcome
       }
-      const unwritten = await unwrittenItems
+      const unwritten = await remaining
       // If hundreds of clients leave long answers at once, one answer is hashed and encoded in each pass of the event loop.
-      if (isJsonLongerThan(unwritten as unknown as Json, LONG_ANSWER_CHARS))
-        await yieldToEventLoop()
+      const unwrittenItems = unwritten.map(({ item }) => item)
+      if (areItemsLongerThan(unwrittenItems, LONG_ANSWER_CHARS)) await yieldToEventLoop()
       lock?.stopRenewing()
       stopRenewing()
       try {

@@ -1,4 +1,4 @@
-/** Builds the queries that add events and items to a run. */
+/** Builds the queries that add events and items to a run, and that replace items of a run. */
 import { encodeColumnText } from '../database/encode-column-text.ts'
 import type { SqlQuery } from '../database/engine-interface.ts'
 import type { StreamEventRow, TextPieceRow } from '../database/table-row-types.ts'
@@ -9,7 +9,8 @@ import { encodeOwnedRowKey } from '../owner.ts'
 import { cutLongText } from '../pieces/cut-long-text.ts'
 import type { TextPieceStatements } from '../pieces/text-piece-statements.ts'
 import { encodeOutputItems } from '../turns/encode-turn-rows.ts'
-import type { PlacedItem, TurnKey } from '../turns/turn-store-interface.ts'
+import { buildItemAmendments } from '../turns/insert-item-queries.ts'
+import type { PlacedItem, TurnEnding, TurnKey } from '../turns/turn-store-interface.ts'
 import type { OwnedRunKey, RunAndLogStatements } from './run-and-log-statements.ts'
 import type { EventGroup, OwnedRun, RunWithReplica } from './run-store-interface.ts'
 
@@ -78,6 +79,23 @@ export function buildItemInserts(
     ...pieces.map((piece) => sql.insertPiece({ ...piece, ...key })),
     sql.insertItem({ ...row, ...key }),
   ])
+}
+
+/** Builds the queries that replace stored items of a run, with the condition that the replica owns the run. */
+export function buildRunItemAmendments(
+  { amendItem, insertPiece }: Pick<RunAndLogStatements, 'amendItem' | 'insertPiece'>,
+  run: OwnedRunKey,
+  ending: TurnEnding,
+  cipher: StorageCipher,
+): readonly SqlQuery[] {
+  return buildItemAmendments(
+    {
+      amendItem: (row) => amendItem({ ...row, ...run }),
+      amendPiece: (piece) => insertPiece({ ...piece, ...run }),
+    },
+    ending,
+    cipher,
+  )
 }
 
 /** Builds queries of which the last returns a row only if the replica still owns the run. */

@@ -7,7 +7,6 @@ import { decodeColumnText, encodeColumnText } from '../database/encode-column-te
 import { createConversationStatements } from '../conversations/conversation-statements.ts'
 import type { Engine, SqlQuery, WriteDurability } from '../database/engine-interface.ts'
 import { buildHeadMoves, writeNewTurn } from '../turns/sql-turn-store.ts'
-import { buildRunItemAmendments } from './build-run-item-amendments.ts'
 import { encodeOwnedRowKey } from '../owner.ts'
 import { encodeTurnEnding } from '../turns/encode-turn-rows.ts'
 import { claimItemMemory } from '../turns/read-items-in-slices.ts'
@@ -16,6 +15,7 @@ import {
   buildItemInserts,
   buildOpeningInserts,
   buildOwnershipCheck,
+  buildRunItemAmendments,
   encodeOwnedRun,
 } from './build-run-queries.ts'
 import { createLogPage, decodeRun, type OrphanRow, type RunStateRow } from './decode-run-rows.ts'

@@ -30,6 +30,7 @@ import {
 import { NO_PARAMS } from '../../support/empty-parameters.ts'
 import { talk } from '../../support/talk.ts'
 import { MIXED_OVERRIDES, type MixedOverrides } from './mixed-policies.ts'
+import { CUTS_AT_ANY_LENGTH } from '../../support/cuts-at-any-length.ts'
 
 const ACCOUNT = { wire: 'anthropic', account: 'claude', model: 'claude-opus-5-5' }
 const PARAMS = { ...NO_PARAMS, model: ACCOUNT.model }
@@ -85,7 +86,7 @@ function createFakeModel(
   { tokenBudget = null, ...overrides }: MixedOverrides,
   isRecorded: boolean,
 ) {
-  const policy = resolvePolicy([overrides])
+  const policy = resolvePolicy([CUTS_AT_ANY_LENGTH, overrides])
   let items: readonly Item[] = []
   /** The prefix of each reasoning item, by its encrypted text. */
   const made = new Map<string, readonly Item[]>()

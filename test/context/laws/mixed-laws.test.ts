@@ -37,6 +37,7 @@ import { anyAuthors } from '../../support/authors.ts'
 import { MIXED_OVERRIDES, type MixedOverrides } from './mixed-policies.ts'
 import { pruneCached, countWaitingCalls } from './subjects.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
+import { CUTS_AT_ANY_LENGTH } from '../../support/cuts-at-any-length.ts'
 
 const COUNTS = numberOfRuns(60)
 
@@ -97,7 +98,7 @@ function listPolicyTransforms(
   const summary = { id: 'sum_1', text: 'In short.', facts: [], replacedItems }
   const hasNameField = reader.wire === 'chat'
   const rules = {
-    policy: resolvePolicy([overrides]),
+    policy: resolvePolicy([CUTS_AT_ANY_LENGTH, overrides]),
     tokenBudget: tokenBudget,
     reader,
     conversation: items,
@@ -113,7 +114,7 @@ function listAdditions(
   reader = READER,
 ) {
   return [
-    ...listPolicyTextTransforms(resolvePolicy([overrides])),
+    ...listPolicyTextTransforms(resolvePolicy([CUTS_AT_ANY_LENGTH, overrides])),
     ...(hasLayers ? [insertLayerBlocks(BLOCKS, items)] : []),
     ...(reader.wire === 'anthropic' ? [moveItemsAfterCompaction()] : []),
   ]
@@ -147,7 +148,8 @@ describe.each(MIXTURES)('laws of the pipeline with the policy %j', (overrides) =
   })
 
   // Dropped reasoning leaves no trace in the result, so a second run would compute other costs of earlier requests.
-  const keepsReasoning = resolvePolicy([overrides]).reasoning.keep === 'conversation'
+  const keepsReasoning =
+    resolvePolicy([CUTS_AT_ANY_LENGTH, overrides]).reasoning.keep === 'conversation'
   test.runIf(keepsReasoning)(
     'a second run of the pipeline on its own result changes nothing',
     () => {
@@ -216,7 +218,10 @@ test.each(BY_TURNS)('with the policy %j, tool rounds change no earlier item', (o
       const last = asked.at(-1)
       fc.pre(more.every(isWork) && countWaitingCalls(asked) === countWaitingCalls(done))
       fc.pre(last !== undefined && !isItemOfAnswer(last))
-      const told = { ...overrides, media: resolvePolicy([{ policy: 'replay' }]).media }
+      const told = {
+        ...overrides,
+        media: resolvePolicy([CUTS_AT_ANY_LENGTH, { policy: 'replay' }]).media,
+      }
       expectUnchangedPrefix(
         buildPrompt(told, asked, what).items,
         buildPrompt(told, done, what).items,

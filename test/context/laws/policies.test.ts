@@ -6,9 +6,13 @@ import { resolvePolicy, type PolicyOverrides } from '../../../src/core/context-p
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { expectUnchangedPrefix } from '../../support/laws.ts'
 import { talk } from '../../support/talk.ts'
+import { CUTS_AT_ANY_LENGTH } from '../../support/cuts-at-any-length.ts'
 
 const applyPolicy = (overrides: PolicyOverrides) => {
-  const plan = listTransforms({ policy: resolvePolicy([overrides]), reader: null })
+  const plan = listTransforms({
+    policy: resolvePolicy([CUTS_AT_ANY_LENGTH, overrides]),
+    reader: null,
+  })
   return (items: readonly Item[]) => runTransforms(items, plan)
 }
 

@@ -14,6 +14,7 @@ import { numberOfRuns } from '../../support/number-of-runs.ts'
 import { anyAuthors } from '../../support/authors.ts'
 import { MIXED_OVERRIDES } from './mixed-policies.ts'
 import { resolveMediaUrlsAndLimits } from '../../../src/media/resolve-upstream-media-urls-and-limits.ts'
+import { CUTS_AT_ANY_LENGTH } from '../../support/cuts-at-any-length.ts'
 
 /** Texts that a transform searches for, and similar texts. */
 const SUSPICIOUS_TEXTS = [
@@ -81,7 +82,7 @@ function listAllTransforms(
   const account = plainAccount(wire)
   return [
     ...listTransforms({
-      policy: resolvePolicy([overrides]),
+      policy: resolvePolicy([CUTS_AT_ANY_LENGTH, overrides]),
       tokenBudget: tokenBudget,
       reader: { wire, account: account.name, makesCompactions: false },
       unansweredCalls,

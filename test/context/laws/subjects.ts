@@ -55,6 +55,7 @@ import {
 } from '../../../src/context/windows/keep-recent-rounds.ts'
 import type { RunTransform } from '../../support/laws.ts'
 import { media, mediaEpoch } from './media-subject.ts'
+import { CUTS_AT_ANY_LENGTH } from '../../support/cuts-at-any-length.ts'
 
 export interface Subject {
   readonly name: string
@@ -210,7 +211,7 @@ const POLICY_PLANS = POLICY_NAMES.flatMap((policy) => [
 export const WHOLE_PLANS: readonly Plan[] = [...BASIC_PLANS, ...POLICY_PLANS]
 
 function policyPlan(overrides: PolicyOverrides, tokenBudget: number | null = null): Plan {
-  const policy = resolvePolicy([overrides])
+  const policy = resolvePolicy([CUTS_AT_ANY_LENGTH, overrides])
   const plan = listTransforms({ policy, tokenBudget, reader: null })
   const { keepTurns, step } = policy.outputs
   const epochs: Readonly<Record<string, Subject['epoch']>> = {
@@ -344,7 +345,7 @@ function weighHistory(by: HistoryWindow['unit'], items: readonly Item[]): readon
 type TokenBudgetCase = Pick<TokenBudgetFitOptions, 'maxTokens'> & { readonly policy?: PolicyName }
 
 function tokenBudget({ maxTokens, policy = 'retain' }: TokenBudgetCase): Subject {
-  const fit = { maxTokens, policy: resolvePolicy([{ policy }]) }
+  const fit = { maxTokens, policy: resolvePolicy([CUTS_AT_ANY_LENGTH, { policy }]) }
   return {
     name: `fit ${maxTokens} ${policy}`,
     transform: fitTokenBudget(fit),

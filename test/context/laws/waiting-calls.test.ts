@@ -5,8 +5,12 @@ import type { JsonObject } from '../../../src/core/json/json.ts'
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { encodeForWire, type Wire } from '../../support/sent-laws.ts'
 import { talk } from '../../support/talk.ts'
+import { CUTS_AT_ANY_LENGTH } from '../../support/cuts-at-any-length.ts'
 
-const plan = listTransforms({ policy: resolvePolicy([{ policy: 'retain' }]), reader: null })
+const plan = listTransforms({
+  policy: resolvePolicy([CUTS_AT_ANY_LENGTH, { policy: 'retain' }]),
+  reader: null,
+})
 
 const { items } = runTransforms(
   talk`

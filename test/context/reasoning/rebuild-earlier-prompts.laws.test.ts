@@ -26,6 +26,7 @@ import { anyAuthors } from '../../support/authors.ts'
 import { MIXED_OVERRIDES, type MixedOverrides } from '../laws/mixed-policies.ts'
 import { preparePipelineInput, TRANSFORMS } from '../laws/subjects.ts'
 import { numberOfRuns } from '../../support/number-of-runs.ts'
+import { CUTS_AT_ANY_LENGTH } from '../../support/cuts-at-any-length.ts'
 
 const COUNTS = numberOfRuns(100)
 
@@ -97,7 +98,7 @@ function listPolicyTransforms(
   { tokenBudget = null, ...overrides }: MixedOverrides,
   conversation: readonly Item[],
 ): readonly Transform[] {
-  const policy = resolvePolicy([overrides])
+  const policy = resolvePolicy([CUTS_AT_ANY_LENGTH, overrides])
   const reader = { wire: 'chat', account: 'a', makesCompactions: false }
   const plan = listTransforms({
     policy,

@@ -9,6 +9,7 @@ import { listTransforms, runTransforms } from '../../../src/context/list-and-run
 import { pruneOrphans } from '../../../src/context/tool-calls/prune-orphans.ts'
 import { expectValidForProviders } from '../../support/laws.ts'
 import { show, talk } from '../../support/talk.ts'
+import { CUTS_AT_ANY_LENGTH } from '../../support/cuts-at-any-length.ts'
 
 function addStubs(items: readonly Item[]): string {
   const step = runTransforms(items, [pruneOrphans('stub'), stubMissingOutputs()])
@@ -90,7 +91,10 @@ test('waiting calls, answered calls, and calls without text outputs get no stub'
 
 test('the prompt with a waiting call is a prefix of the later prompt with its stub output', () => {
   const plan = listTransforms({
-    policy: resolvePolicy([{ policy: 'replay', outputs: { keepTurns: 0, step: 1 } }]),
+    policy: resolvePolicy([
+      CUTS_AT_ANY_LENGTH,
+      { policy: 'replay', outputs: { keepTurns: 0, step: 1 } },
+    ]),
     unansweredCalls: 'stub',
     reader: null,
   })

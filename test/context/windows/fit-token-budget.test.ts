@@ -12,6 +12,7 @@ import { createAlwaysSentGroupPredicate } from '../../../src/context/always-sent
 import { listTransforms, runTransforms } from '../../../src/context/list-and-run-transforms.ts'
 import { planTokenBudget } from '../../../src/context/windows/plan-token-budget.ts'
 import { show, talk } from '../../support/talk.ts'
+import { CUTS_AT_ANY_LENGTH } from '../../support/cuts-at-any-length.ts'
 
 describe('dropping rounds to fit a token budget', () => {
   const long = 'x'.repeat(400)
@@ -27,7 +28,7 @@ describe('dropping rounds to fit a token budget', () => {
   `
   const all = items.reduce((sum, item) => sum + estimateItemTokens(item), 0)
   const run = (most: number) =>
-    fitTokenBudget({ maxTokens: most, policy: resolvePolicy([]) }).run(items)
+    fitTokenBudget({ maxTokens: most, policy: resolvePolicy([CUTS_AT_ANY_LENGTH]) }).run(items)
 
   test('a list that fits the token budget with its instructions stays the same', () => {
     expect(run(all).items).toBe(items)
@@ -88,7 +89,10 @@ const POLICIES: readonly PolicyOverrides[] = [
 
 /** The plans for requests after each item. */
 function computePlans(items: readonly Item[], overrides: PolicyOverrides, most: number) {
-  const room = createTokenBudgetOptions({ maxTokens: most, policy: resolvePolicy([overrides]) })
+  const room = createTokenBudgetOptions({
+    maxTokens: most,
+    policy: resolvePolicy([CUTS_AT_ANY_LENGTH, overrides]),
+  })
   return items.map((_, at) => {
     const said = items.slice(0, at + 1)
     return planTokenBudget(said, createAlwaysSentGroupPredicate(said), room)
@@ -160,7 +164,7 @@ describe('a token budget in a growing conversation', () => {
       fc.property(anyConversation, ({ overrides, most, items }) => {
         fc.pre(weigh(items.slice(findRoundStarts(items).at(-1))) < most)
         const plan = listTransforms({
-          policy: resolvePolicy([overrides]),
+          policy: resolvePolicy([CUTS_AT_ANY_LENGTH, overrides]),
           tokenBudget: most,
           reader: null,
         })

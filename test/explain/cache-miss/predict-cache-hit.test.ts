@@ -161,7 +161,8 @@ const CHANGES: readonly Change[] = [
   },
   {
     name: 'shortened outputs',
-    make: (asked) => wishing(asked, { outputs: { keepTurns: 0, step: 1, longerThan: 50 } }),
+    make: (asked) =>
+      wishing(asked, { outputs: { keepTurns: 0, step: 1, longerThan: 50 }, cuts: { minChars: 0 } }),
     cause: () => ({ who: 'gateway', by: 'shorten-tool-outputs' }),
   },
 ]
@@ -245,7 +246,13 @@ describe('requests of a conversation that only continues', () => {
     [{ policy: 'capped' }],
     [{ policy: 'replay', window: { turns: 2 } }],
     [{ policy: 'replay', window: { tokens: 200 }, notes }],
-    [{ policy: 'replay', outputs: { keepTurns: 1, step: 1, longerThan: 50 } }],
+    [
+      {
+        policy: 'replay',
+        outputs: { keepTurns: 1, step: 1, longerThan: 50 },
+        cuts: { minChars: 0 },
+      },
+    ],
     [{ policy: 'replay', outputs: { cap: 200 }, speakers: { merge: 'same_author' } }],
   ])(
     'if a conversation only continues, only the gateway can cause a cache miss, under the policy %j (C102)',

@@ -159,7 +159,7 @@ const IMAGES: Readonly<Record<string, Body>> = {
   'too many bytes': { media: { bytes: 200 } },
   'the same image again': { media: { repeated: 'last' } },
   'images of an answer': { media: { reuse: 'user_then_assistant', image_messages: 1 } },
-  'only the newest turn': { media: { keep_turns: 0, step: 1 } },
+  'only the newest turn': { media: { keep_turns: 0, step: 1 }, cuts: { min_chars: 0 } },
 }
 const GALLERY: readonly Body[] = [
   user(text('First.'), image()),

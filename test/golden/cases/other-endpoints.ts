@@ -109,7 +109,10 @@ export const OTHER_ENDPOINTS: GoldenGroup = {
       name: 'explained as text and as a body',
       async play({ send }) {
         const { id } = await send(ask(WHOLE, 'claude-sonnet-5', 'One?'))
-        const more = { previous_response_id: id, backstory: { policy: 'lean' } }
+        const more = {
+          previous_response_id: id,
+          backstory: { policy: 'lean', cuts: { min_chars: 0 } },
+        }
         const second = await send(ask(WHOLE, 'claude-sonnet-5', 'Two?', more))
         const path = `/v1/context/explain/${second.id}`
         await send({ method: 'GET', path: `${path}?format=text` })

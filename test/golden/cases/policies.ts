@@ -31,8 +31,8 @@ const ITEMS: readonly Body[] = [0, 1, 2, 3, 4, 5].flatMap((turn): readonly Body[
 
 const POLICIES: Readonly<Record<string, Body>> = {
   replay: { policy: 'replay' },
-  retain: { policy: 'retain', outputs: { keep_turns: 2, step: 2 } },
-  lean: { policy: 'lean' },
+  retain: { policy: 'retain', outputs: { keep_turns: 2, step: 2 }, cuts: { min_chars: 0 } },
+  lean: { policy: 'lean', cuts: { min_chars: 0 } },
   capped: { policy: 'capped', outputs: { cap: 300 } },
   'a window of turns': { window: { turns: 3 } },
   'a window of items': { window: { items: 7 } },
