@@ -7,11 +7,13 @@
  *   npm run bench -- --profile shows where Backstory spends its time instead
  *   … --only='200 KB|chat of'  only the scenarios whose names match
  *   npm run bench -- scale     look-ups in a database of a million turns instead (scale.ts)
+ *   npm run bench -- deletion  deletes a user with a hundred thousand turns instead (deletion.ts)
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stopAll } from './children.ts'
+import { benchDeletion } from './deletion.ts'
 import { syncMs } from './machine.ts'
 import { probeAll, runScenario } from './measure.ts'
 import type { Bench } from './measure.ts'
@@ -35,6 +37,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 try {
   if (process.argv[2] === 'scale') await benchScale(Number(process.argv[3] ?? 1_000_000))
+  else if (process.argv[2] === 'deletion') await benchDeletion(Number(process.argv[3] ?? 100_000))
   else await runBench()
 } catch (error) {
   console.error(error)

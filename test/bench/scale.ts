@@ -11,6 +11,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Engine } from '../../src/store/database/engine-interface.ts'
 import { openEngine } from '../../src/store/database/open-engine.ts'
 import { createDatabaseOn, startPostgresServer } from '../support/postgres-setup.ts'
 import { listeningPort, startNode, stopAll } from './children.ts'
@@ -27,7 +28,7 @@ import {
 } from './scale-chats.ts'
 import { percentile } from './statistics.ts'
 
-const CHATS = 60
+const CHATS = 120
 const WARM_ROUNDS = 2
 const LONG_TURNS = 5_000
 const SHORT_TURNS = 40
@@ -58,7 +59,7 @@ export async function benchScale(turns: number): Promise<void> {
 }
 
 /** Resolves to null if Postgres is not installed. */
-async function startPostgres() {
+export async function startPostgres() {
   try {
     return await startPostgresServer(['-c', 'max_wal_size=8GB'])
   } catch (error) {
@@ -83,7 +84,9 @@ async function benchDatabase(
   }
   const [empty, filled] = [await open('empty'), await open('filled')]
   await stopAll()
-  const count = await fill(filled.url, turns, title)
+  const engine = await openEngine(filled.url)
+  const count = await fillWithClones(engine, turns, title)
+  await engine.close()
   const gateways = [
     await startGateway(empty.url, folder),
     await startGateway(filled.url, folder),
@@ -120,8 +123,11 @@ async function startGateway(databaseUrl: string, folder: string): Promise<Gatewa
   return { port: await listeningPort(startNode({ args: [GATEWAY], cwd, env })) }
 }
 
-async function fill(url: string, turns: number, title: string): Promise<number> {
-  const engine = await openEngine(url)
+export async function fillWithClones(
+  engine: Engine,
+  turns: number,
+  title: string,
+): Promise<number> {
   const startedAt = performance.now()
   let saidAt = startedAt
   await keepOriginals(engine)
@@ -131,7 +137,6 @@ async function fill(url: string, turns: number, title: string): Promise<number> 
     printProgress(`${title}: ${added.toLocaleString('en')} turns`)
   })
   await dropOriginals(engine)
-  await engine.close()
   const seconds = Math.round((performance.now() - startedAt) / 1000)
   printProgress(`${title}: ${count.toLocaleString('en')} turns in ${seconds} s`)
   return count
@@ -192,11 +197,11 @@ function renderTimes(times: readonly number[]): string {
   return [0.5, 0.95].map((share) => (percentile(times, share) ?? 0).toFixed(1)).join(' / ')
 }
 
-function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const rule = head.map((_, at) => (at === 0 ? '---' : '--:'))
   return [head, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-function printProgress(text: string): void {
+export function printProgress(text: string): void {
   process.stderr.write(`${(performance.now() / 1000).toFixed(0).padStart(5)} s  ${text}\n`)
 }
