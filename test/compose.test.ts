@@ -49,7 +49,9 @@ test.each([
     const detect = (values: Headers) => detectClient(fillTemplates(headers, values), {}, settings)
     expect(detect({})).toMatchObject({ isOpenWebUi: true, isTask: false, receivesMarkers: true })
     expect(detect({ ...chat, TASK: 'title_generation' })).toMatchObject({ isTask: true })
-    expect(detect({ ...chat, CHAT_ID: 'local:tab' })).toMatchObject({ isTemporary: true })
+    for (const CHAT_ID of ['local:tab', 'temporary:tab']) {
+      expect(detect({ ...chat, CHAT_ID })).toMatchObject({ isTemporary: true })
+    }
     const trustsHeaders = { OPEN_WEBUI_JWT_SECRET: null, TRUST_USER_HEADERS: 'on' } as const
     expect(
       identifyUser(fillTemplates(headers, chat), trustsHeaders, { nowMs: 0, usesStoredData: true }),

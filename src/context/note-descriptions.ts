@@ -47,6 +47,8 @@ export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'reasoning-of-elsewhere': 'Only the provider and account that wrote it can read this reasoning.',
   'reasoning-of-another-prefix':
     'Reasoning is valid only as long as the conversation before it is unchanged, and it has changed.',
+  'reasoning-of-another-model':
+    'The account has rejected the reasoning of one model in a request to another, so only the model that wrote it gets it.',
   'reasoning-refused': 'The upstream has rejected the reasoning of this conversation before.',
 
   // Codes of notes about memory layers.
@@ -116,5 +118,7 @@ export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'house-tool-withheld': 'A gateway tool is not offered, because the client has one of that name.',
 
   // Codes of notes about request parameters.
+  'lowest-effort': 'The model need not reason for this task of the client, such as a title.',
+  'summary-requested': 'Open WebUI shows the reasoning of this model only as a summary.',
   'refused-by-upstream': 'The upstream refused this parameter, and was asked again without it.',
 }

@@ -110,8 +110,7 @@ export async function answerRequest(
     const loaded = await loadRequestHistory(request.clientRequest, caller, ports, lock)
     waitUntil(touchLoadedTurns(loaded.history, caller, ports))
     await yieldIfLarge(request.memory)
-    const { params, dialect } = loaded.clientRequest
-    const targets = routeModel(ports, params.model, dialect)
+    const targets = routeModel(ports, loaded.clientRequest.params.model, loaded.clientRequest)
     const additions = await loadPromptAdditions(
       { ...loaded, targets, caller, turnId, waitUntil },
       ports,

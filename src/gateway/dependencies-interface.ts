@@ -11,12 +11,15 @@ import type { ReplicaAndUnclosedTurns } from './replica-and-unclosed-turns.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import type { Stores } from '../store/create-stores.ts'
 import type { Transport } from '../upstream/transport/transport-interface.ts'
+import type { UpstreamKnowledge } from '../upstream/upstream-knowledge.ts'
 import type { ExplainHooks } from './explain-hooks-interface.ts'
 
 export interface GatewayDependencies extends Stores {
   readonly settings: Settings
   readonly accounts: readonly Account[]
   readonly transport: Transport
+  /** What this process has learned about its upstreams; undefined if it remembers nothing. */
+  readonly upstreamKnowledge?: UpstreamKnowledge
   /** Loads media URLs for upstreams that do not load them; undefined if loading is turned off. */
   readonly mediaLoader?: MediaLoader
   /** The available memory layers; undefined for all layers of `memory/layer-registry.ts`. */

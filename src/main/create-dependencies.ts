@@ -22,6 +22,7 @@ import type { Engine } from '../store/database/engine-interface.ts'
 import { listAccounts } from '../upstream/accounts-and-model-routing.ts'
 import { wrapWithDemoTransport } from '../upstream/transport/demo-transport.ts'
 import type { Transport } from '../upstream/transport/transport-interface.ts'
+import { createUpstreamKnowledge } from '../upstream/upstream-knowledge.ts'
 import { createRowEncryption } from './create-row-encryption.ts'
 import { removeKeysFromLog } from './remove-keys-from-log.ts'
 import { createSecureRandom } from './secure-random-numbers.ts'
@@ -63,6 +64,7 @@ export function createDependencies(
     settings,
     accounts: listAccounts(settings),
     transport: wrapWithDemoTransport(transport),
+    upstreamKnowledge: createUpstreamKnowledge(Date.now),
     ...(settings.MEDIA_FETCH === 'off'
       ? {}
       : { mediaLoader: createConfiguredMediaLoader(settings, runtime, log) }),

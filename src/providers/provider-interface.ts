@@ -57,6 +57,14 @@ export interface Provider {
   /** Returns true if the upstream rejected a request because of the reasoning in it. */
   readonly isReasoningRejection?: (failure: Failure) => boolean
   /**
+   * Lists parameters with which the model does not reason, or as little as it can, e.g. for a title: the best
+   * first, and others for the case that the upstream rejects it. Empty if the model does not reason by default,
+   * or if nothing is known about it.
+   */
+  readonly listTaskParameters?: (account: Account, model: string) => readonly TaskParameter[]
+  /** Returns true if the model shows a summary of its reasoning, but only on request. */
+  readonly hasReasoningSummaries?: (account: Account, model: string) => boolean
+  /**
    * Returns true if the model accepts its earlier reasoning only after the same items that preceded
    * it when it was generated.
    */
@@ -82,6 +90,11 @@ export interface Provider {
    */
   readonly quirks: QuirkTable
 }
+
+/** A parameter that limits the reasoning of a model. */
+export type TaskParameter =
+  | { readonly field: 'reasoning.effort'; readonly value: string }
+  | { readonly field: 'chat_template_kwargs'; readonly value: JsonObject }
 
 /** The media that an upstream accepts. */
 export interface WireMediaSupport {

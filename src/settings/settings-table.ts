@@ -139,6 +139,10 @@ export const SETTINGS_TABLE = {
     ['auto', 'always', 'never'],
     'Which answers get an invisible marker, by which the gateway recognizes them in later requests: those for Open WebUI (`auto`), all (`always`), none (`never`). Answers without a marker are recognized by their text.',
   ),
+  REASONING_SUMMARY: defineChoice(
+    ['auto', 'concise', 'detailed', 'off'],
+    'The summary of its reasoning that a model of OpenAI is asked for, so that Open WebUI can show it. A request that sets `reasoning.summary` itself keeps its own value. If the upstream rejects the summary, e.g. because OpenAI has not verified the organization, the request is sent again without it, and that is remembered for a day.',
+  ),
   PERSIST_REASONING: defineChoice(
     ['conversation', 'disabled', 'next_reply'],
     'How long reasoning is sent back to the model that wrote it: during the complete `conversation`, or until the `next_reply` is complete. With `disabled` no new reasoning is stored, except in the event log of a background response.',

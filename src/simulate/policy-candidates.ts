@@ -77,7 +77,7 @@ export function createPolicyCandidate(
   policy: ContextPolicy,
   bindsReasoning: boolean,
 ): PolicyCandidate {
-  const { wire, account } = SIMULATED_ORIGIN
+  const { wire, account, model } = SIMULATED_ORIGIN
   const hasWindow = Object.values(policy.window).some((limit) => limit !== null)
   return {
     name,
@@ -86,6 +86,7 @@ export function createPolicyCandidate(
       dropInvalidReasoning({
         wire,
         account,
+        model,
         computeSeed: () => '',
         checksPrefix: bindsReasoning,
         answersAfterRejection: [],

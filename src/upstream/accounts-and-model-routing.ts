@@ -1,8 +1,10 @@
 /** Lists the accounts in the settings, and routes a model name to the accounts that serve it. */
 import { readOwnValue } from '../core/json/json.ts'
+import type { ClientTraits } from '../core/client/client-traits.ts'
 import type { DialectName } from '../core/prompt.ts'
 import { GatewayError } from '../core/errors/gateway-error.ts'
 import type { Account } from '../providers/provider-interface.ts'
+import { isOpenAiReasoningModel } from '../providers/request/openai-reasoning-models.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { completeBareHost, completeBaseUrl } from './complete-base-url.ts'
 
@@ -39,6 +41,12 @@ export interface UpstreamTarget {
   readonly model: string
 }
 
+/** Who requests a model: the API of the client, and what kind of client it is, if that matters. */
+export interface Requester {
+  readonly dialect: DialectName
+  readonly client?: Pick<ClientTraits, 'isOpenWebUi'> | undefined
+}
+
 /**
  * Returns the targets for a model in the order in which they are tried. An alias in MODELS names one
  * or several models. Each model is served by the account that its prefix names (e.g. `local` in
@@ -47,10 +55,11 @@ export interface UpstreamTarget {
 export function routeModel(
   { accounts, settings }: ConfiguredUpstreams,
   model: string,
-  dialect: DialectName,
+  { dialect, client }: Requester,
 ): readonly [UpstreamTarget, ...UpstreamTarget[]] {
   const aliases = readOwnValue(settings.MODELS, model) ?? [model]
-  const [first, ...others] = aliases.flatMap((name) => findTarget(accounts, name, dialect) ?? [])
+  const requester = { dialect, client }
+  const [first, ...others] = aliases.flatMap((name) => findTarget(accounts, name, requester) ?? [])
   if (first !== undefined) return [first, ...others]
   throw createUnknownModelError(accounts, model, dialect)
 }
@@ -58,34 +67,50 @@ export function routeModel(
 function findTarget(
   accounts: readonly Account[],
   model: string,
-  dialect: DialectName,
+  requester: Requester,
 ): UpstreamTarget | null {
   const slash = model.indexOf('/')
   const [prefix, rest] = [model.slice(0, Math.max(slash, 0)), model.slice(slash + 1)]
   const named = accounts.find((account) => account.name === prefix && servesModel(account, rest))
-  const name = named === undefined ? model : rest
   const account = named ?? accounts.find((candidate) => servesModel(candidate, model))
-  return account === undefined
-    ? null
-    : { account: preferSameDialect(accounts, account, name, dialect), model: name }
+  if (account === undefined) return null
+  const name = getUpstreamName(account, named === undefined ? model : rest)
+  // The client has chosen the API itself if the prefix names an account with its own API.
+  const isChosen = named?.wire === requester.dialect
+  const wire = isChosen ? requester.dialect : choosePreferredWire(name, requester)
+  return { account: preferWire(accounts, account, name, wire), model: name }
+}
+
+/** Returns the name without the prefix of Gemini's own names: `models/gemini-3-pro` is `gemini-3-pro`. */
+function getUpstreamName({ wire }: Account, model: string): string {
+  return wire === 'gemini' ? model.replace(/^models\//, '') : model
 }
 
 /**
- * Returns an entry of the same upstream with the client's own API, so that requests need no
- * translation, e.g. `openai-chat` instead of `openai` for Chat Completions. Without one, returns `first`.
+ * Returns the API over which an upstream with both APIs of OpenAI is asked: the client's own, so that requests
+ * need no translation. For Open WebUI, whose answers are always rewritten, the reasoning models of OpenAI are
+ * asked over the Responses API: Chat Completions returns no reasoning, neither to keep nor to show.
  */
-function preferSameDialect(
+function choosePreferredWire(model: string, { dialect, client }: Requester): DialectName {
+  return client?.isOpenWebUi === true && isOpenAiReasoningModel(model) ? 'responses' : dialect
+}
+
+/**
+ * Returns an entry of the same upstream with this API, e.g. `openai-chat` instead of `openai` for Chat
+ * Completions. Without one, returns `first`.
+ */
+function preferWire(
   accounts: readonly Account[],
   first: Account,
   model: string,
-  dialect: DialectName,
+  wire: DialectName,
 ): Account {
-  if (first.wire === dialect) return first
-  const sameDialect = accounts.find(
+  if (first.wire === wire) return first
+  const other = accounts.find(
     (account) =>
-      account.wire === dialect && isSameUpstream(account, first) && servesModel(account, model),
+      account.wire === wire && isSameUpstream(account, first) && servesModel(account, model),
   )
-  return sameDialect ?? first
+  return other ?? first
 }
 
 /**
@@ -114,8 +139,11 @@ export function listNamedModels(account: Account): readonly string[] {
   return account.models.filter((pattern) => !pattern.includes('*'))
 }
 
-function servesModel({ models }: Account, model: string): boolean {
-  return models.some((pattern) => matchesModelPattern(pattern, model))
+function servesModel(account: Account, model: string): boolean {
+  const name = getUpstreamName(account, model)
+  return account.models.some(
+    (pattern) => matchesModelPattern(pattern, name) || matchesModelPattern(pattern, model),
+  )
 }
 
 /**

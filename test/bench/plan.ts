@@ -100,6 +100,7 @@ function planPrompt(
   return () => {
     const validity = {
       ...reader,
+      model: 'm',
       computeSeed: () => '',
       checksPrefix: true,
       answersAfterRejection: [],

@@ -104,7 +104,7 @@ test.each<[string, Record<string, string>, object?]>([
   ['as a stream that can be resumed', { 'x-backstory-resumable': 'true' }, { stream: true }],
 ])('a turn of a temporary chat is stored as temporary: %s', async (_, headers, more = {}) => {
   const body = { model: 'demo', input: 'Hi', ...more }
-  const chat = { 'x-backstory-chat': 'local:a1' }
+  const chat = { 'x-backstory-chat': 'temporary:a1' }
   const text = await (await gateway.post('/v1/responses', body, { ...chat, ...headers })).text()
   const turnId = turnIdOfResponse(/"id":"(resp_\w+)"/.exec(text)?.[1] ?? '') ?? ''
   const caller = { tenant: 'local', user: null }

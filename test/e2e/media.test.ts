@@ -165,7 +165,7 @@ test.each(['chat-model', 'gemini-2.5-pro', 'claude-opus-5-5', 'gpt-5.5'])(
 test.each([
   ['has store set to false', { store: false }, {}],
   ['is a task request', {}, { 'x-backstory-task': 'title_generation' }],
-  ['belongs to a temporary chat', {}, { 'x-backstory-chat': 'local:1' }],
+  ['belongs to a temporary chat', {}, { 'x-backstory-chat': 'temporary:1' }],
 ])(
   'the image that the gateway loads is not stored if the request %s',
   async (name, fields, headers) => {

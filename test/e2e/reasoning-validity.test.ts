@@ -51,6 +51,7 @@ function environment(): { UPSTREAMS: string } {
       account('openai', 'responses', 'gpt-*'),
       account('openai-2', 'responses', 'gpt-*', another),
       account('openai-blind', 'responses', 'gpt-*', blind),
+      account('azure', 'responses', 'gpt-*', { apiKey: 'sk-upstream-azure' }),
       account('gemini', 'gemini', 'gemini-*'),
       account('openrouter', 'chat', 'vendor/*', { quirks: { profile: 'openrouter' } }),
     ]),
@@ -132,6 +133,15 @@ test.each([
   }
   expect(services.refusals).toEqual([])
   expect(countSealsSent()).toEqual([0, 1, 0, 1, 2, 3, 2, 3])
+})
+
+test('a try of another model costs a model none of its reasoning, even if the account binds reasoning to its model', async () => {
+  const { ask } = converse(gateway)
+  const models = ['azure/gpt-5', 'azure/gpt-5-mini', 'azure/gpt-5', 'azure/gpt-5-mini']
+  for (const model of models) expect((await ask({ model })).output_text).toContain(LOOKED)
+  // The second model rejects the reasoning of the first, once.
+  expect(services.refusals).toHaveLength(1)
+  expect(countSealsSent()).toEqual([0, 1, 2, 0, 1, 2, 3, 2, 3])
 })
 
 test("a model does not get another model's thinking that is valid only after an unchanged prefix", async () => {

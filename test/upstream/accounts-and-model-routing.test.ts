@@ -51,8 +51,11 @@ function listTargets(
   world: ReturnType<typeof configureUpstreams>,
   model: string,
   dialect: 'chat' | 'responses' = 'chat',
+  client = { isOpenWebUi: false },
 ) {
-  return routeModel(world, model, dialect).map(({ account, model }) => `${account.name}: ${model}`)
+  return routeModel(world, model, { dialect, client }).map(
+    ({ account, model }) => `${account.name}: ${model}`,
+  )
 }
 
 test("a model is routed to the first matching account, or to one of the same service that speaks the client's API", () => {
@@ -60,6 +63,22 @@ test("a model is routed to the first matching account, or to one of the same ser
   expect(listTargets(world, 'claude-x')).toEqual(['anthropic: claude-x'])
   expect(listTargets(world, 'gpt-5')).toEqual(['openai-chat: gpt-5'])
   expect(listTargets(world, 'gpt-5', 'responses')).toEqual(['openai: gpt-5'])
+})
+
+test('Open WebUI reaches the reasoning models of OpenAI over the API that returns their reasoning', () => {
+  const world = configureUpstreams({ OPENAI_API_KEY: 'k', MODELS: '{"best":["gpt-5","gpt-4.1"]}' })
+  const openWebUi = { isOpenWebUi: true }
+  expect(listTargets(world, 'gpt-5', 'chat', openWebUi)).toEqual(['openai: gpt-5'])
+  expect(listTargets(world, 'best', 'chat', openWebUi)).toEqual([
+    'openai: gpt-5',
+    'openai-chat: gpt-4.1',
+  ])
+  // The operator can choose the other API by its name.
+  expect(listTargets(world, 'openai-chat/gpt-5', 'chat', openWebUi)).toEqual(['openai-chat: gpt-5'])
+  const onlyChat = configureUpstreams({
+    UPSTREAMS: '[{"name":"azure","wire":"chat","baseUrl":"http://x/v1","models":["*"]}]',
+  })
+  expect(listTargets(onlyChat, 'gpt-5', 'chat', openWebUi)).toEqual(['azure: gpt-5'])
 })
 
 test("the prefix of a model name before `/` selects the account of that name, unless it is part of the model's own name", () => {
@@ -83,7 +102,7 @@ test("an unknown model is rejected with the error of the client's API", () => {
   const world = configureUpstreams({})
   const getError = (dialect: 'chat' | 'responses'): unknown => {
     try {
-      return routeModel(world, 'x', dialect)
+      return routeModel(world, 'x', { dialect })
     } catch (error) {
       return error
     }
@@ -108,7 +127,7 @@ test('of two accounts at one address, a model is routed to the first matching or
     ...upstreams: readonly object[]
   ) => {
     const settings = readSettings({ UPSTREAMS: JSON.stringify(upstreams) })
-    return routeModel({ accounts: listAccounts(settings), settings }, model, dialect)[0].account
+    return routeModel({ accounts: listAccounts(settings), settings }, model, { dialect })[0].account
       .name
   }
   const claude = account('claude', 'anthropic', 'A', ['claude*'])
@@ -125,4 +144,23 @@ test('of two accounts at one address, a model is routed to the first matching or
   expect(serves('m', 'chat', responses, { ...all, apiKey: 'C', headers: { x: 'y' } })).toBe(
     'responses',
   )
+})
+
+test("a model of Gemini is found with and without the prefix `models/` of Gemini's own names", () => {
+  const settings = readSettings({
+    GEMINI_API_KEY: 'k',
+    OPENAI_API_KEY: 'o',
+    MODELS: '{"best":["models/gemini-3-pro"]}',
+  })
+  const configured = { accounts: listAccounts(settings), settings }
+  for (const name of [
+    'gemini-3-pro',
+    'models/gemini-3-pro',
+    'gemini/gemini-3-pro',
+    'gemini/models/gemini-3-pro',
+    'best',
+  ]) {
+    const [{ account, model }] = routeModel(configured, name, { dialect: 'chat' })
+    expect([account.name, model]).toEqual(['gemini', 'gemini-3-pro'])
+  }
 })

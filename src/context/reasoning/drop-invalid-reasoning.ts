@@ -1,7 +1,7 @@
 /**
- * Drops reasoning that the upstream would reject, or ignore and charge for. There are three reasons: another account or
- * API has encrypted the reasoning; the items before its answer (the prefix) have changed since it was written; or the
- * upstream has rejected it before. The reasoning of one answer is sent completely or not at all, because each reasoning
+ * Drops reasoning that the upstream would reject, or ignore and charge for. There are four reasons: another account or
+ * API has encrypted the reasoning; the items before its answer (the prefix) have changed since it was written; the
+ * model has rejected it before; or another model wrote it, and the account has rejected such reasoning before. The reasoning of one answer is sent completely or not at all, because each reasoning
  * item is bound to the reasoning item before it.
  *
  * This transform runs last, because it reads the prefix of each answer from the final list. After it has dropped the
@@ -31,6 +31,8 @@ export interface ReasoningCheckOptions {
    */
   readonly wire: string
   readonly account: string
+  /** The name of the model that is requested. */
+  readonly model: string
   /**
    * Returns the hash of the request fields before the items (`computePrefixSeed`). Called only if a prefix is checked.
    */
@@ -43,8 +45,9 @@ export interface ReasoningCheckOptions {
    */
   readonly hadSameGatewayTools?: (length: number) => boolean
   /**
-   * Answers that were written without any earlier reasoning, because the upstream had rejected it. All reasoning before
-   * such an answer is dropped.
+   * Answers of this account that were written without any earlier reasoning, because the upstream had rejected it. All
+   * reasoning before such an answer of the requested model is dropped. A rejection by another model says nothing about
+   * the reasoning of the requested one.
    */
   readonly answersAfterRejection: readonly Origin[]
 }
@@ -53,15 +56,25 @@ export function dropInvalidReasoning(options: ReasoningCheckOptions): Transform 
   return {
     name: 'keep-valid-reasoning',
     run(items, originalPositions = [...items.keys()], transforms = []) {
-      const rejectedEnd = findRejectedEnd(items, options.answersAfterRejection)
+      const rejectedEnd = findRejectedEnd(items, options)
+      const isOfRejectedModel = createRejectedModelCheck(items, options)
       const answers = findEncryptedAnswers(items)
       const pipeline = { items, originalPositions, transforms }
       const unrecordedStart = findUnrecordedStart(pipeline, options)
       // Returns early for most conversations, which have no reasoning that could be invalid.
-      if (rejectedEnd === 0 && unrecordedStart === 0 && answers.size === 0)
+      if (
+        rejectedEnd === 0 &&
+        isOfRejectedModel === null &&
+        unrecordedStart === 0 &&
+        answers.size === 0
+      )
         return { items, notes: [] }
       const findFault = createFaultFinder(answers, options)
       return editItems(items, (item, index, edited) => {
+        if (isOfRejectedModel?.(item) === true) {
+          const replacement = stripReasoning(item, options.wire)
+          return { replacement, why: 'reasoning-of-another-model' }
+        }
         if (index < rejectedEnd) {
           return { replacement: stripReasoning(item, options.wire), why: 'reasoning-refused' }
         }
@@ -93,15 +106,41 @@ function findUnrecordedStart(
 }
 
 /**
- * Returns the index before which all reasoning is dropped because the upstream has rejected it: the start of the latest
- * answer with one of these origins, or 0 if there is no such answer.
+ * Returns the index before which all reasoning is dropped because the model has rejected it: the start of its latest
+ * answer after a rejection, or 0 if there is no such answer.
  */
-function findRejectedEnd(items: readonly Item[], origins: readonly Origin[]): number {
+function findRejectedEnd(
+  items: readonly Item[],
+  { answersAfterRejection, model }: ReasoningCheckOptions,
+): number {
+  const origins = answersAfterRejection.filter((origin) => origin.model === model)
   if (origins.length === 0) return 0
   const origin = items.findLast(
     (item) => item.origin !== undefined && origins.includes(item.origin),
   )?.origin
   return origin === undefined ? 0 : items.findIndex((item) => item.origin === origin)
+}
+
+/**
+ * Returns a check whether an item has reasoning of another model than the requested one; null if the account may accept
+ * such reasoning. Some accounts bind reasoning to its model, e.g. Azure. This shows when a model rejects a prompt with
+ * reasoning of another model.
+ */
+function createRejectedModelCheck(
+  items: readonly Item[],
+  { wire, account, model, answersAfterRejection }: ReasoningCheckOptions,
+): ((item: Item) => boolean) | null {
+  const isFromOtherModel = (item: Item, reader: string): boolean =>
+    item.origin !== undefined &&
+    item.origin.wire === wire &&
+    item.origin.account === account &&
+    item.origin.model !== reader &&
+    stripReasoning(item, wire) !== item
+  const bindsToModel = answersAfterRejection.some((rejected) => {
+    const start = items.findIndex(({ origin }) => origin === rejected)
+    return items.slice(0, Math.max(start, 0)).some((item) => isFromOtherModel(item, rejected.model))
+  })
+  return bindsToModel ? (item) => isFromOtherModel(item, model) : null
 }
 
 /**

@@ -67,7 +67,7 @@ async function answerLayerQuestion(
   const content = [{ type: 'input_text', text: input }]
   const buildPrompt = () => ({ instructions, input: [{ type: 'message', role: 'user', content }] })
   const sending = {
-    targets: routeModel(ports, model, clientRequest.dialect),
+    targets: routeModel(ports, model, clientRequest),
     model,
     onCall: () => undefined,
     isDisconnected: () => false,

@@ -31,7 +31,7 @@ export interface PromptTransformOptions {
   readonly hadSameTools: (itemCount: number) => boolean
 }
 
-export type PlanPorts = Ports<'memoryLayers' | 'settings'>
+export type PlanPorts = Ports<'memoryLayers' | 'settings' | 'upstreamKnowledge'>
 
 export function listPromptTransforms(
   target: TargetCapabilities,
@@ -65,6 +65,7 @@ export function listPromptTransforms(
     dropInvalidReasoning({
       wire: account.wire,
       account: account.name,
+      model: params.model,
       computeSeed: () => computePrefixSeed(params, account.wire),
       checksPrefix: target.checksReasoningPrefix,
       hadSameGatewayTools: hadSameTools,

@@ -16,6 +16,11 @@ import type { UpstreamTarget } from '../../upstream/accounts-and-model-routing.t
 import { resolveTargetCapabilities } from '../../upstream/resolve-target-capabilities.ts'
 import { mayStoreMemory } from '../history/memory-thread-and-storage-permission.ts'
 import { offerTools, type ToolOffer } from '../tools/offer-tools.ts'
+import {
+  addParameters,
+  chooseAddedParameters,
+  createAddedParameterNote,
+} from './default-parameters.ts'
 import { listPromptTransforms, type PlanPorts } from './list-prompt-transforms.ts'
 import type { PlannedRequest, PlanInput } from './planned-request.ts'
 import { rejectBrokenImages } from './reject-broken-images.ts'
@@ -38,7 +43,9 @@ export function planRequest(
   const items =
     history.items.length > 0 ? [...history.items, ...clientRequest.items] : clientRequest.items
   const requestedPolicy = resolveRequestPolicy(target.model, input, ports.settings)
-  const cleaned = cleanParameters(selectParameters(target, clientRequest))
+  const addedParameters = chooseAddedParameters(target, clientRequest, ports)
+  const selected = addParameters(selectParameters(target, clientRequest), addedParameters)
+  const cleaned = cleanParameters(selected)
   const mayStore = mayStoreMemory(clientRequest, history, ports.settings)
   const offerToolsFor = (conversation: readonly Item[]): ToolOffer =>
     offerTools({
@@ -87,11 +94,13 @@ export function planRequest(
     notes: [
       ...history.notes,
       ...cleaned.notes,
+      ...addedParameters.map(createAddedParameterNote),
       ...notes,
       ...(history.layers?.notes ?? []),
       ...offer.notes,
       ...budgetNotes,
     ],
+    addedParameters,
     originalPositions,
     wasReasoningRejected: false,
   }

@@ -13,7 +13,7 @@ export async function prepareDryRun(
   caller: Caller,
   ports: GatewayDependencies,
 ): Promise<PreparedRequest> {
-  const targets = routeModel(ports, originalRequest.params.model, originalRequest.dialect)
+  const targets = routeModel(ports, originalRequest.params.model, originalRequest)
   const loaded = await loadRequestHistory(originalRequest, caller, ports)
   const { clientRequest } = loaded
   const { history, releaseMedia } = await loadPromptAdditions(

@@ -5,6 +5,7 @@
 import { translateNoteIndex } from '../../context/list-and-run-transforms.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
 import type { Note } from '../../core/note.ts'
+import type { AddedParameter } from './planned-request.ts'
 
 /**
  * `originalPositions`: for each prompt item, its index before all transforms; null if a transform added it. `body`:
@@ -20,6 +21,15 @@ export function translateProviderNotes(
     const { field } = note
     return field === undefined ? translated : { ...translated, field: findClientField(body, field) }
   })
+}
+
+/** Returns the notes without those about parameters that the gateway added itself. */
+export function dropNotesAboutAddedParameters(
+  notes: readonly Note[],
+  added: readonly AddedParameter[],
+): readonly Note[] {
+  if (added.length === 0) return notes
+  return notes.filter((note) => !added.some(({ field }) => field === note.field))
 }
 
 /** Groups of fields with the same meaning: their names in the Responses API and in Chat Completions. */

@@ -6,7 +6,7 @@
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Outcome, OutcomeCollector } from '../../core/collect-answer-outcome.ts'
 import { textOf } from '../../core/item.ts'
-import { isAssistantMessage } from '../../core/items/rounds-and-pinned-items.ts'
+import { findContinuedMessage } from '../../core/items/find-continued-message.ts'
 import type { AnswerContext, Dialect, AnswerRenderer } from '../../core/ports/dialect-interface.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { SseMessage } from '../../core/stream/sse.ts'
@@ -167,10 +167,9 @@ function prependMessage(renderer: AnswerRenderer, first: SseMessage | null): Ans
  * so the marker has to be invisible after the text of that message.
  */
 function resolveMarkerOptions(clientRequest: ClientRequest): MarkerOptions {
-  const { client, items, originalItems = items } = clientRequest
-  const last = originalItems.at(-1)
-  if (!client.isOpenWebUi || last?.type !== 'message' || !isAssistantMessage(last)) return {}
-  return { beginsWithBreak: true, continuedText: textOf(last.content) }
+  const continued = findContinuedMessage(clientRequest)
+  if (continued === null) return {}
+  return { beginsWithBreak: true, continuedText: textOf(continued.content) }
 }
 
 /**

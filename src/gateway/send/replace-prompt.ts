@@ -5,7 +5,10 @@ import type { Note } from '../../core/note.ts'
 import type { Prompt } from '../../core/prompt.ts'
 import { dropPreviouslyRejectedParameters } from '../../providers/request/drop-rejected-parameters.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
-import { translateProviderNotes } from '../prompt/translate-provider-notes.ts'
+import {
+  dropNotesAboutAddedParameters,
+  translateProviderNotes,
+} from '../prompt/translate-provider-notes.ts'
 
 /**
  * Returns the request with the new prompt. `originalPositions`: for each item of the new prompt, its index
@@ -17,10 +20,11 @@ export function replacePrompt(
   originalPositions: PreparedRequest['originalPositions'],
   addedNotes: readonly Note[],
 ): PreparedRequest {
-  const { account, provider, clientRequest } = prepared
+  const { account, provider, clientRequest, addedParameters } = prepared
   const encoded = dropPreviouslyRejectedParameters(provider.encode(prompt, account), prepared.notes)
   const keptNotes = prepared.notes.filter(({ by }) => by !== provider.wire)
-  const bodyNotes = translateProviderNotes(encoded.notes, originalPositions, clientRequest.body)
+  const ownNotes = dropNotesAboutAddedParameters(encoded.notes, addedParameters)
+  const bodyNotes = translateProviderNotes(ownNotes, originalPositions, clientRequest.body)
   const notes = [...keptNotes, ...addedNotes, ...bodyNotes]
   return { ...prepared, prompt, encoded, originalPositions, notes }
 }

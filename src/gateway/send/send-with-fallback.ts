@@ -26,6 +26,7 @@ import type { Ports } from '../dependencies-interface.ts'
 import type { PreparedRequest } from '../prompt/planned-request.ts'
 import { buildHttpRequest, serializeLargeBody } from './build-http-request.ts'
 import { decodeAnswerBody } from './decode-answer-body.ts'
+import { prepareRetryWithoutAddedParameter } from './prepare-retry-without-added-parameter.ts'
 import { prepareRetryWithoutReasoning } from './prepare-retry-without-reasoning.ts'
 import { waitForContent } from './wait-for-content.ts'
 
@@ -45,10 +46,9 @@ export interface SendOptions {
   readonly isDisconnected: () => boolean
 }
 
-export async function sendWithFallback(
-  options: SendOptions,
-  ports: Ports<'log' | 'settings' | 'transport'>,
-): Promise<RawAnswer> {
+type SendPorts = Ports<'log' | 'settings' | 'transport' | 'upstreamKnowledge'>
+
+export async function sendWithFallback(options: SendOptions, ports: SendPorts): Promise<RawAnswer> {
   const { targets, isDisconnected, prepare } = options
   let rejection: Error | null = null
   for (const [index, target] of targets.entries()) {
@@ -87,14 +87,15 @@ function prepareForFallback(
 }
 
 /**
- * Sends the request to one upstream. With the quirk `degrade`, if the upstream rejects an optional
+ * Sends the request to one upstream. If the upstream rejects a parameter that the gateway added, sends the
+ * request with its next value, or without it. With the quirk `degrade`, if the upstream rejects an optional
  * parameter, sends the request again without it, at most 3 times. If the upstream rejects the reasoning,
  * sends the request once without reasoning.
  */
 async function sendToTarget(
   first: PreparedRequest,
   { isDisconnected, onCall }: SendOptions,
-  ports: Ports<'log' | 'transport'>,
+  ports: SendPorts,
 ): Promise<RawAnswer> {
   let prepared = first
   for (let retries = 0; ; retries += 1) {
@@ -111,7 +112,9 @@ async function sendToTarget(
       return { prepared, body: createBodySource(call, reply) }
     }
     const { reported, error } = await readErrorReply(call, reply, prepared.account)
-    const reduced = retries < MAX_RETRIES ? retryWithoutParameter(prepared, reported) : null
+    const reduced =
+      prepareRetryWithoutAddedParameter(prepared, reported, ports) ??
+      (retries < MAX_RETRIES ? retryWithoutParameter(prepared, reported) : null)
     const next = reduced ?? retryWithoutReasoning(prepared, reported)
     if (next === null) throw isProxyTimeout(reply.status) ? asMaybeProcessed(error) : error
     if (next !== reduced) {

@@ -130,7 +130,7 @@ async function writeSummary(
   { model, focus, onCall, isDisconnected }: SummaryOptions,
   ports: SummaryModelPorts & Ports<'accounts'>,
 ): Promise<{ readonly written: WrittenSummary; readonly usage: TokenUsage }> {
-  const targets = routeModel(ports, model, clientRequest.dialect)
+  const targets = routeModel(ports, model, clientRequest)
   const chapterTokens = resolveChapterTokens(targets[0], policy)
   const input: SummaryInput = {
     previousSummary: previous === null ? null : formatHistorySummary(previous),

@@ -2,7 +2,7 @@
  * The provider for the Anthropic Messages API, and for other services that implement this API, e.g.
  * MiniMax.
  */
-import type { Account, Provider, WireMediaSupport } from '../provider-interface.ts'
+import type { Account, Provider, WireMediaSupport, TaskParameter } from '../provider-interface.ts'
 import { NOTES } from './encoding-notes.ts'
 import { getModelTraits } from './model-traits.ts'
 import { parseErrorResponse, isReasoningRejection } from './parse-errors.ts'
@@ -20,6 +20,7 @@ export const anthropic: Provider = {
   isReasoningRejection,
   bindsReasoningToPrefix: (model) => getModelTraits(model, {}).bindsThinkingToPrefix,
   getMinCompactionTokens,
+  listTaskParameters,
   ignoresItemsBeforeCompaction: true,
   getMediaSupport: () => MEDIA_SUPPORT,
   notes: NOTES,
@@ -28,6 +29,14 @@ export const anthropic: Provider = {
     ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
     'anthropic-version': '2023-06-01',
   }),
+}
+
+/** Of the models that think by default, those that cannot stop get the lowest effort instead. */
+function listTaskParameters({ quirks }: Account, model: string): readonly TaskParameter[] {
+  const { thinkingMode, thinksByDefault, thinkingOffType } = getModelTraits(model, quirks)
+  if (thinkingMode === 'none' || !thinksByDefault) return []
+  const efforts = thinkingOffType === null ? ['low'] : ['none', 'low']
+  return efforts.map((value) => ({ field: 'reasoning.effort', value }))
 }
 
 export function getMinCompactionTokens({ baseUrl, quirks }: Account, model: string): number | null {

@@ -9,6 +9,7 @@ import { encodeRequest } from './request/encode-request.ts'
 import { parseErrorResponse, isReasoningRejection } from './parse-errors.ts'
 import { classifyMedia } from './request/media/classify-media.ts'
 import { NOTES } from './encoding-notes.ts'
+import { getModelTraits } from './model-traits.ts'
 import { QUIRKS, readGeminiQuirks } from './quirks.ts'
 
 export const gemini: Provider = {
@@ -19,6 +20,15 @@ export const gemini: Provider = {
   decodeBody,
   parseErrorResponse,
   isReasoningRejection,
+  // The encoder replaces an effort that the model does not support by the next one.
+  listTaskParameters(_account, model) {
+    const { thinkingMode } = getModelTraits(model)
+    if (thinkingMode === 'none' || thinkingMode === 'shown') return []
+    return [
+      { field: 'reasoning.effort', value: 'none' },
+      { field: 'reasoning.effort', value: 'low' },
+    ]
+  },
   getMediaSupport({ quirks }) {
     const { remoteUrls, inlineLimitBytes: maxRequestChars } = readGeminiQuirks(quirks)
     const loadsUrl = (part: Part): boolean => classifyMedia(part, remoteUrls)?.kind === 'remote'

@@ -3,7 +3,8 @@
  * OpenRouter, Azure, vLLM, Ollama, Groq, Mistral and DeepSeek. `quirks.ts` lists how they deviate.
  */
 import type { Prompt } from '../../core/prompt.ts'
-import type { Account, Provider } from '../provider-interface.ts'
+import { listLowestOpenAiEfforts } from '../request/openai-reasoning-models.ts'
+import type { Account, Provider, TaskParameter } from '../provider-interface.ts'
 import type { DecodeOptions } from './response/chunk-reader.ts'
 import { decodeBody, decodeStream } from './response/decode-stream.ts'
 import { encodeRequest } from './request/encode-request.ts'
@@ -27,6 +28,7 @@ export const openaiChat: Provider = {
   decodeBody: (body, account, prompt) => decodeBody(body, createDecodeOptions(account, prompt)),
   parseErrorResponse,
   isReasoningRejection,
+  listTaskParameters,
   acceptsAuthorNames(account) {
     const { messageNames, strictAlternation } = readChatQuirks(account)
     // With `strictAlternation`, consecutive user messages are merged, which is impossible if their
@@ -46,6 +48,30 @@ export const openaiChat: Provider = {
     const isApiKeyHeader = readChatQuirks(account).keyHeader === 'api-key'
     return isApiKeyHeader ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
   },
+}
+
+/**
+ * Only some services have a setting for all models; elsewhere, the name of the model has to tell. The templates
+ * of models that reason by default at vLLM, e.g. Qwen3 and GLM, read `enable_thinking`; others ignore it.
+ */
+function listTaskParameters(account: Account, model: string): readonly TaskParameter[] {
+  if (readChatQuirks(account).effortField === 'none') return []
+  const efforts = (...values: readonly string[]): readonly TaskParameter[] =>
+    values.map((value) => ({ field: 'reasoning.effort', value }))
+  const known = listLowestOpenAiEfforts(model)
+  if (known.length > 0) return efforts(...known)
+  switch (account.quirks['profile']) {
+    case 'openrouter':
+      return efforts('none', 'low')
+    case 'ollama':
+      return efforts('none')
+    case 'groq':
+      return /(?:^|\/)qwen/.test(model) ? efforts('none') : []
+    case 'vllm':
+      return [{ field: 'chat_template_kwargs', value: { enable_thinking: false } }]
+    default:
+      return []
+  }
 }
 
 function createDecodeOptions(account: Account, prompt: Prompt | undefined): DecodeOptions {

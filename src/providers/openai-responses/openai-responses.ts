@@ -3,6 +3,10 @@
  * vLLM, LM Studio and OpenRouter.
  */
 import { hasCompactOrCountEndpoint } from '../has-compact-or-count-endpoint.ts'
+import {
+  isOpenAiReasoningModel,
+  listLowestOpenAiEfforts,
+} from '../request/openai-reasoning-models.ts'
 import type { Provider } from '../provider-interface.ts'
 import { decodeStream, decodeBody } from './response/decode-stream.ts'
 import { encodeRequest } from './request/encode-request.ts'
@@ -21,6 +25,9 @@ export const openaiResponses: Provider = {
   bindsReasoningToPrefix: bindsReasoning,
   getMinCompactionTokens: (account) =>
     hasCompactOrCountEndpoint(account, 'compact') ? MIN_COMPACTION_THRESHOLD_TOKENS : null,
+  listTaskParameters: (_account, model) =>
+    listLowestOpenAiEfforts(model).map((value) => ({ field: 'reasoning.effort', value })),
+  hasReasoningSummaries: (_account, model) => isOpenAiReasoningModel(model),
   notes: NOTES,
   quirks: QUIRKS,
   createHeaders: ({ apiKey }) => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),

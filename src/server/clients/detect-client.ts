@@ -54,9 +54,14 @@ function hasOpenWebUiHeader(headers: Headers): boolean {
   return false
 }
 
-/** True for an id such as `local:a1b2`, which Open WebUI gives to a chat that it does not save. */
+/**
+ * True for an id such as `temporary:a1b2`, which Open WebUI gives to a chat that it does not save; until 0.10
+ * it was `local:a1b2`. The ids of saved chats have no prefix, so that any prefix means a temporary chat. Only
+ * channels have one, too, and are saved: `channel:` and a UUID.
+ */
 function isTemporaryChatId(headers: Headers, name: string): boolean {
-  return headers.get(name)?.startsWith('local:') === true
+  const prefix = /^([^:]+):/.exec(headers.get(name) ?? '')?.[1]
+  return prefix !== undefined && prefix !== 'channel'
 }
 
 /**

@@ -38,11 +38,12 @@ function startsLikeTask(text: string): boolean {
 }
 
 /**
- * True for the prompt with which Open WebUI lets a model without native tool calls choose a tool.
+ * True for the prompt with which Open WebUI lets a model without native tool calls choose a tool. In the first
+ * round of a chat it has no history.
  */
 function isToolChoicePrompt([first, second]: readonly string[]): boolean {
   return (
-    first?.startsWith('Available Tools: ') === true && second?.startsWith('History:\n') === true
+    first?.startsWith('Available Tools: ') === true && /^(?:History:\n|Query: )/.test(second ?? '')
   )
 }
 

@@ -46,7 +46,7 @@ export async function compactInput(
   const parsed = parseRequestAndBackstoryFields(responsesDialect, body)
   const clientRequest = await resolveItemReferences(parsed, caller, ports)
   const { model } = clientRequest.params
-  const targets = routeModel(ports, model, clientRequest.dialect)
+  const targets = routeModel(ports, model, clientRequest)
   const history = await loadHistoryById(clientRequest, caller, ports)
   const client = cancelOnDisconnect(exchange)
   const planned = planRequest(targets[0], { clientRequest, history }, ports)

@@ -69,10 +69,10 @@ async function chooseAccount(
   const model = await findModelName(headers.get('content-type') ?? '', body)
   if (model === null) return first
   try {
-    return routeModel({ ...ports, accounts }, model, 'chat')[0].account
+    return routeModel({ ...ports, accounts }, model, { dialect: 'chat' })[0].account
   } catch {
     // Throws another error if no upstream at all serves the model.
-    const [{ account }] = routeModel(ports, model, 'chat')
+    const [{ account }] = routeModel(ports, model, { dialect: 'chat' })
     throw createNotOfferedError({ method, url }, model, account)
   }
 }

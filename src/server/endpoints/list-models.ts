@@ -1,8 +1,7 @@
 /**
- * `GET /v1/models`: merges the model lists of all upstreams. The list of an upstream that fails or
- * takes longer than 5 s is left out, because Open WebUI waits 10 s for all models and then shows
- * none. Only known fields of a model are returned, never `pipeline`: with that field Open WebUI
- * would request filters that the gateway does not have, and fail.
+ * `GET /v1/models`: merges the model lists of all upstreams. The gateway waits 5 s for each list, because
+ * Open WebUI waits 10 s for all models and then shows none. For an upstream that fails, it returns the last
+ * list that this process got from it; otherwise the chats of Open WebUI would lose their model.
  */
 import { matchesModelPattern, listNamedModels } from '../../upstream/accounts-and-model-routing.ts'
 import { isObject, type JsonObject } from '../../core/json/json.ts'
@@ -10,13 +9,18 @@ import { TIMED_OUT, waitWithTimeout } from '../../core/async/wait-with-timeout.t
 import { GatewayError, errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Account } from '../../providers/provider-interface.ts'
 import { createUpstreamHeaders } from '../../upstream/create-upstream-headers.ts'
+import {
+  removeModelsPrefix,
+  convertListedModel,
+  createModelObject,
+} from './convert-listed-model.ts'
 import { readJsonBody } from '../../upstream/transport/read-complete-reply.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
 const UPSTREAM_TIMEOUT_MS = 5000
 
 export async function listModels(
-  ports: Ports<'accounts' | 'log' | 'settings' | 'transport'>,
+  ports: Ports<'accounts' | 'log' | 'settings' | 'transport' | 'upstreamKnowledge'>,
   timeoutMs = UPSTREAM_TIMEOUT_MS,
 ): Promise<JsonObject> {
   const aliases = Object.keys(ports.settings.MODELS).map((id) => createModelObject(id, 'backstory'))
@@ -31,17 +35,18 @@ export async function listModels(
 
 export async function requireModel(
   id: string,
-  ports: Ports<'accounts' | 'log' | 'settings' | 'transport'>,
+  ports: Ports<'accounts' | 'log' | 'settings' | 'transport' | 'upstreamKnowledge'>,
 ): Promise<JsonObject> {
   const { data } = (await listModels(ports)) as { readonly data: readonly JsonObject[] }
-  const model = data.find((listed) => listed['id'] === id)
+  const ids = [id, removeModelsPrefix(id)]
+  const model = data.find((listed) => ids.includes(listed['id'] as string))
   if (model !== undefined) return model
   throw new GatewayError('model_not_found', `The model '${id}' does not exist.`, { param: 'model' })
 }
 
 async function listAccountModels(
   account: Account,
-  ports: Ports<'log' | 'transport'>,
+  ports: Ports<'log' | 'transport' | 'upstreamKnowledge'>,
   timeoutMs: number,
 ): Promise<readonly JsonObject[]> {
   const named = listNamedModels(account).map((id) => createModelObject(id, account.name))
@@ -52,58 +57,57 @@ async function listAccountModels(
 /** Loads the upstream's own list and keeps the models that match a pattern such as `claude-*`. */
 async function loadModelsMatchingPatterns(
   account: Account,
-  ports: Ports<'log' | 'transport'>,
+  ports: Ports<'log' | 'transport' | 'upstreamKnowledge'>,
   timeoutMs: number,
 ): Promise<readonly JsonObject[]> {
   try {
-    const json = await requestModelList(account, ports, timeoutMs)
+    const { json, status } = await requestModelList(account, ports, timeoutMs)
     // OpenAI and Anthropic call the list `data`; Gemini calls it `models`, with names like `models/x`.
     const list = json['data'] ?? json['models']
-    if (!Array.isArray(list)) return []
-    return (list as readonly unknown[]).filter(isObject).flatMap((model) => {
-      const id = readModelId(model)
-      const isServed = account.models.some((pattern) => matchesModelPattern(pattern, id))
-      return id !== '' && isServed
-        ? [{ ...createModelObject(id, account.name), ...copyKnownFields(model), id }]
-        : []
-    })
+    if (!Array.isArray(list)) {
+      // A key that is rejected lists nothing, so that the operator notices.
+      if (isRefusal(status)) ports.upstreamKnowledge?.saveModels(account.name, [])
+      const why = `The upstream answered with status ${status} and no list of models.`
+      throw new GatewayError('upstream_broken', why)
+    }
+    const models = (list as readonly unknown[])
+      .filter(isObject)
+      .map((model) => convertListedModel(model, account))
+      .filter(({ id }) => typeof id === 'string' && id !== '' && isServed(account, id))
+    ports.upstreamKnowledge?.saveModels(account.name, models)
+    return models
   } catch (error) {
     ports.log('warn', 'models-not-listed', { upstream: account.name, why: errorMessage(error) })
-    return []
+    return ports.upstreamKnowledge?.getModels(account.name) ?? []
   }
+}
+
+/** True for a status that says that the request is wrong, not that the upstream is busy. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429
+}
+
+function isServed({ models }: Account, id: string): boolean {
+  return models.some((pattern) => matchesModelPattern(pattern, id))
 }
 
 async function requestModelList(
   account: Account,
   { transport }: Ports<'transport'>,
   timeoutMs: number,
-): Promise<JsonObject> {
+): Promise<{ readonly json: JsonObject; readonly status: number }> {
   const call = transport({
     method: 'GET',
     url: `${account.baseUrl}/models`,
     headers: createUpstreamHeaders(account),
     body: null,
   })
-  const answer = call.reply.then((reply) => readJsonBody(call, reply))
+  const answer = call.reply.then(async (reply) => {
+    const { json } = await readJsonBody(call, reply)
+    return { json, status: reply.status }
+  })
   const loaded = await waitWithTimeout(answer, timeoutMs)
-  if (loaded !== TIMED_OUT) return loaded.json
+  if (loaded !== TIMED_OUT) return loaded
   call.cancel()
   throw new GatewayError('upstream_timeout', 'The upstream took too long to list them.')
-}
-
-function readModelId({ id, name }: JsonObject): string {
-  const value = id ?? name
-  return typeof value === 'string' ? value.replace(/^models\//, '') : ''
-}
-
-function createModelObject(id: string, owner: string): JsonObject {
-  return { id, object: 'model', created: 0, owned_by: owner }
-}
-
-/** Copies only known fields with a value, because unknown fields may be of any size. */
-function copyKnownFields(model: JsonObject): JsonObject {
-  const known = ['created', 'owned_by', 'name', 'context_length', 'max_model_len']
-  // Open WebUI leaves out a model whose name is null.
-  const hasValue = (key: string): boolean => (model[key] ?? null) !== null
-  return Object.fromEntries(known.flatMap((key) => (hasValue(key) ? [[key, model[key]]] : [])))
 }

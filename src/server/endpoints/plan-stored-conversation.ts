@@ -44,7 +44,7 @@ export async function planStoredConversation(
   if (parent === null || history.items.length === 0) return null
   const { model: latest } = parent.request
   const modelName = model ?? (typeof latest === 'string' ? latest : parent.origin.model)
-  const [target] = routeModel(ports, modelName, clientRequest.dialect)
+  const [target] = routeModel(ports, modelName, clientRequest)
   const params = { ...clientRequest.params, model: modelName }
   return planRequest(target, { clientRequest: { ...clientRequest, params }, history }, ports)
 }

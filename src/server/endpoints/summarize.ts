@@ -65,7 +65,7 @@ export async function summarizeContext(
   const { dialect, body } = selectDialectAndBody(await readJsonObject())
   const parsed = parseClientRequest(dialect, { json: body }, headers, ports.settings)
   if (parsed.storage.store === false) throw createNotStoredError()
-  const [target] = routeModel(ports, parsed.params.model, dialect.name)
+  const [target] = routeModel(ports, parsed.params.model, parsed)
   const { clientRequest, history } = await loadRequestHistory(parsed, caller, ports)
   const plan = planRequest(target, { clientRequest, history }, ports)
   const replacesExisting = typeof clientRequest.policyOverrides?.summaries?.focus === 'string'

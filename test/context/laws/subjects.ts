@@ -412,6 +412,7 @@ function validReasoning(): Subject {
   const reader = {
     wire: 'anthropic',
     account: 'a',
+    model: 'm',
     computeSeed: () => '',
     answersAfterRejection: [],
   }

@@ -234,7 +234,10 @@ describe('reasoning that the upstream has rejected', () => {
     }
     const later: Origin = { ...origin }
     const items = [call, ...talk`assistant: Fog.`.map((item) => ({ ...item, origin: later }))]
-    const { run } = reader({ wire: 'gemini', account: 'g', answersAfterRejection: [later] })
+    const { run } = reader({
+      ...origin,
+      answersAfterRejection: [later],
+    })
     const step = run(items)
     expect(step.notes).toEqual([{ did: 'changed', at: 0, why: 'reasoning-refused' }])
     expect(step.items[0]).toEqual({
@@ -242,6 +245,52 @@ describe('reasoning that the upstream has rejected', () => {
       native: { gemini: { id: 'w1' }, chat: { $legacy: true } },
     })
     expect(step.items[1]).toBe(items[1])
+  })
+
+  describe('by one of several models of an account', () => {
+    const [big, small] = [{ model: 'gpt-5.2' }, { model: 'gpt-5-mini' }]
+    const say = (text: string) => talk`
+      sealed: ${text}
+      assistant: ${text}
+    `
+    const ask = talk`user: And?`
+    const first = answer(ask, say('Big.'), big)
+    const second = answer([...first, ...ask], say('Small.'), small)
+    const third = [...answer([...second, ...ask], say('Big again.'), big), ...ask]
+    const refused = second.flatMap(({ origin }) => (origin?.model === small.model ? origin : []))
+    const dropsFor = (model: string, answersAfterRejection = refused.slice(0, 1)) =>
+      reader({ model, checksPrefix: false, answersAfterRejection })
+        .run(third)
+        .notes.map(({ at, why }) => [at, why])
+
+    test('each model gets the reasoning that it wrote itself', () => {
+      expect(dropsFor(big.model)).toEqual([[4, 'reasoning-of-another-model']])
+      expect(dropsFor(small.model)).toEqual([
+        [1, 'reasoning-of-another-model'],
+        [7, 'reasoning-of-another-model'],
+      ])
+    })
+
+    test('a third model gets no reasoning of the others', () => {
+      expect(dropsFor('gpt-5-nano').map(([at]) => at)).toEqual([1, 4, 7])
+    })
+
+    test('a model that has rejected its own reasoning does not get it again, but the others get theirs', () => {
+      const items = answer([...first, ...ask], say('Big again.'), big)
+      const last = items.at(-1)?.origin
+      const { run } = reader({
+        model: big.model,
+        checksPrefix: false,
+        answersAfterRejection: last === undefined ? [] : [last],
+      })
+      expect(run(items).notes).toEqual([{ did: 'dropped', at: 1, why: 'reasoning-refused' }])
+      const other = reader({
+        model: small.model,
+        checksPrefix: false,
+        answersAfterRejection: last === undefined ? [] : [last],
+      })
+      expect(other.run(items).notes).toEqual([])
+    })
   })
 
   test('rejected reasoning is sent again if the answer that was written without it is no longer in the list', () => {

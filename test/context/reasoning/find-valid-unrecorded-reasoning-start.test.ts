@@ -23,6 +23,7 @@ test('unrecorded reasoning is dropped if it was written before old outputs were 
   const kept = dropInvalidReasoning({
     wire: 'anthropic',
     account: 'claude',
+    model: 'm',
     computeSeed: () => '',
     checksPrefix: true,
     hadSameGatewayTools: () => true,

@@ -35,13 +35,19 @@ test.concurrent.each(MODELS)(
   },
 )
 
-const CONNECTIONS = ['chat', 'responses', 'stateful'] as const
-const WAYS = MODELS.flatMap((model) => CONNECTIONS.map((connection) => ({ model, connection })))
+const CONNECTIONS = [
+  { connection: 'chat', version: '0.10' },
+  { connection: 'responses', version: '0.10' },
+  { connection: 'responses', version: '0.12' },
+  { connection: 'stateful', version: '0.10' },
+  { connection: 'stateful', version: '0.12' },
+] as const
+const WAYS = MODELS.flatMap((model) => CONNECTIONS.map((way) => ({ model, ...way })))
 
 test.concurrent.each(WAYS)(
-  '$model over a $connection connection recalls all items of an answer that was stopped and continued',
-  async ({ model, connection }) => {
-    const session = setup.session({ connection }, { model })
+  '$model over a $connection connection of $version recalls all items of an answer that was stopped and continued',
+  async ({ model, ...way }) => {
+    const session = setup.session(way, { model })
     await session.ask('RTR~T')
     await session.continueAnswer('~T')
     await session.ask('RC|R~T')
@@ -53,9 +59,9 @@ test.concurrent.each(WAYS)(
 )
 
 test.concurrent.each(WAYS)(
-  '$model over a $connection connection recalls all items of an answer that was continued with tools',
-  async ({ model, connection }) => {
-    const session = setup.session({ connection }, { model })
+  '$model over a $connection connection of $version recalls all items of an answer that was continued with tools',
+  async ({ model, ...way }) => {
+    const session = setup.session(way, { model })
     await session.ask('R~T')
     // Without markers or calls of its own, only its position identifies the turn.
     await session.continueAnswer('C|T')
@@ -67,9 +73,9 @@ test.concurrent.each(WAYS)(
 )
 
 test.concurrent.each(WAYS)(
-  '$model over a $connection connection recalls all items of an answer that was edited and continued',
-  async ({ model, connection }) => {
-    const session = setup.session({ connection }, { model })
+  '$model over a $connection connection of $version recalls all items of an answer that was edited and continued',
+  async ({ model, ...way }) => {
+    const session = setup.session(way, { model })
     await session.ask('RTC|RT')
     session.editAnswer((text) => `${text}\n\nAnd so on.`)
     await session.continueAnswer('C|T')
@@ -84,9 +90,9 @@ test.concurrent.each(WAYS)(
  * stored.
  */
 test.concurrent.each(CONNECTIONS)(
-  'continued text stays after the web search before it, over a %s connection',
-  async (connection) => {
-    const session = setup.session({ connection })
+  'continued text stays after the web search before it, over a $connection connection of $version',
+  async (way) => {
+    const session = setup.session(way)
     await session.ask('RC|RH')
     await session.continueAnswer('T')
     await session.ask('RTRH')
@@ -101,10 +107,9 @@ test.concurrent.each(CONNECTIONS)(
 )
 
 test.concurrent.each(WAYS)(
-  '$model over a $connection connection recalls an answer that was continued with reasoning alone',
-  async (way) => {
-    const { model, connection } = way
-    const session = setup.session({ connection }, { model })
+  '$model over a $connection connection of $version recalls an answer that was continued with reasoning alone',
+  async ({ model, ...way }) => {
+    const session = setup.session(way, { model })
     await session.ask('T')
     await session.continueAnswer('R')
     await session.ask('~T')
@@ -116,9 +121,9 @@ test.concurrent.each(WAYS)(
 )
 
 test.concurrent.each(CONNECTIONS)(
-  'each web search of a continued answer stays between the texts around it, over a %s connection',
-  async (connection) => {
-    const session = setup.session({ connection })
+  'each web search of a continued answer stays between the texts around it, over a $connection connection of $version',
+  async (way) => {
+    const session = setup.session(way)
     await session.ask('RH')
     await session.continueAnswer('T')
     await session.continueAnswer('RH')
@@ -133,9 +138,9 @@ test.concurrent.each(CONNECTIONS)(
 )
 
 test.concurrent.each(CONNECTIONS)(
-  'a continuation stays after the text that it continues, over a %s connection',
-  async (connection) => {
-    const session = setup.session({ connection })
+  'a continuation stays after the text that it continues, over a $connection connection of $version',
+  async (way) => {
+    const session = setup.session(way)
     await session.ask('~T')
     await session.continueAnswer('RHRT')
     await session.ask('RT')

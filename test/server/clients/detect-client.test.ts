@@ -1,4 +1,5 @@
 /** Detects the client program by its headers and by the form of its requests. */
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { detectClient } from '../../../src/server/clients/detect-client.ts'
 import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
@@ -119,6 +120,24 @@ describe('recognizing task requests of Open WebUI', () => {
       },
     ],
     [
+      'a choice among tools in the first round',
+      {
+        messages: [
+          { role: 'system', content: 'Available Tools: [{"name":"look"}]\nYour task is to choose' },
+          { role: 'user', content: 'Query: hi' },
+        ],
+      },
+    ],
+    [
+      'a choice among tools in the first round, over a Responses connection',
+      {
+        instructions: 'Available Tools: [{"name":"look"}]\nYour task is to choose',
+        input: [
+          { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Query: hi' }] },
+        ],
+      },
+    ],
+    [
       'a review of memories',
       {
         messages: [
@@ -172,11 +191,29 @@ describe('recognizing task requests of Open WebUI', () => {
   })
 })
 
-test('a temporary chat of Open WebUI is recognized by its id', () => {
-  expect(client({ 'X-OpenWebUI-Chat-Id': 'local:s1' }).isTemporary).toBe(true)
-  expect(client({ 'X-Backstory-Chat': 'local:s1' }).isTemporary).toBe(true)
-  expect(client({ 'X-Backstory-Chat': 'channel:c1' }).isTemporary).toBe(false)
-  expect(client({ 'X-Backstory-User': 'local:s1' }).isTemporary).toBe(false)
+describe('temporary chats of Open WebUI', () => {
+  test.each(['local:s1', 'temporary:UrD9AvtnKfAXYNqFAAHJ', 'ephemeral:s1'])(
+    'a chat is temporary if its id has a prefix, such as %s',
+    (id) => {
+      expect(client({ 'X-OpenWebUI-Chat-Id': id }).isTemporary).toBe(true)
+      expect(client({ 'X-Backstory-Chat': id }).isTemporary).toBe(true)
+      expect(client({ 'X-Backstory-User': id }).isTemporary).toBe(false)
+    },
+  )
+
+  test('saved chats, channels and requests without a chat are not temporary', () => {
+    const property = fc.property(
+      fc.oneof(
+        fc.uuid(),
+        fc.uuid().map((id) => `channel:${id}`),
+        fc.constantFrom('', 'an-id-of-an-api-client', ':'),
+      ),
+      (id) => {
+        expect(client({ 'X-Backstory-Chat': id }).isTemporary).toBe(false)
+      },
+    )
+    fc.assert(property)
+  })
 })
 
 interface RecordedRequest {

@@ -93,3 +93,66 @@ test('GET /v1/models lists the demo model if an upstream of the demo wire serves
   expect(await listOf(['demo', 'd*'])).toEqual(listedDemo)
   expect(await listOf(['other-*'])).toEqual([])
 })
+
+const unreachable: Upstream['behave'] = (response) => void response.destroy()
+
+test.each([
+  ['is not reachable', unreachable],
+  ['does not answer in time', () => undefined],
+  ['is overloaded', answerJson(529, { error: { message: 'Overloaded' } })],
+  ['answers with a web page', answerJson(502, '<html>Bad gateway</html>')],
+] as const)(
+  'GET /v1/models lists the last known models of an upstream that %s',
+  async (_, behave) => {
+    slow.behave = answerJson(200, { data: [] })
+    quick.behave = answerJson(200, { data: [{ id: 'a' }, { id: 'b' }] })
+    const known = await listed()
+    expect(known).toMatchObject([{ id: 'best' }, { id: 'a' }, { id: 'b' }, { id: 'named' }])
+    quick.behave = behave
+    expect(await listed()).toEqual(known)
+    quick.behave = answerJson(200, { data: [{ id: 'b' }] })
+    expect(await listed()).toMatchObject([{ id: 'best' }, { id: 'b' }, { id: 'named' }])
+  },
+)
+
+test('GET /v1/models lists no models of an upstream that rejects the key', async () => {
+  slow.behave = answerJson(200, { data: [] })
+  quick.behave = answerJson(200, { data: [{ id: 'a' }] })
+  await listed()
+  quick.behave = answerJson(401, { error: { message: 'Incorrect API key provided.' } })
+  expect(await listed()).toMatchObject([{ id: 'best' }, { id: 'named' }])
+})
+
+test('GET /v1/models lists the models of Anthropic and Gemini by their ids, with the names that people know', async () => {
+  const others = await startGateway({
+    UPSTREAMS: JSON.stringify([
+      { name: 'claude', wire: 'anthropic', models: ['*'], baseUrl: quick.url },
+      { name: 'gemini', wire: 'gemini', models: ['gemini-*'], baseUrl: slow.url },
+    ]),
+  })
+  const anthropicModel = { type: 'model', id: 'claude-opus-5-5', display_name: 'Claude Opus 5.5' }
+  quick.behave = answerJson(200, {
+    data: [{ ...anthropicModel, created_at: '2026-02-04T00:00:00Z' }],
+  })
+  slow.behave = answerJson(200, {
+    models: [
+      { name: 'models/gemini-3-pro', displayName: 'Gemini 3 Pro' },
+      { name: 'models/gemini-3-flash' },
+    ],
+  })
+  const { data } = await listModels(others.dependencies, 1000)
+  expect(data).toEqual([
+    {
+      id: 'claude-opus-5-5',
+      object: 'model',
+      created: 1_770_163_200,
+      owned_by: 'claude',
+      name: 'Claude Opus 5.5',
+    },
+    { id: 'gemini-3-pro', object: 'model', created: 0, owned_by: 'gemini', name: 'Gemini 3 Pro' },
+    { id: 'gemini-3-flash', object: 'model', created: 0, owned_by: 'gemini' },
+  ])
+  const one = await fetch(`${others.url}/v1/models/models/gemini-3-pro`)
+  expect(await one.json()).toMatchObject({ id: 'gemini-3-pro' })
+  await others.close()
+})

@@ -1,11 +1,17 @@
 /**
- * Reads the lines of an answer as Open WebUI 0.10 does: lines in, stored items out, no side effects. The
+ * Reads the lines of an answer as Open WebUI does: lines in, stored items out, no side effects. The
  * stored items depend on the end of the answer: its own end, the user's Stop, or a line that was too long.
  */
 import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
 import { rewrittenArguments } from './python-json.ts'
 import { readChunk, type Draft } from './read-chunk.ts'
-import { readResponseEvent, type PartialItems } from './read-response-event.ts'
+import { toRawItem, toStoredItem } from './convert-stored-item.ts'
+import {
+  joinAtSeam,
+  reduceResponseEvent,
+  type Items,
+  type OpenWebUiVersion,
+} from './response-reducer.ts'
 import type { StoredItem } from './stored-item.ts'
 
 /** Open WebUI's HTTP library fails on a longer line, and the turn ends. */
@@ -13,6 +19,8 @@ export const LONGEST_LINE_BYTES = 131_072
 
 export interface Answer {
   readonly items: readonly StoredItem[]
+  /** The items that the answer added, even if a text of them now belongs to an earlier message. */
+  readonly added: readonly StoredItem[]
   /** The error message under the answer. */
   readonly error: string | null
   /** The sum over all chunks with usage. */
@@ -30,21 +38,44 @@ export interface AnswerReader {
   readonly items: () => readonly StoredItem[]
 }
 
+export interface ReaderOptions {
+  readonly version?: OpenWebUiVersion
+  /** True for the answer after "Continue Response" on a Responses connection. */
+  readonly continuesResponse?: boolean
+}
+
 /** `kept` are the items that the message already has, from earlier rounds or of the continued answer. */
-export function createAnswerReader(kept: readonly StoredItem[]): AnswerReader {
-  const draft: Draft = { items: [...kept], calls: new Map() }
-  let told: PartialItems = []
-  let rest: Omit<Answer, 'items'> = { error: null, usage: {}, responseId: null }
+export function createAnswerReader(
+  kept: readonly StoredItem[],
+  { version = '0.10', continuesResponse = false }: ReaderOptions = {},
+): AnswerReader {
+  const draft: Draft = { items: continuesResponse ? [] : [...kept], calls: new Map() }
+  const rawKept = continuesResponse ? kept.map(toRawItem) : []
+  let told: Items = version === '0.10' ? rawKept : []
+  let rest: Omit<Answer, 'items' | 'added'> = { error: null, usage: {}, responseId: null }
   let isAborted = false
 
-  const items = (): readonly StoredItem[] => [
-    ...draft.items,
-    ...told.filter((item) => item !== undefined),
-  ]
+  const items = (): readonly StoredItem[] => {
+    const all = version === '0.10' ? told : joinAtSeam(rawKept, told)
+    return [...draft.items, ...(continuesResponse ? all : told).map(toStoredItem)]
+  }
+  /** Returns the items after the kept ones. An empty text at the end of the kept ones is lost. */
+  const addedOf = (all: readonly StoredItem[]): readonly StoredItem[] => {
+    if (continuesResponse && version !== '0.10') return told.map(toStoredItem)
+    const last = kept.at(-1)
+    const isEmpty = last?.type === 'message' && last.text.trim() === ''
+    const isLost = isEmpty && !all.some((item) => item === last)
+    return all.slice(isLost ? kept.length - 1 : kept.length)
+  }
+  const build = (all: readonly StoredItem[]): Answer => ({
+    ...rest,
+    items: all,
+    added: addedOf(all),
+  })
   const read = (json: JsonObject): void => {
     const { type, choices, error, usage } = json
     if (typeof type === 'string' && type.startsWith('response.')) {
-      told = readResponseEvent(json, told)
+      told = reduceResponseEvent(version, json, told)
       const response = isObject(json['response']) ? json['response'] : {}
       if (typeof response['id'] === 'string') rest = { ...rest, responseId: response['id'] }
       return
@@ -70,10 +101,11 @@ export function createAnswerReader(kept: readonly StoredItem[]): AnswerReader {
       return true
     },
     ended() {
-      if (isAborted) return { ...rest, items: [], error: 'Chunk too big' }
-      return { ...rest, items: [...trimLastText(items()), ...callsOf(draft)] }
+      if (isAborted) return { ...rest, items: [], added: [], error: 'Chunk too big' }
+      const isTrimmed = version === '0.10' || !continuesResponse
+      return build([...(isTrimmed ? trimLastText(items()) : items()), ...callsOf(draft)])
     },
-    stopped: () => ({ ...rest, items: items() }),
+    stopped: () => build(items()),
     items,
   }
 }

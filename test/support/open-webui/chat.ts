@@ -60,7 +60,7 @@ export interface ChatOptions {
   readonly account: Account
   readonly model: string
   readonly system?: string
-  /** `local:…` is a temporary chat. */
+  /** `temporary:…`, until 0.10 `local:…`, is a temporary chat. */
   readonly id?: string
   readonly tree?: Tree
   readonly head?: string | null

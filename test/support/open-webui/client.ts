@@ -7,6 +7,7 @@ import { createAnswerReader, errorMessageOf, type Answer } from './answer-reader
 import { buildHeaders, type ChatPosition, type Sender } from './headers.ts'
 import { post } from './post.ts'
 import { pythonJson } from './python-json.ts'
+import type { OpenWebUiVersion } from './response-reducer.ts'
 import { listOpenCalls, shownText, type StoredItem } from './stored-item.ts'
 import type { Task } from './tasks.ts'
 import { createRequestBody, toInput, type Connection } from './to-body.ts'
@@ -18,6 +19,8 @@ export interface Account extends Sender {
   /** The gateway's URL without `/v1`. */
   readonly url: string
   readonly connection: Connection
+  /** Without it, 0.10. */
+  readonly version?: OpenWebUiVersion
   /** Only connections to llama.cpp keep reasoning. */
   readonly keepsReasoning: boolean
   readonly params: JsonObject
@@ -73,14 +76,14 @@ export async function requestAnswer(
       shownText(afterLastOutput(items)).replaceAll(MARKER, '').trim() !== '' ||
       lastAssistantText(messages) !== ''
     const isContinued = rounds.length === 0 && isTold
-    const request = { body, messages, kept: items, isContinued }
+    const continuesResponse = rounds.length === 0 && items.length > 0 && isResponses(account)
+    const request = { body, messages, kept: items, isContinued, continuesResponse }
     const { round, answer, isOver } = await sendRound(account, wanted, request)
     rounds.push(round)
     const { error, responseId } = answer
     // Calls that were cut off by Stop are not run when the answer is continued.
-    const news = newItems(answer, items)
-    const outputs = (isOver ? [] : listOpenCalls(news)).map(runTool)
-    const added = [...news, ...outputs]
+    const outputs = (isOver ? [] : listOpenCalls(answer.added)).map(runTool)
+    const added = [...answer.added, ...outputs]
     items = [...answer.items, ...outputs]
     if (outputs.length === 0) return { items, error, rounds }
     const isStateful = account.connection === 'stateful' && responseId !== null
@@ -97,13 +100,6 @@ function afterLastOutput(items: readonly StoredItem[]): readonly StoredItem[] {
 function lastAssistantText(messages: readonly ChatMessage[]): string {
   const { role, content } = messages.at(-1) ?? {}
   return role === 'assistant' && typeof content === 'string' ? content : ''
-}
-
-/** Returns the items after the kept ones. An empty text at the end of the kept ones is lost. */
-function newItems({ items }: Answer, kept: readonly StoredItem[]): readonly StoredItem[] {
-  const last = kept.at(-1)
-  const isLost = last?.type === 'message' && last.text.trim() === '' && !items.includes(last)
-  return items.slice(isLost ? kept.length - 1 : kept.length)
 }
 
 /** A stateful connection sends only the items after the last response, and its id. */
@@ -125,14 +121,22 @@ function bodyOf(
 interface RoundRequest extends Pick<Round, 'body' | 'messages'> {
   readonly kept: readonly StoredItem[]
   readonly isContinued: boolean
+  readonly continuesResponse: boolean
+}
+
+function isResponses({ connection }: Account): boolean {
+  return connection !== 'chat'
 }
 
 async function sendRound(
   account: Account,
   { place, stop }: AnswerRequest,
-  { body, messages, kept, isContinued }: RoundRequest,
+  { body, messages, kept, isContinued, continuesResponse }: RoundRequest,
 ): Promise<{ readonly round: Round; readonly answer: Answer; readonly isOver: boolean }> {
-  const reader = createAnswerReader(kept)
+  const reader = createAnswerReader(kept, {
+    version: account.version ?? '0.10',
+    continuesResponse,
+  })
   const lines: string[] = []
   const { status, text, ending } = await post({
     url: account.url + pathOf(account),
@@ -155,7 +159,7 @@ async function sendRound(
   // Nothing is stored of an answer that failed or lost its connection.
   if (!isWhole) {
     const error = text === '' ? 'Connection lost' : errorIn(text)
-    return { round, answer: { ...ended, items: [], error }, isOver: true }
+    return { round, answer: { ...ended, items: [], added: [], error }, isOver: true }
   }
   return { round, answer: ended, isOver: ended.error !== null }
 }

@@ -63,7 +63,10 @@ async function playChat(chat: RandomChat, setupOf: SetupFor): Promise<ChatFailur
   const { profile, thinkingMs, model, connection, damage, actions } = chat
   const inlet = damage === null ? undefined : DAMAGES[damage]
   const hasMarkers = profile !== 'bare' && inlet === undefined
-  const account = { connection, ...(inlet === undefined ? {} : { inlet }) }
+  // Over a Responses connection, version 0.10 confuses the items of an answer that was stopped before its
+  // first text and continued, with any upstream.
+  const version = '0.12'
+  const account = { connection, version, ...(inlet === undefined ? {} : { inlet }) } as const
   let session: ChatSession = setupOf({ profile, thinkingMs }).session(account, {
     model,
     hasMarkers,

@@ -1,8 +1,8 @@
 /**
  * OpenAI's Responses API with encrypted reasoning, which is accepted by its content alone; another id,
- * another account, or a missing following item is an error.
+ * another account, or a missing following item is an error; so is another model for an account of Azure.
  */
-import { isObject, type JsonObject } from '../../../src/core/json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json/json.ts'
 import { findResponsesFaults } from '../responses-laws.ts'
 import { USAGE, type AnswerPart } from './simulated-model.ts'
 import { compactionFor, newestCompaction } from './responses-compaction.ts'
@@ -32,7 +32,8 @@ export const responses: Service = {
   },
   findInvalidSeal({ body, headers }, issued) {
     const items = objects(body['input'])
-    return sealFault(items, accountOf(headers), issued) ?? skipInvalidReasoning(body, items, issued)
+    const reader = { account: accountOf(headers), model: body['model'] ?? null }
+    return sealFault(items, reader, issued) ?? skipInvalidReasoning(body, items, issued)
   },
   read({ body }) {
     const items = objects(body['input'])
@@ -75,7 +76,8 @@ export const responses: Service = {
     for (const [at, { encrypted_content: sealed }] of output.entries()) {
       if (typeof sealed !== 'string') continue
       const before = prefixOf([...objects(body['input']), ...output.slice(0, at)])
-      place.issued.register(`made ${sealed}`, { account: accountOf(headers), before })
+      const maker = { account: accountOf(headers), model: body['model'] ?? null }
+      place.issued.register(`made ${sealed}`, { ...maker, before })
     }
     return {
       id: `resp_up${place.number}`,
@@ -167,9 +169,10 @@ function itemOf(
 /** Encrypted items may have their own id or none. A call with its id requires the reasoning before it. */
 function sealFault(
   items: readonly JsonObject[],
-  account: string,
+  { account, model }: { readonly account: string; readonly model: Json },
   issued: IssuedSeals,
 ): ErrorResponse | null {
+  const isBoundToModel = account.includes('azure')
   const ids = new Set(items.map(({ id }) => id))
   for (const { type, id, encrypted_content: sealed } of items) {
     if (type === 'function_call' && id !== undefined) {
@@ -185,14 +188,17 @@ function sealFault(
       return errorResponse(404, message, null, 'input')
     }
     const own = issued.find(sealed)
+    const maker = object(issued.find(`made ${sealed}`))
     const why =
       own === undefined
         ? 'Encrypted content could not be decrypted or parsed.'
         : id !== undefined && id !== own
           ? 'Encrypted content item_id did not match the target item id.'
-          : object(issued.find(`made ${sealed}`))['account'] !== account
+          : maker['account'] !== account
             ? 'Encrypted content organization_id did not match the target organization.'
-            : null
+            : isBoundToModel && type === 'reasoning' && maker['model'] !== model
+              ? 'Encrypted content could not be decrypted or parsed.'
+              : null
     if (why !== null) {
       const message = `The encrypted content ${sealed.slice(0, 4)}...${sealed.slice(-4)} could not be verified. Reason: ${why}`
       return errorResponse(400, message, 'invalid_encrypted_content', null)

@@ -6,6 +6,7 @@
  */
 import { isToolItem, type Item } from '../../../core/item.ts'
 import type { Json, JsonObject } from '../../../core/json/json.ts'
+import type { ItemChannel } from './item-channels.ts'
 import { splitItemForStreaming, type ItemPiece } from './split-item-for-streaming.ts'
 import { renderStartedItem, renderItem, type ItemEndStatus } from './render-item.ts'
 import { createPartEventWriter, type PartEventWriter } from './part-event-writer.ts'
@@ -37,21 +38,19 @@ export interface ItemEventWriter {
 export function createItemEventWriter(
   startedItem: Item,
   id: string,
-  outputIndex: number,
+  { collector, outputIndex, end }: ItemChannel,
   visibility: ReasoningVisibility,
-  collector: SseEventCollector,
 ): ItemEventWriter {
+  const indexField = outputIndex === null ? '' : `"output_index":${outputIndex}`
+  const itemStart = indexField === '' ? '"item":' : `${indexField},"item":`
   const startedJson = JSON.stringify(renderStartedItem(startedItem, id))
-  collector.addEvent(
-    'response.output_item.added',
-    `"output_index":${outputIndex},"item":${startedJson}`,
-  )
+  collector.addEvent('response.output_item.added', itemStart + startedJson)
   const progress: ItemProgress = {
     type: startedItem.type,
     // OpenAI's API description requires the name, though its SDKs do not.
     nameField:
       startedItem.type === 'function_call' ? `,"name":${JSON.stringify(startedItem.name)}` : '',
-    itemFields: `"item_id":${JSON.stringify(id)},"output_index":${outputIndex}`,
+    itemFields: `"item_id":${JSON.stringify(id)}${indexField === '' ? '' : `,${indexField}`}`,
     visibility,
     collector,
     parts: [],
@@ -85,10 +84,8 @@ export function createItemEventWriter(
     renderEnd,
     writeEnd(status) {
       const json = renderEnd(status)
-      collector.addEvent(
-        'response.output_item.done',
-        `"output_index":${outputIndex},"item":${json}`,
-      )
+      collector.addEvent('response.output_item.done', itemStart + json)
+      end()
       return json
     },
   }

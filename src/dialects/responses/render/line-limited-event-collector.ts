@@ -51,9 +51,9 @@ function removeLogprobs(eventStart: string): string {
  * output.
  */
 function shortenItemFields(fields: string): string {
-  const { output_index: index, item } = tryParseJsonObject(`{${fields}}`) ?? {}
-  if (!isObject(item)) return fields
-  return `"output_index":${JSON.stringify(index)},"item":${JSON.stringify(shortenItem(item))}`
+  const json = tryParseJsonObject(`{${fields}}`)
+  if (!isObject(json?.['item'])) return fields
+  return JSON.stringify({ ...json, item: shortenItem(json['item']) }).slice(1, -1)
 }
 
 /** Removes the long fields of an item and shortens its output. */

@@ -1,6 +1,6 @@
 /**
- * Writes the events of all items of an answer. The events of several items may be interleaved.
- * `output_index` counts the items in the order in which they started.
+ * Writes the events of all items of an answer. The items are numbered in the order in which they
+ * started.
  *
  * The end of an item is delayed until the next event. If the next event is the end of the answer,
  * it decides whether the last item is complete or was cut off.
@@ -11,9 +11,9 @@ import type { AnswerContext } from '../../../core/ports/dialect-interface.ts'
 import type { ResponseStatus } from './render-response-fields.ts'
 import { createItemIdAssigner } from './assign-unique-item-ids.ts'
 import type { ItemEndStatus } from './render-item.ts'
+import type { OpenItemChannel } from './item-channels.ts'
 import { createItemEventWriter, type ItemEventWriter } from './item-event-writer.ts'
 import { decideReasoningVisibility } from './reasoning-visibility.ts'
-import type { SseEventCollector } from './sse-event-collector.ts'
 
 export interface OutputEventWriter {
   readonly writeEventsFor: (event: StreamEvent) => void
@@ -23,9 +23,9 @@ export interface OutputEventWriter {
 
 export function createOutputEventWriter(
   answerContext: AnswerContext,
-  collector: SseEventCollector,
+  openItemChannel: OpenItemChannel,
 ): OutputEventWriter {
-  const items = createItemList(answerContext, collector)
+  const items = createItemList(answerContext, openItemChannel)
   let isOver = false
   return {
     writeEventsFor(event) {
@@ -87,7 +87,7 @@ interface ListedItem {
  * Creates the list of the items that have started. `index` is the index of an item in the stream
  * events.
  */
-function createItemList(answerContext: AnswerContext, collector: SseEventCollector) {
+function createItemList(answerContext: AnswerContext, openItemChannel: OpenItemChannel) {
   const assignId = createItemIdAssigner()
   const visibility = decideReasoningVisibility(answerContext)
   const items = new Map<number, ListedItem>()
@@ -99,7 +99,7 @@ function createItemList(answerContext: AnswerContext, collector: SseEventCollect
     if (known !== undefined) return known
     const outputIndex = items.size
     const id = assignId(item, { turnId: answerContext.turnId, side: 'out', index: outputIndex })
-    const events = createItemEventWriter(item, id, outputIndex, visibility, collector)
+    const events = createItemEventWriter(item, id, openItemChannel(), visibility)
     const listed: ListedItem = { outputIndex, events, isClosed: false, endStatus: null }
     items.set(index, listed)
     return listed

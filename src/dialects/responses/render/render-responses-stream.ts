@@ -8,12 +8,13 @@
  */
 import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import { createErrorBody, createFailure } from '../../../core/errors/gateway-error.ts'
+import { findContinuedMessage } from '../../../core/items/find-continued-message.ts'
 import type { SseMessage } from '../../../core/stream/sse.ts'
 import type { Item } from '../../../core/item.ts'
 import type { AnswerContext, AnswerRenderer } from '../../../core/ports/dialect-interface.ts'
 import { exceedsByteLimit } from '../../stream-line-limits.ts'
 import { createOmittedImageStatus, renderAnswerImages } from '../../render-answer-images.ts'
-import { prependContinuedOutput } from './prepend-continued-output.ts'
+import { createIndexedChannels, createSequentialChannels } from './item-channels.ts'
 import {
   renderRequestFields,
   INITIAL_PROGRESS,
@@ -33,7 +34,10 @@ export function createResponsesStreamRenderer(answerContext: AnswerContext): Ans
     ? createLineLimitedEventCollector()
     : createSseEventCollector()
   const response = createResponseEventWriter(answerContext, collector)
-  const items = createOutputEventWriter(answerContext, collector)
+  const openChannels = isContinuation(answerContext)
+    ? createSequentialChannels
+    : createIndexedChannels
+  const items = createOutputEventWriter(answerContext, openChannels(collector))
   const warnOfImage = createImageWarning(answerContext, collector)
   const shorten = createEventShortener(answerContext)
   const takeMessages = (): readonly SseMessage[] =>
@@ -93,7 +97,7 @@ function createResponseEventWriter(
       if (client.isOpenWebUi) {
         // Open WebUI stores an error only if it has the format of a chat stream.
         if (failure !== null) addMessage({ data: JSON.stringify(createErrorBody(failure)) })
-        const shownOutput = omitRiskyOutput(prependContinuedOutput(output, answerContext))
+        const shownOutput = isContinuation(answerContext) ? null : omitRiskyOutput(output)
         return writeResponse(selectEndEvent(status), progress, shownOutput)
       }
       if (failure !== null) addEvent('error', renderErrorEventFields(failure))
@@ -127,6 +131,14 @@ function createImageWarning(
  */
 function selectEndEvent(status: ResponseStatus): string {
   return status === 'incomplete' ? 'response.completed' : `response.${status}`
+}
+
+/**
+ * True if the answer continues a message of Open WebUI. Some versions then replace the complete message by
+ * the output at the end, others only its new items: without an output, both keep the streamed items.
+ */
+function isContinuation({ clientRequest }: AnswerContext): boolean {
+  return findContinuedMessage(clientRequest) !== null
 }
 
 /**

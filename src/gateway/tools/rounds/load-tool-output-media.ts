@@ -36,7 +36,7 @@ export async function loadToolOutputMedia(
       ...owner,
       clientRequest: { ...clientRequest, items: outputs },
       history: { ...historyWithoutMedia, items: [] },
-      targets: routeModel(ports, clientRequest.params.model, clientRequest.dialect),
+      targets: routeModel(ports, clientRequest.params.model, clientRequest),
       plan: () => plannedOutputs,
     },
     ports,

@@ -11,6 +11,7 @@ import { continueTransforms } from '../../../context/list-and-run-transforms.ts'
 import { isCompaction } from '../../../core/items/compaction-item.ts'
 import { resolveMediaUrlsAndLimits } from '../../../media/resolve-upstream-media-urls-and-limits.ts'
 import { dropPreviouslyRejectedParameters } from '../../../providers/request/drop-rejected-parameters.ts'
+import type { PlanPorts } from '../../prompt/list-prompt-transforms.ts'
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import { rejectLargeMedia } from '../../prompt/reject-large-media.ts'
 import { isBudgetWarningDue } from '../../prompt/size/end-tool-loop-near-full-window.ts'
@@ -19,13 +20,12 @@ import { resolveAnswerOrigin } from '../../record/collect-answer-metadata.ts'
 import { replacePrompt } from '../../send/replace-prompt.ts'
 import { replanRound } from './replan-round.ts'
 import type { ToolRound, ToolRounds } from './tool-round.ts'
-import type { Ports } from '../../dependencies-interface.ts'
 
 /** Returns the next upstream request. Throws a GatewayError if the request is too large for the upstream. */
 export function prepareNextRound(
   rounds: ToolRounds,
   isLastRound: boolean,
-  ports: Ports<'memoryLayers' | 'settings'>,
+  ports: PlanPorts,
 ): PreparedRequest {
   const latest = rounds.at(-1) ?? rounds[0]
   const next = continuePrompt(latest, isLastRound)

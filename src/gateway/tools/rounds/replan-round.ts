@@ -13,21 +13,18 @@ import {
 } from '../../../providers/request/drop-rejected-parameters.ts'
 import type { LoadedHistory } from '../../history/loaded-history.ts'
 import { prepareRequest } from '../../prompt/prepare-request.ts'
+import type { PlanPorts } from '../../prompt/list-prompt-transforms.ts'
 import type { PreparedRequest } from '../../prompt/planned-request.ts'
 import { fitToWindow } from '../../prompt/size/fit-to-window.ts'
 import { resolveAnswerOrigin, hashAnswerPrefix } from '../../record/collect-answer-metadata.ts'
 import type { ToolRound, ToolRounds } from './tool-round.ts'
-import type { Ports } from '../../dependencies-interface.ts'
 
 /**
  * Returns the planned request. Its `clientRequest` and `history` are the original ones. Throws a
  * GatewayError if the request is too large and the policy allows no cut, or if it is too large even after a
  * cut.
  */
-export function replanRound(
-  rounds: ToolRounds,
-  ports: Ports<'memoryLayers' | 'settings'>,
-): PreparedRequest {
+export function replanRound(rounds: ToolRounds, ports: PlanPorts): PreparedRequest {
   const [{ prepared: first }] = rounds
   const { account, clientRequest, history, prompt } = first
   const { originalItems = clientRequest.items } = clientRequest
