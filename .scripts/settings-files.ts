@@ -22,7 +22,7 @@ const SETTINGS = Object.entries<Setting<unknown>>(SETTINGS_TABLE)
 const ENV_HEADER = `Every setting of Backstory with its default. An empty value counts as not set.
 
 With Docker: copy this file to \`.env\` and remove the \`#\` before each setting that you change.
-\`docker compose up\` reads it. HOST, PORT and DATABASE_URL are fixed in docker-compose.yml.
+\`docker compose up\` reads it. HOST and PORT are then the address of the container on this machine.
 
 Without Docker: \`node --env-file=.env src/main/start.js\` (Node 24 or newer).
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { detectClient } from '../src/server/clients/detect-client.ts'
 import { identifyUser } from '../src/server/clients/identify-user.ts'
 import { SETTINGS_TABLE } from '../src/settings/settings-table.ts'
+import { TESTED_VERSIONS } from './open-webui/tested-versions.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const COMPOSE = read('docker-compose.yml')
@@ -22,6 +23,15 @@ function readComposeHeaders(): Headers {
 function readReadmeHeaders(): Headers {
   const [, json = ''] = /under \*Headers\*:?\s+```json\n(.*?)\n```/s.exec(read('README.md')) ?? []
   return JSON.parse(json) as Headers
+}
+
+/** Returns the names and values of a service's `environment`, without values of several lines. */
+function listEnvironment(service: string): Readonly<Record<string, string>> {
+  const start = COMPOSE.indexOf(`\n  ${service}:\n`)
+  const [, lines = ''] = /\n {4}environment:\n((?: {6}.*\n)+)/.exec(COMPOSE.slice(start)) ?? []
+  return Object.fromEntries(
+    [...lines.matchAll(/^ {6}(\w+): (.+)$/gm)].map(([, name = '', value = '']) => [name, value]),
+  )
 }
 
 const settings = { MARKERS: 'auto', REMEMBER: 'on' } as const
@@ -47,7 +57,12 @@ test.each([
   (_, headers) => {
     const chat = { CHAT_ID: 'c1', MESSAGE_ID: 'm1', USER_ID: 'ann' }
     const detect = (values: Headers) => detectClient(fillTemplates(headers, values), {}, settings)
-    expect(detect({})).toMatchObject({ isOpenWebUi: true, isTask: false, receivesMarkers: true })
+    // Without a chat, as for the Playground, and with the ids of its messages, no answer needs a marker.
+    expect(detect({})).toMatchObject({ isOpenWebUi: true, isTask: false, receivesMarkers: false })
+    expect(detect({ ...chat, USER_MESSAGE_PARENT_ID: 'm0' })).toMatchObject({
+      receivesMarkers: false,
+      answerMessage: { chat: 'c1', message: 'm1', parent: 'm0' },
+    })
     expect(detect({ ...chat, TASK: 'title_generation' })).toMatchObject({ isTask: true })
     for (const CHAT_ID of ['local:tab', 'temporary:tab']) {
       expect(detect({ ...chat, CHAT_ID })).toMatchObject({ isTemporary: true })
@@ -55,7 +70,7 @@ test.each([
     const trustsHeaders = { OPEN_WEBUI_JWT_SECRET: null, TRUST_USER_HEADERS: 'on' } as const
     expect(
       identifyUser(fillTemplates(headers, chat), trustsHeaders, { nowMs: 0, usesStoredData: true }),
-    ).toBe('ann')
+    ).toEqual({ id: 'ann', isAdministrator: false })
   },
 )
 
@@ -68,6 +83,36 @@ test('in docker-compose.yml, Open WebUI uses the gateway with its key, and the g
   expect(COMPOSE).toContain(`POSTGRES_USER: ${user}`)
   expect(COMPOSE).toContain(`POSTGRES_PASSWORD: ${password}`)
   expect(COMPOSE).toContain(`POSTGRES_DB: ${name}`)
+})
+
+test('docker-compose.yml lets .env choose the database, and the address on the machine', () => {
+  const [, image = ''] = /dockerfile_inline: \|\n((?: {8}.*\n)+)/.exec(COMPOSE) ?? []
+  // In Docker, a setting of the image yields to `env_file`, and `environment` does not.
+  expect(image).toMatch(/^ +ENV DATABASE_URL=postgres:/m)
+  expect(listEnvironment('backstory')).not.toHaveProperty('DATABASE_URL')
+  expect(COMPOSE).toContain('env_file: [{ path: .env, required: false }]')
+  expect(listEnvironment('backstory')).toMatchObject({ HOST: '0.0.0.0', PORT: '8787' })
+  const { HOST, PORT } = SETTINGS_TABLE
+  const published = `\${HOST:-${HOST.default}}:\${PORT:-${PORT.default}}:8787`
+  expect(COMPOSE).toContain(`ports: ["${published}"]`)
+})
+
+test('every other setting of the gateway that docker-compose.yml sets is taken from .env', () => {
+  const fixed = Object.entries(listEnvironment('backstory')).filter(
+    ([name, value]) => name in SETTINGS_TABLE && !value.startsWith(`\${${name}:-`),
+  )
+  expect(fixed.map(([name]) => name)).toEqual(['HOST', 'PORT'])
+})
+
+test('docker-compose.yml starts an Open WebUI in which a second user finds just the models of the gateway', () => {
+  expect(COMPOSE).toContain(`image: ghcr.io/open-webui/open-webui:v${TESTED_VERSIONS[0]}`)
+  expect(listEnvironment('open-webui')).toMatchObject({
+    ENABLE_SIGNUP: '${ENABLE_SIGNUP:-false}',
+    DEFAULT_USER_ROLE: '${DEFAULT_USER_ROLE:-user}',
+    BYPASS_MODEL_ACCESS_CONTROL: '${BYPASS_MODEL_ACCESS_CONTROL:-true}',
+    ENABLE_OLLAMA_API: '"false"',
+    ENABLE_EVALUATION_ARENA_MODELS: '"false"',
+  })
 })
 
 test('Docker waits longer for the gateway to stop than the gateway waits for open answers', () => {

@@ -15,9 +15,14 @@ export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'already-remembered': 'The client sent an item that is stored already; it is sent once.',
   'text-restored': 'The client sent the same text in another form, so the stored text is sent.',
   'text-edited': "The client has edited the text, and the client's text is sent.",
+  'reasoning-of-edited-text':
+    'The client has edited the text that this led to, so it is no longer sent.',
   'text-removed': 'The client has deleted this text.',
   'call-edited': "The client has edited the call, and the client's version is sent.",
   'call-forgotten': 'The client no longer sends this call, and calls are not restored.',
+  'chat-imported':
+    'The latest answer names a turn that is not stored: the chat was imported, or its turns have expired.',
+  'deleted-by-user': 'The user has deleted this from the answer, so it stays deleted.',
   'not-replayable': 'An item of this kind has no meaning after its answer.',
   'reasoning-replaced': 'The reasoning is stored in full, and the stored version is sent.',
   'marker-doubted': 'The text may not belong to the marker, so the turn was not restored.',
@@ -49,6 +54,8 @@ export const NOTE_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Reasoning is valid only as long as the conversation before it is unchanged, and it has changed.',
   'reasoning-of-another-model':
     'The account has rejected the reasoning of one model in a request to another, so only the model that wrote it gets it.',
+  'reasoning-newly-lost':
+    'Something before earlier reasoning has changed since the previous answer, so that reasoning is left out from now on.',
   'reasoning-refused': 'The upstream has rejected the reasoning of this conversation before.',
 
   // Codes of notes about memory layers.

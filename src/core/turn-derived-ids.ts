@@ -64,10 +64,11 @@ export function turnIdOfCompletion(completionId: string): string | null {
 
 /**
  * Returns the turn id in any id of an answer: that of a response or chat completion, the request id `req_…` of its
- * headers, its marker `[…]: #`, or the turn id itself. Null if the text is none of these.
+ * headers, its marker `[…]: #`, or the turn id itself. `chatcmpl_…` is read, too, because people write it like the
+ * others. Null if the text is none of these.
  */
 export function turnIdOfAnswer(name: string): string | null {
-  const [, turnId = ''] = /^(?:resp_|chatcmpl-|req_)?([^_-]+)$/.exec(stripMarker(name)) ?? []
+  const [, turnId = ''] = /^(?:resp_|chatcmpl[-_]|req_)?([^_-]+)$/.exec(stripMarker(name)) ?? []
   return TURN_ID.test(turnId) ? turnId : null
 }
 

@@ -38,6 +38,8 @@ import { chooseRecorder, type RecordForConnection } from './record/choose-record
 import { startParentSearch, type ParentSearch } from './record/find-parent-turn.ts'
 import type { Recorder } from './record/recorder-interface.ts'
 import { selectEventFilters } from './respond/event-filters/select-event-filters.ts'
+import { showsStatusLines } from './respond/choose-open-webui-status.ts'
+import { loadRequestRemarks } from './respond/load-request-remarks.ts'
 import { logUpstreamFailure, respondToClient } from './respond/respond-to-client.ts'
 import { cancelOnDisconnect } from './send/cancel-on-disconnect.ts'
 import { limitRequestTime } from './send/limit-request-time.ts'
@@ -223,10 +225,7 @@ async function sendAndRespond(
         },
         fold,
         recorder,
-        contextHeader:
-          options.addsContextHeader === true
-            ? await ports.hooks.formatContextHeader(prepared, caller, ports)
-            : null,
+        remarks: await loadRequestRemarks(prepared, caller, options.addsContextHeader, ports),
         caller,
         exchange,
         // After a local answer there is nothing to store or summarize, because nothing was sent upstream.
@@ -263,7 +262,7 @@ function listTasksAfterAnswer(ports: GatewayDependencies): readonly AfterAnswerT
 function createRecorder(
   prepared: PreparedRequest,
   { identity, caller, exchange, recordForConnection, ...request }: LoadedRequest,
-  ports: Ports<'archive' | 'log' | 'nowMs' | 'replica' | 'settings' | 'store'>,
+  ports: Ports<'answerMessages' | 'archive' | 'log' | 'nowMs' | 'replica' | 'settings' | 'store'>,
 ): Recorder {
   const { turnId: id, createdAtMs } = identity
   const { tenant, user } = caller
@@ -279,7 +278,9 @@ function createRecorder(
   const recorded = {
     ...request,
     recordForConnection: recordForConnection ?? null,
-    storesEveryAnswer: request.onSettled !== undefined,
+    storesEveryAnswer:
+      request.onSettled !== undefined ||
+      (prepared.prefixChange !== null && showsStatusLines(request.clientRequest.client)),
     lostFields: listLostFields(prepared),
   }
   return chooseRecorder(turn, recorded, ports, exchange.waitUntil)

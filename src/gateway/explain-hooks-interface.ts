@@ -1,5 +1,5 @@
 /**
- * Defines the two functions of `explain/` that the gateway calls for an answer. The gateway cannot import them,
+ * Defines the functions of `explain/` that the gateway calls for an answer. The gateway cannot import them,
  * because `explain/` imports the gateway. The entry points (`main/`) pass them in instead.
  */
 import type { Caller } from '../core/client/caller.ts'
@@ -12,6 +12,15 @@ import type { PreparedRequest } from './prompt/planned-request.ts'
 export interface ExplainHooks {
   /** Returns the value of the header `x-backstory-context`; null if it cannot be computed. */
   readonly formatContextHeader: (
+    prepared: PreparedRequest,
+    caller: Caller,
+    ports: ExplainHookPorts,
+  ) => Promise<string | null>
+  /**
+   * Returns why reasoning can no longer be sent, in words that follow a colon, e.g. `the tools changed`; null if no
+   * reasoning is newly lost, or if the cause cannot be found.
+   */
+  readonly findLostReasoningCause: (
     prepared: PreparedRequest,
     caller: Caller,
     ports: ExplainHookPorts,

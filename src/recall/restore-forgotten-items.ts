@@ -16,7 +16,9 @@ import {
   type RecordedOutput,
 } from './find-recorded-tool-outputs.ts'
 import { matchTurnsToSegments } from './matching/match-turns-to-segments.ts'
+import { groupByInsertIndex } from './merging/place-missing-outputs.ts'
 import { removeMessageMarkers } from './merging/extract-client-text.ts'
+import { NO_DELETIONS, type DeletionRule } from './merging/find-deleted-items.ts'
 import { restoreSegment } from './merging/restore-segment.ts'
 import { createRecalledPiece, type RestoredPiece } from './merging/restore-state.ts'
 import {
@@ -30,6 +32,8 @@ import { buildTurnAncestry } from './turn-ancestry.ts'
 export interface RestoreOptions {
   /** True if the context policy restores tool calls and outputs that the client omits. */
   readonly replaysTools: boolean
+  /** Which missing items the user has deleted; none by default. */
+  readonly deletionRule?: DeletionRule
 }
 
 export interface RestoredHistory {
@@ -84,7 +88,7 @@ export function restoreForgottenItems(
     markerTurnIds.some((id) => {
       const turn = ancestry.findTurn(id)
       if (turn === null || matchedTurnIds.has(id)) return false
-      return hasTurns || matches.untrustedTurns.has(turn)
+      return hasTurns || matches.doubtedTurns.has(turn)
     })
   const builder = createItemListBuilder(items)
   for (const [index, segment] of chat.segments.entries()) {
@@ -96,7 +100,7 @@ export function restoreForgottenItems(
       builder.addNote({ did: 'dropped', why: 'marker-doubted' })
     }
     if (segmentTurns.length === 0 || pairIndexes === null) {
-      if (segment.markerTurnIds.length > 0)
+      if (listTextMarkers(items, segment).length > 0)
         builder.replace(removeSegmentMarkers(items, segment, explainMarker), segment.end)
       continue
     }
@@ -106,11 +110,15 @@ export function restoreForgottenItems(
       clientItems: items.slice(segment.start, segment.end),
       turns: segmentTurns,
       replaysTools: policy.replaysTools,
+      deletionRule: policy.deletionRule ?? NO_DELETIONS,
       findOutput,
       ...findClientOutputs(items, segment, gapEnd, pairIndexes),
     })
     if (pieces !== null)
-      builder.replace(addMarkerNotes(pieces, segment, explainMarker), segment.end)
+      builder.replace(
+        addMarkerNotes(pieces, listTextMarkers(items, segment), explainMarker),
+        segment.end,
+      )
     builder.addMissingOutputs(missingOutputs, segment.end, gapEnd)
   }
   builder.copyUntil(items.length)
@@ -159,6 +167,13 @@ function findClientOutputs(
   }
 }
 
+/** Lists the ids of the turns that markers in the segment's text name. */
+function listTextMarkers(items: readonly Item[], { start, end }: Segment): readonly string[] {
+  return items
+    .slice(start, end)
+    .flatMap((item) => (item.type === 'message' ? listMarkerTurnIds(item) : []))
+}
+
 /** Removes the markers of a segment without turns. Drops messages that have only markers. */
 function removeSegmentMarkers(
   items: readonly Item[],
@@ -186,7 +201,7 @@ function removeSegmentMarkers(
  */
 function addMarkerNotes(
   pieces: readonly RestoredPiece[],
-  { markerTurnIds }: Segment,
+  markerTurnIds: readonly string[],
   explainMarker: ExplainMarker,
 ): readonly RestoredPiece[] {
   if (markerTurnIds.length === 0) return pieces
@@ -252,48 +267,4 @@ function createItemListBuilder(items: readonly Item[]) {
     },
     finish: () => ({ items: isChanged ? restoredItems : items, notes }),
   }
-}
-
-/**
- * Groups the outputs that the client omits by the index in its list at which they are inserted:
- * after the nearest output that was recorded before them and that the client has, else at `start`.
- */
-function groupByInsertIndex(
-  missingOutputs: readonly RecordedOutput[],
-  items: readonly Item[],
-  start: number,
-  end: number,
-): readonly (readonly [number, readonly RecordedOutput[]])[] {
-  const outputEnds = new Map<string, number>()
-  for (const [offset, item] of items.slice(start, end).entries()) {
-    const key = readToolCallKey(item, 'output')
-    if (key !== null) outputEnds.set(key, start + offset + 1)
-  }
-  const sorted = missingOutputs.toSorted((a, b) => a.inputIndex - b.inputIndex)
-  const neighborEnds = outputEnds.size === 0 ? null : findNeighborEnds(sorted, outputEnds)
-  const outputsByIndex = Map.groupBy(sorted, (output) => neighborEnds?.get(output) ?? start)
-  return [...outputsByIndex].toSorted(([a], [b]) => a - b)
-}
-
-/**
- * Finds where the outputs that the client omits (`sorted`) belong between those that it has: after
- * the nearest output that was recorded before the omitted one and that the client has. Returns the
- * index after that output in the client's list.
- */
-function findNeighborEnds(
-  sorted: readonly RecordedOutput[],
-  outputEnds: ReadonlyMap<string, number>,
-): ReadonlyMap<RecordedOutput, number> {
-  const neighborEnds = new Map<RecordedOutput, number>()
-  for (const [{ input }, turnOutputs] of Map.groupBy(sorted, ({ turn }) => turn)) {
-    let index = 0
-    let lastEnd: number | undefined
-    for (const missingOutput of turnOutputs) {
-      for (const item of input.slice(index, missingOutput.inputIndex))
-        lastEnd = outputEnds.get(readToolCallKey(item, 'output') ?? '') ?? lastEnd
-      index = missingOutput.inputIndex
-      if (lastEnd !== undefined) neighborEnds.set(missingOutput, lastEnd)
-    }
-  }
-  return neighborEnds
 }

@@ -11,9 +11,11 @@
 import { isGatewayToolItem } from '../core/items/gateway-tool-items.ts'
 import { isTextOrRefusal, textOfPart, type Item, type Message, type Part } from '../core/item.ts'
 import { extractMarkers } from '../core/markers/format-and-extract-markers.ts'
+import { readReasoningReferences } from '../core/markers/reasoning-reference.ts'
 import { isItemOfAnswer } from '../core/items/is-item-of-answer.ts'
 import { readToolCallIdentity, type ToolCallIdentity } from '../core/items/tool-call-pairs.ts'
 import { isUserMessage } from '../core/items/rounds-and-pinned-items.ts'
+import type { LocatedMessage } from './located-message.ts'
 import { digestText } from '../core/text/digest.ts'
 import {
   normalizeLine,
@@ -34,6 +36,8 @@ export interface SegmentedHistory {
    * segments, and a segment at the end of the list, because the next answer continues it.
    */
   readonly nextFingerprintInput: FingerprintInput
+  /** The messages of the client's branch, if it sends their ids. */
+  readonly messages?: readonly LocatedMessage[]
 }
 
 /**
@@ -43,11 +47,6 @@ export interface SegmentedHistory {
 export interface Segment {
   readonly start: number
   readonly end: number
-  /**
-   * The last line of the first user message in the answer segment's round, without whitespace; `''`
-   * if unknown.
-   */
-  readonly questionLine: string
   /**
    * The user messages between this answer segment and the last one before it that has text or
    * calls.
@@ -62,8 +61,8 @@ export interface Segment {
   /** The answer segment's text as `normalizeText` returns it: without whitespace and markers. */
   readonly normalizedText: string
   /**
-   * Ids of the turns that the markers in the answer segment name, in the order of the markers; an
-   * id may occur twice.
+   * Ids of the turns that the markers in the answer segment name, and the references beside its
+   * reasoning, in their order; an id may occur twice.
    */
   readonly markerTurnIds: readonly string[]
   readonly callIds: readonly string[]
@@ -117,7 +116,6 @@ export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
     segments.push({
       start,
       end,
-      questionLine: roundQuestion,
       userMessages,
       lastUserMessage,
       nextUserMessage: null,
@@ -137,7 +135,7 @@ export function splitIntoSegments(items: readonly Item[]): SegmentedHistory {
   for (let index = 0; index < items.length; index += 1) {
     const item = items[index] as Item
     if (isItemOfAnswer(item)) {
-      if (isEmptyAssistantMessage(item)) continue
+      if (isEmptyAssistantMessage(item) && readReasoningReferences(item).length === 0) continue
       openSegment ??= createSegment(index)
       addItemToSegment(openSegment, item, index)
       continue
@@ -187,22 +185,6 @@ export function fingerprintAnswer(
 }
 
 /**
- * Returns the last line of the latest question in the items, i.e. the `questionLine` of an answer
- * segment after them.
- */
-export function findQuestionLine(items: readonly Item[]): string {
-  let questionLine = ''
-  let isRoundAnswered = true
-  for (const item of items) {
-    if (isUserMessage(item) && isRoundAnswered) {
-      questionLine = findLastLine(item)
-      isRoundAnswered = false
-    } else if (isItemOfAnswer(item) && !isEmptyAssistantMessage(item)) isRoundAnswered = true
-  }
-  return questionLine
-}
-
-/**
  * True for an assistant message without text or other parts. Clients store such a message for a
  * failed answer.
  */
@@ -224,6 +206,7 @@ interface OpenSegment extends FingerprintInput {
 
 function addItemToSegment(segment: OpenSegment, item: Item, index: number): void {
   segment.end = index + 1
+  for (const { turnId } of readReasoningReferences(item)) segment.markerTurnIds.push(turnId)
   if (item.type !== 'message') {
     segment.callIds.push(...listCallIds([item]))
     return

@@ -30,6 +30,7 @@ import { requestId } from '../core/turn-derived-ids.ts'
 import { addRequestId, logWithRequestId, REQUEST_ID_HEADER } from '../gateway/request-id.ts'
 import { normalizePath } from './normalize-path.ts'
 import { renderError } from './render-error.ts'
+import { selectOwner } from './select-owner.ts'
 import { createBackgroundRunRoutes } from './stored-object-routes/background-runs.ts'
 import { STORED_OBJECT_ROUTES } from './stored-object-routes/route-list.ts'
 import { createWebSocketRoute } from './websocket/open-websocket.ts'
@@ -118,8 +119,8 @@ export function createApp(
   for (const { method, path, handle } of createBackgroundRunRoutes(runs)) {
     route(method, path, (request) => handle(request, createRequestPorts(request)))
   }
-  for (const { method, path, handle } of STORED_OBJECT_ROUTES) {
-    jsonRoute(method, path, (request) => handle(request, createRequestPorts(request)))
+  for (const { method, path, handle, options } of STORED_OBJECT_ROUTES) {
+    jsonRoute(method, path, (request) => handle(request, createRequestPorts(request)), options)
   }
 
   // Routes for token counts, compaction, explanations and summaries.
@@ -137,13 +138,17 @@ export function createApp(
       createRequestPorts(request),
     ),
   )
-  route('GET', '/context/explain/:id', (request) =>
-    explainAnswer(
-      request,
-      request.getPathParameter('id'),
-      request.caller,
-      createRequestPorts(request),
-    ),
+  route(
+    'GET',
+    '/context/explain/:id',
+    (request) =>
+      explainAnswer(
+        request,
+        request.getPathParameter('id'),
+        selectOwner(request),
+        createRequestPorts(request),
+      ),
+    { servesAdministrators: true },
   )
   jsonRoute('POST', '/context/summarize', (request) =>
     summarizeContext(request, createRequestPorts(request)),

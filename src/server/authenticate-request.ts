@@ -20,6 +20,8 @@ export interface AuthenticatedRequest {
   /** The id of the request. If a model generates its answer, the stored turn has the same id. */
   readonly turnId: string
   readonly caller: Caller
+  /** True if a signed token names an administrator of Open WebUI, who may use data of all users of the key. */
+  readonly isAdministrator: boolean
   readonly exchange: HttpExchange
   /** Counts the memory of the request. It is released after the answer. */
   readonly memory: RequestMemory
@@ -58,6 +60,8 @@ export interface RouteOptions {
    * (`content-encoding`).
    */
   readonly forwardsBody?: boolean
+  /** True if an administrator may use the route for data of other users. */
+  readonly servesAdministrators?: boolean
 }
 
 export function createRequestAuthenticator({
@@ -69,12 +73,20 @@ export function createRequestAuthenticator({
   const maxBytes = settings.MAX_BODY_MB * 1024 * 1024
   return (
     { request, exchange, turnId, corsHeaders, getPathParameter }: UnauthenticatedRequest,
-    { usesStoredData = true, forwardsBody = false }: RouteOptions = {},
+    {
+      usesStoredData = true,
+      forwardsBody = false,
+      servesAdministrators = false,
+    }: RouteOptions = {},
   ): AuthenticatedRequest => {
     const { method, url, headers } = request
     rejectForeignPages(headers, settings.BACKSTORY_KEYS)
     const caller = authenticate(headers, exchange.isLocal)
-    const user = identifyUser(headers, settings, { usesStoredData, nowMs: nowMs() })
+    const user = identifyUser(headers, settings, {
+      usesStoredData,
+      servesAdministrators,
+      nowMs: nowMs(),
+    })
     const memory = requestMemory.trackRequest(caller.tenant)
     const limits = { memory, settings }
     const tracked = releaseMemoryAtEnd(exchange, memory)
@@ -87,7 +99,8 @@ export function createRequestAuthenticator({
     }
     return {
       turnId,
-      caller: user === null ? caller : { ...caller, user },
+      caller: user.id === null ? caller : { ...caller, user: user.id },
+      isAdministrator: user.isAdministrator,
       exchange: addStreamHeaders(tracked.exchange, {
         ...corsHeaders,
         [REQUEST_ID_HEADER]: requestId(turnId),

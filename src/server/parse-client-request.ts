@@ -18,10 +18,12 @@ export function parseClientRequest(
   headers: Headers,
   settings: Settings,
 ): ClientRequest {
-  const client = detectClient(headers, json, settings)
+  const detected = detectClient(headers, json, settings)
   const toolsAreLoose =
-    dialect.name === 'responses' && (client.isOpenWebUi || looksLikeOpenWebUiRequest(headers, json))
+    dialect.name === 'responses' &&
+    (detected.isOpenWebUi || looksLikeOpenWebUiRequest(headers, json))
   const body = toolsAreLoose ? defaultToolStrictToFalse(json) : json
+  const client = { ...detected, mayLoseCalls: body !== json }
   const originalBytes = body === json ? bytes : undefined
   const clientRequest = parseRequestAndBackstoryFields(dialect, body, originalBytes)
   rejectLowOutputLimit({ ...clientRequest, client })

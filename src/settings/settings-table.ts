@@ -137,7 +137,11 @@ export const SETTINGS_TABLE = {
   ),
   MARKERS: defineChoice(
     ['auto', 'always', 'never'],
-    'Which answers get an invisible marker, by which the gateway recognizes them in later requests: those for Open WebUI (`auto`), all (`always`), none (`never`). Answers without a marker are recognized by their text.',
+    'Which answers get a marker in their text, by which the gateway recognizes them in later requests: those for an Open WebUI whose headers do not name its messages, if nothing else names the answer (`auto`), all (`always`), none (`never`, which also leaves out the reference beside reasoning). Other answers are recognized by the ids of messages, by their calls or by their text.',
+  ),
+  DELETIONS: defineChoice(
+    ['respected', 'undone'],
+    'Whether a tool call or thought that a user has deleted from an answer in Open WebUI stays deleted for the model, too (`respected`), or is restored like everything else that a client leaves out (`undone`).',
   ),
   REASONING_SUMMARY: defineChoice(
     ['auto', 'concise', 'detailed', 'off'],

@@ -5,6 +5,8 @@ import { DEFAULT_CACHE_SIZES, type CacheSizes } from './cache-sizes.ts'
 import type { Engine } from './database/engine-interface.ts'
 import { reportDatabaseErrors } from './database/report-database-errors.ts'
 import { createDatabaseClock, TRUSTED_CLOCK } from './leases/database-clock.ts'
+import { createAnswerMessageStore } from './recall/sql-answer-message-store.ts'
+import type { AnswerMessageStore } from './recall/answer-message-store-interface.ts'
 import { createTurnManagementStore } from './turns/sql-turn-management-store.ts'
 import { createConversationStore } from './conversations/sql-conversation-store.ts'
 import { createMemoryLayerStore } from './memory-layers/sql-memory-layer-store.ts'
@@ -36,6 +38,7 @@ export interface Stores {
   readonly conversations: ConversationStore
   readonly runs: RunStore
   readonly recall: RecallStore
+  readonly answerMessages: AnswerMessageStore
   readonly deletion: ExpiryAndDeletionStore
   readonly media: FetchedMediaStore
   readonly summaries: SummaryStore
@@ -82,6 +85,7 @@ export function createStores(
       maxCachedBytes: cacheSizes.recalledItems,
       maxRecalledBytes,
     }),
+    answerMessages: createAnswerMessageStore(engine),
     deletion: createExpiryAndDeletionStore(engine),
     media: createFetchedMediaStore(engine, encryption),
     summaries: createSummaryStore(engine, encryption),

@@ -27,7 +27,7 @@ export function encodeOwnedRowKey(owner: Caller, id: string): OwnedRowKey {
   return { ...encodeOwner(owner), id: encodeColumnText(id) }
 }
 
-type OwnedTable = 'conversations' | 'facts' | 'layer_versions' | 'summaries'
+type OwnedTable = 'answer_messages' | 'conversations' | 'facts' | 'layer_versions' | 'summaries'
 
 /**
  * True for rows of the owner that are not being deleted. Used by statements that find rows with an index on owners.

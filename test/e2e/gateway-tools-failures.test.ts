@@ -336,6 +336,7 @@ test('a conversation can be continued after a process is killed between two tool
   const environment = {
     DATABASE_URL: `sqlite:${folder}/backstory.db`,
     CONTEXT: JSON.stringify({ policy: 'capped' }),
+    MARKERS: 'always',
     ...upstreams(account),
   }
   const chat: readonly Message[] = [{ role: 'user', content: 'Go.' }]

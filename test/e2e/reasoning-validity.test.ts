@@ -169,7 +169,10 @@ describe('reasoning after tool outputs that are shortened later', () => {
   const long = (): string => 'fog '.repeat(1000)
   let shortening: Gateway
   beforeAll(async () => {
-    shortening = await startGateway({ ...environment(), TOOL_OUTPUT_RETENTION_TURNS: '0' })
+    shortening = await startGateway({
+      ...environment(),
+      CONTEXT: '{"outputs":{"keep_turns":0,"step":1},"cuts":{"min_chars":0}}',
+    })
   })
   afterAll(() => shortening.close())
 

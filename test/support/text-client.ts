@@ -3,11 +3,15 @@
  * another Chat Completions client.
  */
 import { extractMarkers } from '../../src/core/markers/format-and-extract-markers.ts'
+import type { Json } from '../../src/core/json/json.ts'
+import { parseReasoningReferences } from '../../src/core/markers/reasoning-reference.ts'
 import { decodeFrames } from './logs.ts'
 
 export interface Message {
   readonly role: 'user' | 'assistant'
   readonly content: string
+  /** The references beside reasoning, which Open WebUI sends back. */
+  readonly reasoning_details?: readonly object[]
 }
 
 export interface TextRequest {
@@ -30,6 +34,8 @@ export interface TextAnswer {
   /** The text of the answer as the user reads it, without markers. */
   readonly readableText: string
   readonly turnIds: readonly string[]
+  /** The entries beside the answer's reasoning, which Open WebUI stores. */
+  readonly details: readonly object[]
   /** True if the answer is complete. */
   readonly isComplete: boolean
   /** The status lines above the answer. */
@@ -55,16 +61,24 @@ export async function askInText({
   const body = stream ? await read(response, leavesAtDone, onText) : await response.text()
   const told = stream ? readTextStream(body) : readTextBody(body)
   const { text: words, markers } = extractMarkers(told.text)
-  return { ...told, status, readableText: words, turnIds: markers.map(({ turnId }) => turnId) }
+  // Open WebUI sends nothing back of an answer without text.
+  const details = isOpenWebUi && words.trim() !== '' ? told.details : []
+  const turnIds = [
+    ...markers.map(({ turnId }) => turnId),
+    ...parseReasoningReferences(details as Json).map(({ turnId }) => turnId),
+  ]
+  return { ...told, details, status, readableText: words, turnIds: [...new Set(turnIds)] }
 }
 
 /** Returns the chat with one more round. */
 export function addRound(
   chat: readonly Message[],
-  { text }: { readonly text: string },
+  { text, details = [] }: Pick<TextAnswer, 'text'> & Partial<TextAnswer>,
   question: string,
 ): readonly Message[] {
-  return [...chat, { role: 'assistant', content: text }, { role: 'user', content: question }]
+  const answer = { role: 'assistant', content: text } as const
+  const named = details.length === 0 ? answer : { ...answer, reasoning_details: details }
+  return [...chat, named, { role: 'user', content: question }]
 }
 
 /** Reads as much as arrives, if the server dies. */
@@ -88,11 +102,18 @@ async function read(
 }
 
 interface Chunk {
-  readonly choices?: readonly { readonly delta: { readonly content?: string | null } }[]
+  readonly choices?: readonly {
+    readonly delta: {
+      readonly content?: string | null
+      readonly reasoning_details?: readonly object[]
+    }
+  }[]
   readonly event?: { readonly data: { readonly description: string } }
 }
 
-function readTextStream(body: string): Pick<TextAnswer, 'text' | 'isComplete' | 'statusLines'> {
+type ReadAnswer = Pick<TextAnswer, 'text' | 'isComplete' | 'statusLines' | 'details'>
+
+function readTextStream(body: string): ReadAnswer {
   // The last frame may be incomplete.
   const frames = decodeFrames(body.slice(0, body.lastIndexOf('\n\n') + 2)).map(({ data }) => data)
   const chunks = frames
@@ -100,15 +121,16 @@ function readTextStream(body: string): Pick<TextAnswer, 'text' | 'isComplete' | 
     .map((data) => JSON.parse(data) as Chunk)
   return {
     text: chunks.map(({ choices }) => choices?.[0]?.delta.content ?? '').join(''),
+    details: chunks.flatMap(({ choices }) => choices?.[0]?.delta.reasoning_details ?? []),
     isComplete: frames.at(-1) === '[DONE]' && chunks.every((chunk) => !('error' in chunk)),
     statusLines: chunks.flatMap(({ event }) => event?.data.description ?? []),
   }
 }
 
-function readTextBody(body: string): Pick<TextAnswer, 'text' | 'isComplete' | 'statusLines'> {
+function readTextBody(body: string): ReadAnswer {
   const { choices } = JSON.parse(body) as {
     readonly choices?: readonly { readonly message: { readonly content: string } }[]
   }
   const text = choices?.[0]?.message.content
-  return { text: text ?? '', isComplete: text !== undefined, statusLines: [] }
+  return { text: text ?? '', isComplete: text !== undefined, statusLines: [], details: [] }
 }

@@ -14,6 +14,8 @@ export interface RecordedTurn {
   /** Name of the account that rejected earlier reasoning in this turn's request; null if none did. */
   readonly reasoningRefusedBy: string | null
   readonly createdAtMs: number
+  /** True if the answer is complete, so that the client has everything that it was sent. */
+  readonly isComplete?: boolean
   /** When the turn was last recalled, accurate to about a day. */
   readonly usedAtMs: number
   /** The items of the request that were new, e.g. a user message or tool outputs. */

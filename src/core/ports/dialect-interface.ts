@@ -30,6 +30,11 @@ export interface AnswerContext {
   readonly lostFields?: readonly string[]
   /** True if a response that passes through may lack required fields, which are then added. */
   readonly completesResponse?: boolean
+  /**
+   * True when the answer may name its turn, because that is stored. Undefined if no reference may be written beside
+   * visible reasoning.
+   */
+  readonly isReferenceReady?: () => boolean
 }
 
 export interface Dialect {

@@ -4,9 +4,12 @@
  */
 export interface OpenWebUiStatusMessage {
   readonly data: string
+  /** The text that is shown; also part of `data`. */
+  readonly text: string
 }
 
 /** Creates the message; with `done: false`, Open WebUI shows the text as work in progress. */
 export function createOpenWebUiStatusMessage(text: string, done: boolean): OpenWebUiStatusMessage {
-  return { data: JSON.stringify({ event: { type: 'status', data: { description: text, done } } }) }
+  const event = { type: 'status', data: { description: text, done } }
+  return { data: JSON.stringify({ event }), text }
 }

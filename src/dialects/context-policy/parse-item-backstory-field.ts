@@ -3,7 +3,12 @@
  * sent with every request), and `reset` (of the items before this one, only pinned ones are still
  * sent).
  */
-import type { JsonObject } from '../../core/json/json.ts'
+import {
+  isReasoningReference,
+  removeReasoningReferences,
+} from '../../core/markers/reasoning-reference.ts'
+import { patchObject } from '../../core/json/patch-object.ts'
+import type { Json, JsonObject } from '../../core/json/json.ts'
 import {
   asBoolean,
   asObjectWith,
@@ -57,23 +62,37 @@ function asAuthorText(value: unknown, path: string): string {
 /** The fields of a body that contain lists of messages or items. */
 const LIST_FIELDS = ['messages', 'input', 'instructions'] as const
 
-/** Removes `backstory` from the entries of a body. Returns the same object if no entry has it. */
+/**
+ * Removes `backstory`, and the gateway's references in `reasoning_details`, from the entries of a body. Returns the same
+ * object if no entry has them.
+ */
 export function removeItemBackstoryFields(body: JsonObject): JsonObject {
   let cleanBody = body
   for (const name of LIST_FIELDS) {
     const entries: unknown = body[name]
-    if (!Array.isArray(entries) || !entries.some(hasBackstoryField)) continue
-    cleanBody = { ...cleanBody, [name]: entries.map(removeBackstoryField) }
+    if (!Array.isArray(entries) || !entries.some(hasGatewayField)) continue
+    cleanBody = { ...cleanBody, [name]: entries.map(removeGatewayFields) }
   }
   return cleanBody
 }
 
-function hasBackstoryField(entry: unknown): boolean {
-  return typeof entry === 'object' && entry !== null && 'backstory' in entry
+function hasGatewayField(entry: unknown): boolean {
+  return (
+    typeof entry === 'object' &&
+    entry !== null &&
+    ('backstory' in entry || listDetails(entry as JsonObject).some(isReasoningReference))
+  )
 }
 
-function removeBackstoryField(entry: JsonObject): JsonObject {
-  if (!hasBackstoryField(entry)) return entry
+function removeGatewayFields(entry: JsonObject): JsonObject {
+  if (!hasGatewayField(entry)) return entry
   const { backstory: _backstory, ...rest } = entry
-  return rest
+  const details = listDetails(entry)
+  const remaining = removeReasoningReferences(details)
+  if (remaining === details) return rest
+  return patchObject(rest, { reasoning_details: remaining.length === 0 ? undefined : remaining })
+}
+
+function listDetails({ reasoning_details: details }: JsonObject): readonly Json[] {
+  return Array.isArray(details) ? (details as readonly Json[]) : []
 }

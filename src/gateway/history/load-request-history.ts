@@ -9,13 +9,15 @@ import { dropRepeatedHistory } from '../../recall/drop-repeated-history.ts'
 import { splitIntoSegments } from '../../recall/split-and-fingerprint-segments.ts'
 import { loadHistoryById, type HistoryByIdPorts } from './load-history-by-id.ts'
 import { loadHistoryByRecall } from './load-history-by-recall.ts'
+import { locateNewAnswer } from './locate-new-answer.ts'
 import type { LoadedHistory, RequestHistory } from './loaded-history.ts'
 import type { ConversationLock } from './lock-conversation.ts'
 import { replaceRequestItems } from './replace-request-items.ts'
 import { resolveItemReferences } from './resolve-item-references.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
-type HistoryPorts = HistoryByIdPorts & Ports<'archive' | 'nowMs' | 'recall' | 'settings'>
+type HistoryPorts = HistoryByIdPorts &
+  Ports<'answerMessages' | 'archive' | 'nowMs' | 'recall' | 'settings'>
 
 /** Returns the request with its history. `lock`: the lock of the request's conversation; null if none is locked. */
 export async function loadRequestHistory(
@@ -60,8 +62,13 @@ async function loadByIdOrRecall(
 function addFingerprintSource(loaded: RequestHistory): RequestHistory {
   const { clientRequest, history } = loaded
   if (!clientRequest.client.isOpenWebUi && clientRequest.originalItems === undefined) return loaded
-  const { nextFingerprintInput } = splitIntoSegments([...history.items, ...clientRequest.items])
-  return { ...loaded, history: { ...history, fingerprintInput: { nextFingerprintInput } } }
+  const items = [...history.items, ...clientRequest.items]
+  const { segments, nextFingerprintInput } = splitIntoSegments(items)
+  const answerMessage = locateNewAnswer(clientRequest, items, segments)
+  return {
+    ...loaded,
+    history: { ...history, fingerprintInput: { nextFingerprintInput }, answerMessage },
+  }
 }
 
 /** Drops items of the request that the history has too: some clients send a response id and repeat its items. */

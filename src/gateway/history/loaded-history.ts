@@ -1,5 +1,6 @@
 /** Defines the history of a request, and a request together with its history. */
 import type { AppliedSummary } from '../../context/summaries/apply-summary.ts'
+import type { NewAnswerMessage } from '../../core/client/answer-message-ids.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { PolicyOverrides } from '../../core/context-policy.ts'
 import type { Item, Origin } from '../../core/item.ts'
@@ -23,7 +24,11 @@ export interface LoadedHistory {
    */
   readonly notes: readonly Note[]
   /** All loaded turns. `touch-loaded-turns.ts` updates their time of last use, so that they do not expire. */
-  readonly usedTurns: readonly UsedTurn[]
+  readonly usedTurns: readonly (UsedTurn & Pick<StoredTurn, 'output'>)[]
+  /** The stored answers of the client's chat. Their time of last use is updated like that of the turns. */
+  readonly usedAnswers: readonly UsedTurn[]
+  /** The client's message to which the new answer belongs; null if the client sends no ids. */
+  readonly answerMessage: NewAnswerMessage | null
   /** The input for the answer's fingerprint, which finds the turn by its text; null if the client names turns by ids. */
   readonly fingerprintInput: Pick<SegmentedHistory, 'nextFingerprintInput'> | null
   /** The position of the new turn, as found by recall; null if recall did not run, e.g. for a request with an id. */
@@ -72,7 +77,7 @@ export interface RecallResult {
   readonly itemsAfterLastAnswer: readonly Item[]
 }
 
-/** A turn with the time of its last use. */
+/** A turn or an answer with the time of its last use. */
 export type UsedTurn = Pick<StoredTurn, 'id' | 'usedAtMs'>
 
 /** A rejection: before the answer with this origin, the account rejected all reasoning in the prompt. */
@@ -86,6 +91,8 @@ export const NO_HISTORY: LoadedHistory = {
   parent: null,
   notes: [],
   usedTurns: [],
+  usedAnswers: [],
+  answerMessage: null,
   fingerprintInput: null,
   recallResult: null,
   reasoningRejections: [],

@@ -4,18 +4,23 @@
  */
 import type { Caller } from '../../core/client/caller.ts'
 import { errorMessage } from '../../core/errors/gateway-error.ts'
-import type { LoadedHistory } from './loaded-history.ts'
+import type { LoadedHistory, UsedTurn } from './loaded-history.ts'
 import type { Ports } from '../dependencies-interface.ts'
 
 export async function touchLoadedTurns(
-  { usedTurns }: LoadedHistory,
+  { usedTurns, usedAnswers }: LoadedHistory,
   { tenant }: Caller,
-  { recall, nowMs, log }: Ports<'log' | 'nowMs' | 'recall'>,
+  { answerMessages, recall, nowMs, log }: Ports<'answerMessages' | 'log' | 'nowMs' | 'recall'>,
 ): Promise<void> {
   const now = nowMs()
-  const old = usedTurns.flatMap(({ id, usedAtMs }) => (usedAtMs < now - DAY_MS ? [id] : []))
-  if (old.length === 0) return
-  await recall.touchTurns(tenant, old, now).catch((error: unknown) => {
+  const listOld = (used: readonly UsedTurn[]) =>
+    used.flatMap(({ id, usedAtMs }) => (usedAtMs < now - DAY_MS ? [id] : []))
+  const [turnIds, answerIds] = [listOld(usedTurns), listOld(usedAnswers)]
+  const touch = async (): Promise<void> => {
+    if (turnIds.length > 0) await recall.touchTurns(tenant, turnIds, now)
+    if (answerIds.length > 0) await answerMessages.touchAnswers(tenant, answerIds, now)
+  }
+  await touch().catch((error: unknown) => {
     log('warn', 'turns-not-touched', { why: errorMessage(error) })
   })
 }

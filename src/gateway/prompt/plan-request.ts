@@ -3,6 +3,7 @@
  * `encode-planned-request.ts` encodes the result for the upstream's API.
  */
 import { runTransforms } from '../../context/list-and-run-transforms.ts'
+import { findPrefixChange } from '../../context/reasoning/find-prefix-change.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { Item } from '../../core/item.ts'
 import { patchList } from '../../core/json/patch-object.ts'
@@ -82,6 +83,11 @@ export function planRequest(
     params,
     ...(compactAbove === null ? {} : { compactAbove }),
   })
+  const { wire, name } = account
+  const transformed = { items, sentItems, originalPositions, notes, params }
+  const prefixChange = capabilities.checksReasoningPrefix
+    ? findPrefixChange(transformed, { wire, account: name, model: params.model })
+    : null
   const planned: PlannedRequest = {
     clientRequest,
     account,
@@ -96,12 +102,14 @@ export function planRequest(
       ...cleaned.notes,
       ...addedParameters.map(createAddedParameterNote),
       ...notes,
+      ...((prefixChange?.lostCount ?? 0) > 0 ? [NEWLY_LOST_NOTE] : []),
       ...(history.layers?.notes ?? []),
       ...offer.notes,
       ...budgetNotes,
     ],
     addedParameters,
     originalPositions,
+    prefixChange,
     wasReasoningRejected: false,
   }
   const sendable = rejectBrokenImages(rejectEmptyPrompt(planned))
@@ -144,6 +152,13 @@ function cleanParameters(params: PromptParameters): {
   return notes.length === 0
     ? { params, notes }
     : { params: { ...params, instructions, tools }, notes }
+}
+
+/** The items themselves have notes, too, in this request and in all later ones. */
+const NEWLY_LOST_NOTE: Note = {
+  did: 'dropped',
+  why: 'reasoning-newly-lost',
+  by: 'keep-valid-reasoning',
 }
 
 const INSTRUCTIONS_NOTE: Note = { did: 'changed', field: 'instructions', why: 'marker-removed' }

@@ -1,4 +1,5 @@
 /** Defines the request for one upstream: as planned, and as prepared (planned and encoded). */
+import type { PrefixChange } from '../../context/reasoning/find-prefix-change.ts'
 import type { ClientRequest } from '../../core/client-request.ts'
 import type { ContextPolicy } from '../../core/context-policy.ts'
 import type { Item } from '../../core/item.ts'
@@ -24,6 +25,8 @@ export interface PlannedRequest {
   readonly addedParameters: readonly AddedParameter[]
   /** For each item of the prompt, its index in `items`; null for an item that a transform added. */
   readonly originalPositions: readonly (number | null)[]
+  /** What has changed before the model's latest answer; null if nothing has, or if the model does not check that. */
+  readonly prefixChange: PrefixChange | null
   /** The compaction that the gateway made for this request. It becomes the answer's first item. */
   readonly firstAnswerItem?: Item
   /** True for the second attempt, without reasoning, after the upstream rejected reasoning in the prompt. */

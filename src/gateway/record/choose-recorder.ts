@@ -4,7 +4,9 @@
  * reasoning.
  */
 import type { ClientRequest } from '../../core/client-request.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type { Item } from '../../core/item.ts'
+import { markReferencedReasoning } from '../../core/markers/reasoning-reference.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import { formatPolicyOverrides } from '../../dialects/context-policy/parse-and-format-overrides.ts'
@@ -39,7 +41,10 @@ interface RecordedRequest extends RequestHistory {
   readonly parentSearch: ParentSearch | null
   /** For a WebSocket: keeps an unstored answer in memory, so that the connection can continue it. Null for HTTP. */
   readonly recordForConnection: RecordForConnection | null
-  /** True if an answer of plain text is stored too, because a retry with the same `Idempotency-Key` receives it. */
+  /**
+   * True if an answer of plain text is stored too: a retry with the same `Idempotency-Key` receives it, or the
+   * conversation before earlier reasoning has changed, and a later request must find that out only once.
+   */
   readonly storesEveryAnswer: boolean
   /** Fields of the request that the model was not given as requested. */
   readonly lostFields: readonly string[]
@@ -51,7 +56,7 @@ export type RecordForConnection = (turn: NewTurn, itemsBefore: readonly Item[]) 
 export function chooseRecorder(
   identity: TurnIdentity,
   recorded: RecordedRequest,
-  ports: TurnWriterPorts & Ports<'archive' | 'settings'>,
+  ports: TurnWriterPorts & Ports<'answerMessages' | 'archive' | 'settings'>,
   waitUntil: (work: Promise<unknown>) => void,
 ): Recorder {
   const { originalRequest, clientRequest, history, lock, recordForConnection } = recorded
@@ -66,6 +71,7 @@ export function chooseRecorder(
     conversation: storage.conversationId,
     background: false,
     isTemporary: isTemporaryChat(originalRequest),
+    answerMessage: history.answerMessage,
   }
   const buildTurn = (clientRequestToStore: ClientRequest): NewTurn => {
     const parts = selectRequestPartsToStore(clientRequestToStore)
@@ -79,15 +85,20 @@ export function chooseRecorder(
   const rule = recorded.storesEveryAnswer
     ? keepEverything(plainRule)
     : continuesAnswer(recallResult)
-      ? keepCalls(plainRule)
+      ? history.answerMessage === null
+        ? keepCalls(plainRule)
+        : keepContinuation(plainRule)
       : plainRule
-  const { receivesMarkers } = client
+  const receivesMarkers = client.receivesMarkers || client.returnsReasoningReferences
   const writing = { isWorthStoring: rule.isWorthStoring, receivesMarkers }
   const recording = {
     turnId: draft.id,
     // The client relies on a turn that it asks for explicitly, or adds to a conversation.
     failsIfUnclosed: storage.store === true || storage.conversationId !== null,
     rule,
+    ...(client.returnsReasoningReferences && {
+      markItem: (item: Item) => markReferencedReasoning(item, originalRequest.params.model),
+    }),
     onTimeout: () => ports.log('warn', 'turn-late', { turn: draft.id }),
     waitUntil,
   }
@@ -110,7 +121,21 @@ export function chooseRecorder(
     )
     return openTurnWriter(draft, { ...writing, turnWithParent, lock: null }, ports)
   }
-  return createRecorder({ ...recording, clientAsksToStore, openWriter })
+  const storePlainAnswer = createPlainAnswerWriter(draft, ports)
+  return createRecorder({ ...recording, clientAsksToStore, openWriter, storePlainAnswer })
+}
+
+/** Returns a function that stores the client's ids of an answer without a turn; null if the client sends none. */
+function createPlainAnswerWriter(
+  draft: TurnIdentity & Pick<NewTurn, 'answerMessage' | 'isTemporary'>,
+  { answerMessages, log }: Ports<'answerMessages' | 'log'>,
+): (() => Promise<void>) | null {
+  const { answerMessage = null } = draft
+  if (answerMessage === null) return null
+  return () =>
+    answerMessages.addPlainAnswer({ ...draft, ...answerMessage }).catch((error: unknown) => {
+      log('warn', 'answer-not-listed', { turn: draft.id, why: errorMessage(error) })
+    })
 }
 
 /** True if a chat with stored turns ends with items of the model, so that the model continues its latest answer. */
@@ -129,6 +154,14 @@ function keepCalls(rule: UnrequestedStorageRule): UnrequestedStorageRule {
     isWorthStoring: (item) =>
       rule.isWorthStoring(item) || readToolCallIdentity(item)?.side === 'call',
   }
+}
+
+/**
+ * Makes all items of a continuation worth storing: if a client names its messages, the turns of a message are restored
+ * between its texts, so that these have to be known.
+ */
+function keepContinuation(rule: UnrequestedStorageRule): UnrequestedStorageRule {
+  return { ...rule, isWorthStoring: () => true }
 }
 
 /** Makes all items worth storing, and opens the turn when the first item starts. */

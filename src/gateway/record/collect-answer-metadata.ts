@@ -1,5 +1,6 @@
 /** Collects the values that a turn stores about its answer: origin, fingerprint, token usage, rejected reasoning. */
 import { runTransforms } from '../../context/list-and-run-transforms.ts'
+import { hasReasoningOf } from '../../context/reasoning/find-prefix-change.ts'
 import { startPrefixHash, hashPromptPrefix } from '../../context/reasoning/hash-prompt-prefix.ts'
 import { applyCompaction } from '../../context/summaries/apply-compaction.ts'
 import { canReadCompaction } from '../../context/summaries/can-read-compaction.ts'
@@ -30,10 +31,11 @@ export function collectAnswerMetadata(
   const wasReasoningRejected = requests.some((request) => request.wasReasoningRejected)
   return {
     origin: createLazyValue(() => {
-      const prefixHash = hasEncryptedOrSignedReasoning(items)
-        ? hashSentPrefix(requests, items)
-        : null
-      return { ...resolveAnswerOrigin(prepared), prefixHash }
+      const origin = resolveAnswerOrigin(prepared)
+      // An answer without reasoning is hashed, too: it shows whether reasoning before it was already lost.
+      const isHashed =
+        hasEncryptedOrSignedReasoning(items) || hasReasoningOf(prepared.items, origin)
+      return { ...origin, prefixHash: isHashed ? hashSentPrefix(requests, items) : null }
     }),
     fingerprint: () =>
       fingerprintInput === null ? null : fingerprintAnswer(fingerprintInput, items),

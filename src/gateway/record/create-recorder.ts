@@ -2,7 +2,7 @@
  * Creates the recorder of one answer. If the client asks to store the turn, the turn is opened at once, and a slow
  * database delays the start of the answer by at most 5 s. Otherwise the turn is opened at the first item worth
  * storing (e.g. reasoning), and the answer's last event is delayed by at most 1 s. An answer without such an item
- * (plain text) is not stored, unless the upstream rejected reasoning.
+ * (plain text) is not stored, unless the upstream rejected reasoning; only the client's ids of its message are.
  */
 import type { Item } from '../../core/item.ts'
 import { itemId } from '../../core/turn-derived-ids.ts'
@@ -19,6 +19,10 @@ export interface RecorderOptions {
   readonly failsIfUnclosed: boolean
   readonly rule: UnrequestedStorageRule
   readonly openWriter: () => TurnWriter
+  /** Adds the gateway's own fields to an item before it is stored. */
+  readonly markItem?: (item: Item) => Item
+  /** Stores the client's ids of an answer whose turn is not stored; null if there are none. */
+  readonly storePlainAnswer?: (() => Promise<void>) | null
   /** Called if the database takes so long that the answer does not wait for it any longer. */
   readonly onTimeout: () => void
   /** Keeps the process alive until all writes of the recorder are done. */
@@ -26,8 +30,17 @@ export interface RecorderOptions {
 }
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { turnId, clientAsksToStore, failsIfUnclosed, rule, openWriter, onTimeout, waitUntil } =
-    options
+  const {
+    turnId,
+    clientAsksToStore,
+    failsIfUnclosed,
+    rule,
+    openWriter,
+    storePlainAnswer = null,
+    markItem = keepItem,
+    onTimeout,
+    waitUntil,
+  } = options
   let writer: TurnWriter | null = clientAsksToStore ? openWriter() : null
   /** The items before the first item worth storing, with their indexes. They are stored together with that item. */
   const pending: (readonly [Item, number])[] = []
@@ -47,7 +60,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
       // Opens the turn early, so that a marker in the answer's first text can name it.
       if (!clientAsksToStore && rule.mayBecomeWorthStoring(item)) requireWriter()
     },
-    itemEnded(item, index) {
+    itemEnded(endedItem, index) {
+      const item = markItem(endedItem)
       if (!rule.isStoringAllowed(item)) hasOmittedItem = true
       else if (writer === null && !rule.isWorthStoring(item)) pending.push([item, index])
       else {
@@ -55,7 +69,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
         requireWriter().addItem(isRenumbered ? withClientId(item, turnId, index) : item, index)
       }
     },
-    itemAmended(item, index) {
+    itemAmended(amendedItem, index) {
+      const item = markItem(amendedItem)
       if (!rule.isStoringAllowed(item)) return
       const waiting = pending.findIndex(([, position]) => position === index)
       if (writer === null && waiting >= 0) pending[waiting] = [item, index]
@@ -75,7 +90,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
       }
       const isWorthStoring =
         outcome.items.some(rule.isWorthStoring) || metadata.reasoningRejectedBy !== null
-      if (writer === null && !isWorthStoring) return outcome
+      if (writer === null && !isWorthStoring) {
+        if (storePlainAnswer === null) return outcome
+        const storing = storePlainAnswer()
+        waitUntil(storing)
+        if ((await waitWithTimeout(storing, CLOSE_WAIT_MS)) === TIMED_OUT) onTimeout()
+        return outcome
+      }
       const stored = { ...outcome, items: outcome.items.filter(rule.isStoringAllowed) }
       const settled = requireWriter().close(stored, ending, metadata)
       waitUntil(settled)
@@ -84,6 +105,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
   }
 }
+
+const keepItem = (item: Item): Item => item
 
 async function waitForOpening(
   { whenOpened }: TurnWriter,

@@ -5,21 +5,22 @@
  */
 import { yieldToEventLoop } from '../../core/async/yield-to-event-loop.ts'
 import { areItemsLongerThan } from '../../core/items/serialize-and-measure-item.ts'
+import { unmarkReferencedReasoning } from '../../core/markers/reasoning-reference.ts'
 import { removeGatewayToolItems } from '../../core/items/gateway-tool-items.ts'
 import type { Item } from '../../core/item.ts'
 import type { Outcome } from '../../core/collect-answer-outcome.ts'
 import type { DialectName } from '../../core/prompt.ts'
 import { predictItemsSentBack } from '../../dialects/chat/predict-items-sent-back.ts'
 import { isPermanentFailure } from '../../core/errors/database-error.ts'
-import { createFailure, errorMessage } from '../../core/errors/gateway-error.ts'
+import { errorMessage } from '../../core/errors/gateway-error.ts'
 import type {
   NewTurn,
   PlacedItem,
   TurnEnding,
   TurnKey,
-  TurnStore,
 } from '../../store/turns/turn-store-interface.ts'
-import type { GatewayDependencies, Ports } from '../dependencies-interface.ts'
+import type { Ports } from '../dependencies-interface.ts'
+import { NOT_STORED, REJECTED, TAKEN_OVER } from './closing-failures.ts'
 import { extendContentHash } from './hash-conversation-content.ts'
 import type { ConversationLock } from '../history/lock-conversation.ts'
 import type { TurnWithParent } from './find-parent-turn.ts'
@@ -35,7 +36,7 @@ export interface TurnWriterOptions {
   /** True if the model needs the item in later requests and the client will not send it back. */
   readonly isWorthStoring: (item: Item) => boolean
   /**
-   * True if a marker in the answer may name the turn. Items are then written without delay, because markers wait
+   * True if a marker or another reference in the answer may name the turn. Items are then written without delay, because markers wait
    * for them.
    */
   readonly receivesMarkers?: boolean
@@ -77,7 +78,7 @@ export function openTurnWriter(
   })
   const stopRenewing = renewLease(turn.id, whenOpened, ports)
   const delayMs = receivesMarkers ? 0 : JOURNAL_DELAY_MS
-  const journal = createJournal(turn, { store, whenOpened, isWorthStoring, delayMs }, log)
+  const journal = createJournal(turn, { ...ports, whenOpened, isWorthStoring, delayMs })
   const canBeNamedByMarker = (): boolean =>
     holdsWorthyItem && (isClosed || (isOpen && journal.isWritten()))
   return {
@@ -95,12 +96,16 @@ export function openTurnWriter(
     },
     amendItem: (item, index) => void amendedItems.push({ position: index, item }),
     async close(outcome, ending, metadata) {
+      const closingAtMs = ports.nowMs()
       const remaining = journal.stop()
       if (!(await whenOpened)) {
         await lock?.release()
         return outcome
       }
-      const unwritten = await remaining
+      const waiting = await remaining
+      // The client did not wait that long, so its answer ended without references of the turn.
+      const isTooLate = ports.nowMs() - closingAtMs > MAX_CLIENT_WAIT_MS
+      const unwritten = isTooLate ? unmarkItems(waiting) : waiting
       // If hundreds of clients leave long answers at once, one answer is hashed and encoded in each pass of the event loop.
       const unwrittenItems = unwritten.map(({ item }) => item)
       if (areItemsLongerThan(unwrittenItems, LONG_ANSWER_CHARS)) await yieldToEventLoop()
@@ -144,6 +149,9 @@ export function openTurnWriter(
 
 const LONG_ANSWER_CHARS = 100_000
 
+/** An answer ends 1,000 ms after its last item, although its turn is not closed. This is certainly before. */
+const MAX_CLIENT_WAIT_MS = 900
+
 /** Renews the lease of the turn while it is open, if it has one. Returns a function that stops this. */
 function renewLease(
   turnId: string,
@@ -181,32 +189,15 @@ async function openTurn(
   }
 }
 
-const NOT_STORED = createFailure(
-  'store_unavailable',
-  'The answer could not be kept because the database does not answer, so it must not be relied on. Ask again.',
-)
-
-const REJECTED = createFailure(
-  'internal_error',
-  'The answer could not be kept because the database rejects it, so it cannot be read or continued later. Asking again does not help; the log of the gateway says why.',
-)
-
-/** The failure if another replica has ended the turn, because this replica did not renew its lease in time. */
-const TAKEN_OVER = createFailure(
-  'store_unavailable',
-  'The answer was given up while the gateway was away from its database, so it must not be relied on. Ask again.',
-)
-
-interface JournalOptions extends Pick<TurnWriterOptions, 'isWorthStoring'> {
-  readonly store: TurnStore
+interface JournalOptions
+  extends Pick<TurnWriterOptions, 'isWorthStoring'>, Ports<'log' | 'nowMs' | 'store'> {
   readonly whenOpened: Promise<boolean>
   readonly delayMs: number
 }
 
 function createJournal(
   turn: TurnKey,
-  { store, whenOpened, isWorthStoring, delayMs }: JournalOptions,
-  log: GatewayDependencies['log'],
+  { store, whenOpened, isWorthStoring, delayMs, nowMs, log }: JournalOptions,
 ) {
   const countWorthy = (items: readonly PlacedItem[]): number =>
     items.filter(({ item }) => isWorthStoring(item)).length
@@ -217,16 +208,18 @@ function createJournal(
   let added = 0
   let writtenCount = 0
   let isWarned = false
-  let isStopped = false
+  let stoppedAtMs: number | null = null
   /** True if a marker may wait for the items. */
   let isAwaited = false
 
+  const isTooLate = (): boolean =>
+    stoppedAtMs !== null && nowMs() - stoppedAtMs > MAX_CLIENT_WAIT_MS
   const write = async (items: readonly PlacedItem[]): Promise<void> => {
     if (!(await whenOpened)) return
     // The answer ended before its turn was open, so the write that closes the turn includes the items.
-    if (isStopped && !isAwaited) return void waiting.unshift(...items)
+    if (stoppedAtMs !== null && !isAwaited) return void waiting.unshift(...items)
     try {
-      await store.journalItems(turn, items)
+      await store.journalItems(turn, isTooLate() ? unmarkItems(items) : items)
       writtenCount += countWorthy(items)
     } catch (error) {
       // The next write includes these items again, at the latest the one that closes the turn.
@@ -266,13 +259,18 @@ function createJournal(
     },
     /** Stops writing. Returns the items that are not written yet. */
     async stop(): Promise<readonly PlacedItem[]> {
-      isStopped = true
+      stoppedAtMs = nowMs()
       if (timer !== null) clearTimeout(timer)
       timer = null
       await writing
       return waiting
     },
   }
+}
+
+/** Removes the marks of reasoning that is stored after the answer, so that the client got no reference of it. */
+function unmarkItems(items: readonly PlacedItem[]): readonly PlacedItem[] {
+  return items.map(({ position, item }) => ({ position, item: unmarkReferencedReasoning(item) }))
 }
 
 /** Returns the state of a turn with this outcome that was not cancelled. */

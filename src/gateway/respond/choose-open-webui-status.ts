@@ -11,25 +11,51 @@ import {
 
 /**
  * Returns the status line; null if no note is of interest to the user, or if the client shows no status
- * lines.
+ * lines. `lostReasoningCause`: why reasoning can no longer be sent, e.g. `the tools changed`; null if unknown.
  */
 export function chooseOpenWebUiStatus(
   client: ClientTraits,
   notes: readonly Note[],
+  lostReasoningCause: string | null = null,
 ): OpenWebUiStatusMessage | null {
-  if (!client.isOpenWebUi || client.isTask) return null
-  const text = STATUS_LINES.find(({ codes }) => notes.some(({ why }) => codes.includes(why)))?.text
-  return text === undefined ? null : createOpenWebUiStatusMessage(text, true)
+  if (!showsStatusLines(client)) return null
+  const line = STATUS_LINES.find(({ codes }) => notes.some(({ why }) => codes.includes(why)))
+  if (line === undefined) return null
+  const cause = line.namesCause === true ? (lostReasoningCause ?? UNKNOWN_CAUSE) : null
+  return createOpenWebUiStatusMessage(cause === null ? line.text : `${line.text}: ${cause}`, true)
 }
+
+export function showsStatusLines({ isOpenWebUi, isTask }: ClientTraits): boolean {
+  return isOpenWebUi && !isTask
+}
+
+interface StatusLine {
+  readonly codes: readonly string[]
+  readonly text: string
+  /** True if the cause of lost reasoning follows the text. */
+  readonly namesCause?: boolean
+}
+
+const UNKNOWN_CAUSE = 'something before it changed'
 
 /**
  * Status lines, each with the codes of the notes that cause it. Important ones come first, because only the
  * first line that matches is sent.
  */
-const STATUS_LINES: readonly { readonly codes: readonly string[]; readonly text: string }[] = [
+const STATUS_LINES: readonly StatusLine[] = [
   {
     codes: ['memory-not-reached'],
     text: 'The memory could not be reached: earlier reasoning and tool results are missing',
+  },
+  {
+    // Before the lines that stand above every later answer, because this one stands above one answer only.
+    codes: ['reasoning-newly-lost'],
+    text: 'Earlier reasoning was left out',
+    namesCause: true,
+  },
+  {
+    codes: ['chat-imported'],
+    text: 'Earlier answers of this chat are from elsewhere: their reasoning and tool results are not known here',
   },
   {
     codes: ['windowed', 'over-window'],

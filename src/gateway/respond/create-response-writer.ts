@@ -9,6 +9,7 @@ import { textOf } from '../../core/item.ts'
 import { findContinuedMessage } from '../../core/items/find-continued-message.ts'
 import type { AnswerContext, Dialect, AnswerRenderer } from '../../core/ports/dialect-interface.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
+import type { OpenWebUiStatusMessage } from '../../core/stream/open-webui-status-message.ts'
 import type { SseMessage } from '../../core/stream/sse.ts'
 import type { StreamStage } from '../../core/stream/stream-stage.ts'
 import { attributeErrorMessage } from '../../upstream/errors/attribute-failure.ts'
@@ -20,6 +21,7 @@ import type { AnswerEventSource } from '../send/answer-event-source-interface.ts
 import { decodeAnswerBody } from '../send/decode-answer-body.ts'
 import type { BufferedAnswer } from '../send/read-buffered-answer.ts'
 import { chooseOpenWebUiStatus } from './choose-open-webui-status.ts'
+import { createFullStatus } from './create-full-status.ts'
 import { formatDroppedHeader } from './dropped-fields-header.ts'
 import { applyEventFilters, type EventFilter } from './event-filters/apply-event-filters.ts'
 import { hideGatewayTools, removeGatewayToolsFromOutcome } from './hide-gateway-tools.ts'
@@ -27,6 +29,7 @@ import { delayFirstText } from './markers/delay-first-text.ts'
 import type { MarkerOptions } from './markers/insert-marker-into-events.ts'
 import { addMarkerToOutcome, wrapRendererWithMarker } from './markers/wrap-renderer-with-marker.ts'
 import { createPassThroughWriter } from './pass-through/pass-through-writer.ts'
+import type { RequestRemarks } from './load-request-remarks.ts'
 import type { ResponseWriter } from './response-writer-interface.ts'
 import { selectStreamOrJsonWriter } from './select-stream-or-json-writer.ts'
 import { createTranslatingWriter } from './translating-writer.ts'
@@ -40,8 +43,7 @@ export interface ResponseParts {
   readonly answerContext: AnswerContext
   readonly fold: OutcomeCollector
   readonly recorder: Recorder
-  /** Value of the header `x-backstory-context`; null if the client did not request the header. */
-  readonly contextHeader: string | null
+  readonly remarks: RequestRemarks
 }
 
 /**
@@ -82,15 +84,19 @@ function createTranslator<Chunk>(
   ports: Clock,
 ): ResponseWriter<Chunk> {
   const { dialect, eventFilters, answerContext, fold, recorder } = parts
-  const { receivesMarkers } = answerContext.clientRequest.client
-  const firstTextDelay = receivesMarkers ? delayFirstText(recorder.whenNameableByMarker) : null
+  const { client } = answerContext.clientRequest
+  const namesTurnBeforeText =
+    client.returnsReasoningReferences || (client.receivesMarkers && !client.marksOnlyAnswerEnds)
+  const firstTextDelay = namesTurnBeforeText ? delayFirstText(recorder.whenNameableByMarker) : null
   const isMarkerReady = (): boolean =>
-    firstTextDelay !== null &&
-    (firstTextDelay.areEarlierItemsStored() || recorder.canBeNamedByMarker())
+    firstTextDelay?.areEarlierItemsStored() === true || recorder.canBeNamedByMarker()
+  const namedContext = client.returnsReasoningReferences
+    ? { ...answerContext, isReferenceReady: isMarkerReady }
+    : answerContext
   return createTranslatingWriter({
     decoder: applyEventFilters(decoder, eventFilters),
     fold,
-    renderer: wrapRenderer(dialect.createRenderer(answerContext), parts, isMarkerReady),
+    renderer: wrapRenderer(dialect.createRenderer(namedContext), parts, isMarkerReady),
     nowMs: ports.nowMs,
     firstTextDelay,
   })
@@ -112,7 +118,11 @@ export function renderResponseBody(
     const getsMarker = clientRequest.client.receivesMarkers && recorder.canBeNamedByMarker()
     const visible = removeGatewayToolsFromOutcome(outcome)
     const rendered = getsMarker
-      ? addMarkerToOutcome(visible, turnId, resolveMarkerOptions(clientRequest))
+      ? addMarkerToOutcome(visible, turnId, {
+          ...resolveMarkerOptions(clientRequest),
+          // A completion in one piece has no references beside its reasoning.
+          isNamedBesideReasoning: false,
+        })
       : visible
     return JSON.stringify(dialect.renderBody(rendered, answerContext, ports.nowMs()))
   }
@@ -133,15 +143,36 @@ function wrapRenderer(
 
 function addStatusAndMarker(
   plain: AnswerRenderer,
-  { answerContext, prepared }: ResponseParts,
+  { answerContext, prepared, remarks }: ResponseParts,
   isMarkerReady: () => boolean,
 ): AnswerRenderer {
   const { clientRequest, turnId } = answerContext
   const { client } = clientRequest
-  const renderer = prependMessage(plain, chooseOpenWebUiStatus(client, prepared.notes))
+  const status = chooseOpenWebUiStatus(client, prepared.notes, remarks.lostReasoningCause)
+  const renderer = addFullStatus(prependMessage(plain, status), prepared, status)
   const options = resolveMarkerOptions(clientRequest)
   if (!client.receivesMarkers && options.beginsWithBreak !== true) return renderer
-  return wrapRendererWithMarker(renderer, { turnId, isReady: isMarkerReady }, options)
+  const isReady = client.receivesMarkers ? isMarkerReady : () => false
+  return wrapRendererWithMarker(renderer, { turnId, isReady }, options)
+}
+
+/**
+ * Wraps a renderer so that it writes the full status line, if the client wants it, before its last messages: only then
+ * is it known how much of the prompt the provider has read from its cache.
+ */
+function addFullStatus(
+  renderer: AnswerRenderer,
+  prepared: PreparedRequest,
+  status: OpenWebUiStatusMessage | null,
+): AnswerRenderer {
+  if (!prepared.clientRequest.client.wantsFullStatus) return renderer
+  return {
+    push: renderer.push,
+    end: (outcome, endedAtMs) => [
+      ...(outcome.failure === null ? [createFullStatus(prepared, outcome.usage, status)] : []),
+      ...renderer.end(outcome, endedAtMs),
+    ],
+  }
 }
 
 /**
@@ -167,9 +198,14 @@ function prependMessage(renderer: AnswerRenderer, first: SseMessage | null): Ans
  * so the marker has to be invisible after the text of that message.
  */
 function resolveMarkerOptions(clientRequest: ClientRequest): MarkerOptions {
+  const { client } = clientRequest
+  const placement = {
+    isOnlyAtEnd: client.marksOnlyAnswerEnds,
+    isNamedBesideReasoning: client.returnsReasoningReferences,
+  }
   const continued = findContinuedMessage(clientRequest)
-  if (continued === null) return {}
-  return { beginsWithBreak: true, continuedText: textOf(continued.content) }
+  if (continued === null) return placement
+  return { ...placement, beginsWithBreak: true, continuedText: textOf(continued.content) }
 }
 
 /**
@@ -185,9 +221,9 @@ function passesThrough(parts: ResponseParts): boolean {
 
 /** Builds the response headers. Omits headers without a value. */
 export function buildResponseHeaders(parts: ResponseParts): Readonly<Record<string, string>> {
-  const { answerContext, prepared, contextHeader } = parts
+  const { answerContext, prepared, remarks } = parts
   const headers = {
-    'x-backstory-context': contextHeader,
+    'x-backstory-context': remarks.contextHeader,
     'x-backstory-dropped': formatDroppedHeader(answerContext.lostFields ?? []),
     'x-backstory-trimmed': formatTrimmedHeader(prepared),
     'x-backstory-budget': readBudgetWarningStatus(prepared),

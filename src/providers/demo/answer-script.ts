@@ -1,9 +1,8 @@
 /**
  * Scripts the answers of the demo model. Equal prompts get equal answers.
  *
- * By default, the model thinks first. Then it reports the outputs of its tool calls; without
- * outputs, it calls the first offered function; without functions, it repeats the question. Tests
- * direct it with lines of the last question that begin with `/`:
+ * By default, the answers are a tour of the gateway (`guide-tour.ts`). Lines of the last question that begin with `/`
+ * direct the model instead:
  *
  * | line                      | what happens                                             |
  * |---------------------------|----------------------------------------------------------|
@@ -20,20 +19,10 @@
  */
 import type { AnswerFinishReason, StreamEvent, TokenUsage } from '../../core/stream-event.ts'
 import { textOf, type Item, type Message, type Reasoning } from '../../core/item.ts'
-import { isObject, readOwnValue, type Json, type JsonObject } from '../../core/json/json.ts'
-import type { ToolChoice, Tool } from '../../core/prompt.ts'
 import { estimateTokens } from '../../core/text/estimate-tokens.ts'
 import { createFailure } from '../../core/errors/gateway-error.ts'
-
-export interface DemoRequest {
-  readonly model: string
-  readonly instructions: string | null
-  readonly items: readonly Item[]
-  readonly tools: readonly Tool[]
-  readonly toolChoice: ToolChoice | null
-  readonly stream: boolean
-  readonly delayMs: number
-}
+import type { DemoRequest } from './demo-request.ts'
+import { guideTour } from './guide-tour.ts'
 
 export type DemoStep =
   | { readonly type: 'event'; readonly event: StreamEvent }
@@ -48,30 +37,8 @@ export function scriptAnswer(request: DemoRequest): readonly DemoStep[] {
   // After a tool call, the model reports the output. Following the same lines again would repeat
   // the call.
   const hasDirections = lines.length > 0 && toolOutputs.length === 0
-  const directions = hasDirections ? lines : chooseDirections(request, question, toolOutputs)
+  const directions = hasDirections ? lines : guideTour(request, question, toolOutputs)
   return createSteps(directions, countInputTokens(request), request.items.length)
-}
-
-function chooseDirections(
-  { items, tools, toolChoice }: DemoRequest,
-  question: string,
-  toolOutputs: readonly string[],
-): readonly string[] {
-  if (toolOutputs.length > 0) {
-    return ['/think The tools have answered.', `/say The tools said: ${toolOutputs.join(' and ')}.`]
-  }
-  const tool = tools.find((tool) => tool.type === 'function')
-  if (tool !== undefined && toolChoice?.type !== 'none') {
-    const call = `/call ${tool.name} ${JSON.stringify(createSampleArguments(tool.parameters ?? {}))}`
-    return [`/think I am offered ${tool.name}, so I call it.`, call]
-  }
-  const earlier = items.filter((item) => item.type === 'message' && item.role === 'user').length - 1
-  const memory = earlier > 0 ? ` I remember ${earlier} earlier of your messages.` : ''
-  const quotedQuestion = question === '' ? 'nothing' : `“${question.replaceAll('\n', ' ')}”`
-  return [
-    '/think Somebody talks to me. I say what I heard.',
-    `/say I am the demo model, and I heard ${quotedQuestion}.${memory}`,
-  ]
 }
 
 /** Converts lines to the steps of an answer. A line with an unknown directive becomes a message. */
@@ -195,30 +162,6 @@ function createItemEvents(
     ...deltas,
     { type: 'item-ended', index, item },
   ]
-}
-
-/**
- * Creates the smallest arguments that match a schema, e.g. `{"city": "demo"}`. Ignores invalid
- * parts of the schema.
- */
-function createSampleArguments(schema: JsonObject): JsonObject {
-  const { properties: declared, required } = schema
-  const properties = isObject(declared) ? declared : {}
-  const names: readonly Json[] = Array.isArray(required) ? required : Object.keys(properties)
-  return Object.fromEntries(
-    names
-      .filter((name) => typeof name === 'string')
-      .map((name) => [name, createSampleValue(readOwnValue(properties, name))]),
-  )
-}
-
-function createSampleValue(schema: Json | undefined): Json {
-  const { type = null, enum: choices } = isObject(schema) ? schema : {}
-  if (Array.isArray(choices) && choices.length > 0) return choices[0] as Json
-  if (type === 'integer' || type === 'number') return 1
-  if (type === 'boolean') return true
-  if (type === 'array') return []
-  return type === 'object' && isObject(schema) ? createSampleArguments(schema) : 'demo'
 }
 
 function findLastQuestion(items: readonly Item[]): string {

@@ -29,7 +29,7 @@ export function assignTurnsByToolCalls(state: MatchState): void {
     turnsBySegment[index]?.length === 0 &&
     !ambiguousSegments.has(index)
   if (!segments.some(isUnassigned)) return
-  const turnsByCallKey = groupTurnsByCallKey(ancestry.allTurns)
+  const callersByKey = groupCallersByKey(ancestry.allTurns)
   const earlierTurns = listPreviousValues(turnsBySegment.map((turns) => turns.at(-1) ?? null))
   let laterTurn: RecordedTurn | null = null
   for (const [index, segment] of [...segments.entries()].toReversed()) {
@@ -37,12 +37,13 @@ export function assignTurnsByToolCalls(state: MatchState): void {
     if (isUnassigned(segment, index)) {
       let hasSeveralCallers = false
       for (const call of state.items.slice(segment.start, segment.end)) {
-        const turnsOfKey = turnsByCallKey.get(readToolCallKey(call, 'call') ?? '') ?? []
-        const candidates = turnsOfKey.filter(
-          (turn) =>
-            isLikelyCaller(turn, call, segment) &&
-            !hasFingerprintOfOtherSegment(state, turn, index) &&
-            (!assignedTurns.has(turn) || segmentTurns.includes(turn)),
+        const callers = callersByKey.get(readToolCallKey(call, 'call') ?? '') ?? []
+        const candidates = callers.flatMap((caller) =>
+          isLikelyCaller(caller, call, segment) &&
+          !hasFingerprintOfOtherSegment(state, caller.turn, index) &&
+          (!assignedTurns.has(caller.turn) || segmentTurns.includes(caller.turn))
+            ? [caller.turn]
+            : [],
         )
         const turn =
           getOnlyTurn(candidates) ??
@@ -57,26 +58,31 @@ export function assignTurnsByToolCalls(state: MatchState): void {
   }
 }
 
-function groupTurnsByCallKey(turns: readonly RecordedTurn[]): ReadonlyMap<string, RecordedTurn[]> {
-  const turnsByCallKey = new Map<string, RecordedTurn[]>()
+/** A turn and the first of its calls with one key. */
+interface Caller {
+  readonly turn: RecordedTurn
+  readonly call: Item
+}
+
+function groupCallersByKey(turns: readonly RecordedTurn[]): ReadonlyMap<string, Caller[]> {
+  const callersByKey = new Map<string, Caller[]>()
   for (const turn of turns)
-    for (const key of new Set(turn.output.map((item) => readToolCallKey(item, 'call'))))
-      if (key !== null) appendToGroup(turnsByCallKey, key, turn)
-  return turnsByCallKey
+    for (const call of turn.output) {
+      const key = readToolCallKey(call, 'call')
+      if (key !== null && callersByKey.get(key)?.at(-1)?.turn !== turn)
+        appendToGroup(callersByKey, key, { turn, call })
+    }
+  return callersByKey
 }
 
 /**
- * True if the turn probably made this call: it has a call with the same id, name and arguments. If
- * the id is predictable, e.g. `call_0`, this proves little. If the answer segment has text, it must
- * then contain the turn's text, too.
+ * True if the turn probably made this call: its call has the same name and arguments. If the id is
+ * predictable, e.g. `call_0`, this proves little. If the answer segment has text, it must then
+ * contain the turn's text, too.
  */
-function isLikelyCaller(turn: RecordedTurn, call: Item, segment: Segment): boolean {
-  const key = readToolCallKey(call, 'call')
-  const recordedCall = turn.output.find(
-    (item) => readToolCallKey(item, 'call') === key && isSameCall(item, call),
-  )
-  if (recordedCall === undefined) return false
-  if (!hasPredictableId(recordedCall) || segment.normalizedText === '') return true
+function isLikelyCaller({ turn, call: recorded }: Caller, call: Item, segment: Segment): boolean {
+  if (!isSameCall(recorded, call)) return false
+  if (!hasPredictableId(recorded) || segment.normalizedText === '') return true
   const segmentText = removeEmptyFences(segment.normalizedText)
   const turnText = normalizeTurnText([turn])
   return turnText === segmentText || (turnText !== '' && segmentText.includes(turnText))

@@ -1,32 +1,9 @@
-/**
- * Checks which new input a stored turn had (a new question, only tool outputs, or nothing), and
- * whether several turns answer the same question. Only texts of turns with the same question may
- * have been joined into one answer by a client.
- */
+/** Checks which new input a stored turn had: a new question, only tool outputs, or nothing. */
+import { isToolOutput, textOf, type Item } from '../../core/item.ts'
 import { isItemOfAnswer } from '../../core/items/is-item-of-answer.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
-import { readCallId } from '../split-and-fingerprint-segments.ts'
-import type { TurnAncestry } from '../turn-ancestry.ts'
-
-/**
- * True if all turns answer the same question, so that a client may have joined their texts into one
- * answer. Turns whose question is unknown are ignored.
- */
-export function haveSameQuestion(turns: readonly RecordedTurn[], ancestry: TurnAncestry): boolean {
-  const askedTurns = turns.flatMap((turn) => findAskedTurn(turn, ancestry) ?? [])
-  return askedTurns.every((askedTurn) => askedTurn === askedTurns[0])
-}
-
-/**
- * Finds the turn that received the question which `turn` answers: `turn` itself, or its nearest
- * ancestor whose input has a new question. Returns `null` if there is none.
- */
-function findAskedTurn(turn: RecordedTurn, ancestry: TurnAncestry): RecordedTurn | null {
-  if (hasNewQuestion(turn)) return turn
-  for (const ancestor of ancestry.listAncestors(turn)) if (hasNewQuestion(ancestor)) return ancestor
-  return null
-}
+import { readCallId, type Segment } from '../split-and-fingerprint-segments.ts'
 
 /**
  * True if the new items in the turn's input are a question of the user. A user message beside tool
@@ -45,4 +22,38 @@ export function hasNewQuestion({ input }: RecordedTurn): boolean {
 export function onlyContinuesAnswer({ input }: RecordedTurn): boolean {
   const lastItem = input.at(-1)
   return lastItem === undefined || isItemOfAnswer(lastItem)
+}
+
+/**
+ * True if the turn's input has tool outputs, and the client has each of them, with the same call id
+ * and text, between the previous answer segment and this one.
+ */
+export function hasIdenticalToolOutputs(turn: RecordedTurn, { toolOutputs }: Segment): boolean {
+  const newOutputs = listNewOutputs(turn)
+  const clientOutputs = new Set(toolOutputs.map(serializeOutput))
+  return (
+    newOutputs.length > 0 &&
+    newOutputs.every((output) => clientOutputs.has(serializeOutput(output)))
+  )
+}
+
+function serializeOutput(output: Item): string {
+  return JSON.stringify([readCallId(output, 'output'), readOutputText(output)])
+}
+
+/**
+ * Lists the tool outputs that were new in the turn's input. If the input was stored with the
+ * complete conversation, the outputs before its last answer are not new.
+ */
+function listNewOutputs({ input }: RecordedTurn): readonly Item[] {
+  const end = input.findLastIndex((item) => !isItemOfAnswer(item)) + 1
+  const inputOfTurn = input.slice(0, end)
+  return inputOfTurn
+    .slice(inputOfTurn.findLastIndex(isItemOfAnswer) + 1)
+    .filter((item) => readCallId(item, 'output') !== null)
+}
+
+function readOutputText(output: Item): string {
+  if (!isToolOutput(output)) return JSON.stringify(output.type === 'opaque' ? output.raw : null)
+  return typeof output.output === 'string' ? output.output : textOf(output.output)
 }

@@ -3,7 +3,8 @@
  * are the same if one text contains the other and both have the same media. Containing is enough
  * because clients put retrieved documents before a question for one request only.
  */
-import { textOfPart, type Item, type Part } from '../../core/item.ts'
+import { cachePerObject } from '../../core/caching/cache-per-object.ts'
+import { textOfPart, type Item, type Message, type Part } from '../../core/item.ts'
 import { sampleMedia } from '../../core/media/sample-media.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import { normalizeTextOfParts } from '../text/normalize-text.ts'
@@ -58,12 +59,15 @@ export function answersNextQuestion(
 function isSameMessage(recorded: Item, sent: Item): boolean {
   if (sent.type !== 'message' || recorded.type !== 'message') return false
   if (!hasIdenticalText(recorded.content, sent.content)) {
-    const text = normalizeTextOfParts(recorded.content)
-    const otherText = normalizeTextOfParts(sent.content)
+    const text = normalizeMessage(recorded)
+    const otherText = normalizeMessage(sent)
     if (!text.includes(otherText) && !otherText.includes(text)) return false
   }
   return fingerprintAllMedia(recorded) === fingerprintAllMedia(sent)
 }
+
+/** A message is compared with many others if it is searched in the complete list. */
+const normalizeMessage = cachePerObject(({ content }: Message) => normalizeTextOfParts(content))
 
 /**
  * True if the texts of both messages are equal part by part, whitespace included. This is checked

@@ -21,7 +21,7 @@ export function findContinuedTurns(
   segmentTurns: readonly RecordedTurn[],
   { normalizedText, markerTurnIds }: Segment,
   ancestry: TurnAncestry,
-  { assignedTurns, untrustedTurns }: Pick<MatchState, 'assignedTurns' | 'untrustedTurns'>,
+  { assignedTurns, doubtedTurns }: Pick<MatchState, 'assignedTurns' | 'doubtedTurns'>,
 ): readonly RecordedTurn[] {
   const continuedTurns: RecordedTurn[] = []
   const provenTurns = new Set<RecordedTurn>()
@@ -45,7 +45,7 @@ export function findContinuedTurns(
   // is slow.
   if (continuedTurns.length === 0) return continuedTurns
   const hasTrustedMarker = (turn: RecordedTurn) =>
-    markerTurnIds.includes(turn.id) && !untrustedTurns.has(turn)
+    markerTurnIds.includes(turn.id) && !doubtedTurns.has(turn)
   const segmentText = removeEmptyFences(normalizedText)
   const laterText = normalizeTurnText(segmentTurns)
   while (continuedTurns.length > 0) {

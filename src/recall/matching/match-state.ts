@@ -20,7 +20,7 @@ export interface TurnMatches {
    */
   readonly ambiguousSegments: ReadonlySet<number>
   /** Turns that only untrusted markers name, e.g. markers that the user moved. */
-  readonly untrustedTurns: ReadonlySet<RecordedTurn>
+  readonly doubtedTurns: ReadonlySet<RecordedTurn>
 }
 
 export interface MatchState extends TurnMatches {
@@ -32,9 +32,11 @@ export interface MatchState extends TurnMatches {
   readonly candidatesBySegment: RecordedTurn[][]
   readonly assignedTurns: Set<RecordedTurn>
   readonly ambiguousSegments: Set<number>
-  readonly untrustedTurns: Set<RecordedTurn>
+  readonly doubtedTurns: Set<RecordedTurn>
   /** Ids of all turns that are named by markers anywhere in the client's list. */
   readonly markerTurnIds: ReadonlySet<string>
+  /** Returns a turn's text as `normalizeTurnText` returns it. */
+  readonly getTurnText: (turn: RecordedTurn) => string
   readonly segmentByFingerprint: ReadonlyMap<string | null, number>
 }
 

@@ -1,32 +1,37 @@
 /**
  * Matches the answer segments (consecutive model-made items) of a client's list with stored turns.
- * A turn is assigned to at most one segment. If several turns fit a segment and nothing decides
- * between them, the segment gets none, because restoring items of another answer would be worse
- * than restoring none.
+ * A turn is assigned to at most one segment. The client's ids of its messages come first
+ * (`assign-turns-by-message.ts`). The rule for all other segments, in this order:
  *
- * A segment and its turn have one of these in common, the most trusted first:
+ * 1. A segment is the turn that has its fingerprint, which covers the segment and everything before
+ *    it. Of several such turns, an ancestor of a later segment's turn is taken, then the one that a
+ *    reference names, then a descendant of an earlier segment's turn.
+ * 2. It is the turns that its references (markers) name if they stand nowhere else in the list, are in
+ *    their recorded order, and have the segment's text. If the text was edited, they must be the only
+ *    turns that were asked there (`assign-turns-by-references.ts`).
+ * 3. It is the turn that made one of its tool calls, if only one can have made it
+ *    (`assign-turns-by-tool-calls.ts`).
+ * 4. Otherwise, it gets no turn, because restoring items of another answer would be worse than
+ *    restoring none.
  *
- * - a fingerprint, which covers the segment and everything before it;
- * - a marker that is trusted because the turn's question and text fit the segment
- *   (`recall/markers/select-trusted-markers.ts`);
- * - a tool call, if only one turn can have made it (some providers count call ids from 0 in each
- *   answer).
- *
- * If several turns fit equally well, an ancestor of a later segment's turn is preferred, then a
- * descendant of an earlier segment's turn.
+ * At the end, a segment with turns also gets the turns of the same answer between and before them.
  */
+import { cachePerObject } from '../../core/caching/cache-per-object.ts'
 import type { Item } from '../../core/item.ts'
 import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
-import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
-import { selectTrustedMarkers } from '../markers/select-trusted-markers.ts'
 import type { SegmentedHistory, Segment } from '../split-and-fingerprint-segments.ts'
 import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
 import type { TurnAncestry } from '../turn-ancestry.ts'
 import { mayAnswerOneOf } from './compare-questions.ts'
+import { assignTurnsByMessage } from './assign-turns-by-message.ts'
 import { assignTurnsByToolCalls } from './assign-turns-by-tool-calls.ts'
 import { findContinuedTurns, findEndOfAnswer } from './find-continued-turns.ts'
-import { hasIdenticalToolOutputs } from './locate-segments-by-question.ts'
+import {
+  assignTurnsByPosition,
+  assignTurnsByText,
+  collectDoubtedTurns,
+} from './assign-turns-by-references.ts'
 import {
   type TurnMatches,
   type MatchState,
@@ -42,7 +47,7 @@ export function matchTurnsToSegments(
   segmentedHistory: SegmentedHistory,
   ancestry: TurnAncestry,
 ): TurnMatches {
-  const { segments, lookupKeys } = segmentedHistory
+  const { segments, lookupKeys, messages = [] } = segmentedHistory
   const state: MatchState = {
     items,
     segments,
@@ -51,15 +56,19 @@ export function matchTurnsToSegments(
     candidatesBySegment: segments.map(() => []),
     assignedTurns: new Set(),
     ambiguousSegments: new Set(),
-    untrustedTurns: new Set(),
+    doubtedTurns: new Set(),
     markerTurnIds: new Set(lookupKeys.turnIds),
+    getTurnText: cachePerObject((turn: RecordedTurn) => normalizeTurnText([turn])),
     segmentByFingerprint: new Map(segments.map(({ fingerprint }, index) => [fingerprint, index])),
   }
   if (ancestry.allTurns.length > 0) {
+    assignTurnsByMessage(state, messages)
     assignByFingerprint(state)
-    assignByMarkers(state)
+    assignTurnsByText(state, true)
     assignTurnsByToolCalls(state)
-    assignEmptyTurns(state)
+    assignTurnsByPosition(state)
+    assignTurnsByText(state, false)
+    collectDoubtedTurns(state)
     // Called a second time, because turns that were assigned by markers or calls may be ancestors
     // of one of several turns with the same fingerprint.
     assignDescendants(state)
@@ -78,7 +87,14 @@ function assignByFingerprint(state: MatchState): void {
   const turnsByFingerprint = Map.groupBy(ancestry.allTurns, ({ fingerprint }) => fingerprint)
   let laterTurn: RecordedTurn | null = null
   for (const [index, segment] of [...segments.entries()].toReversed()) {
-    const sameFingerprint = turnsByFingerprint.get(segment.fingerprint) ?? []
+    const assigned = state.turnsBySegment[index]?.[0]
+    if (assigned !== undefined) {
+      laterTurn = assigned
+      continue
+    }
+    const sameFingerprint = (turnsByFingerprint.get(segment.fingerprint) ?? []).filter(
+      (turn) => !state.assignedTurns.has(turn),
+    )
     if (segment.fingerprint === null || sameFingerprint.length === 0) continue
     const candidates = dropCoincidentalMatches(state, sameFingerprint, segment, index)
     candidatesBySegment[index] = candidates
@@ -155,70 +171,13 @@ function dropCoincidentalMatches(
   )
 }
 
-/** Assigns turns by trusted markers to the answer segments that have no turn yet. */
-function assignByMarkers(state: MatchState): void {
-  const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
-  let hasMovedMarker = false
-  const markedTurns = segments.map((segment, index) => {
-    const segmentTurns = turnsBySegment[index] ?? []
-    const namedTurns = findMarkedTurns(segment, ancestry)
-    const candidates = namedTurns.filter(
-      (turn) => !assignedTurns.has(turn) && !hasFingerprintOfOtherSegment(state, turn, index),
-    )
-    hasMovedMarker ||= namedTurns.some(
-      (turn) => !candidates.includes(turn) && !segmentTurns.includes(turn),
-    )
-    return segmentTurns.length > 0 || ambiguousSegments.has(index) ? [] : candidates
-  })
-  if (markedTurns.every((candidates) => candidates.length === 0)) return
-  const trusted = selectTrustedMarkers({
-    segments,
-    ancestry,
-    assignedTurnsBySegment: turnsBySegment,
-    markedTurnsBySegment: markedTurns,
-    hasMovedMarker,
-  })
-  for (const [index, turns] of trusted.turnsBySegment.entries())
-    for (const turn of turns) assignTurn(state, index, turn)
-  for (const turn of trusted.untrustedTurns) state.untrustedTurns.add(turn)
-}
-
-/**
- * Assigns turns that have neither text nor calls and follow tool outputs. Only its marker can
- * identify such a turn. The marker is trusted if the outputs before the segment have the ids and
- * texts of those in the turn's input, and the turn's parent is the last turn of the previous answer
- * segment.
- */
-function assignEmptyTurns(state: MatchState): void {
-  const { segments, ancestry, turnsBySegment, assignedTurns, ambiguousSegments } = state
-  for (const [index, segment] of segments.entries()) {
-    const hasOutputsOnly = segment.fingerprint === null && segment.toolOutputs.length > 0
-    if (!hasOutputsOnly || ambiguousSegments.has(index)) continue
-    if (turnsBySegment[index]?.length !== 0) continue
-    const hasNewUserMessage = segments[index - 1]?.lastUserMessage !== segment.lastUserMessage
-    const previousTurn = hasNewUserMessage ? undefined : turnsBySegment[index - 1]?.at(-1)
-    const candidates = findMarkedTurns(segment, ancestry).filter(
-      (candidate) =>
-        !assignedTurns.has(candidate) &&
-        ancestry.findParent(candidate) === previousTurn &&
-        normalizeTurnText([candidate]) === '' &&
-        !candidate.input.some(isUserMessage) &&
-        hasIdenticalToolOutputs(candidate, segment),
-    )
-    const turn = getOnlyTurn(candidates)
-    if (turn === null) continue
-    assignTurn(state, index, turn)
-    state.untrustedTurns.delete(turn)
-  }
-}
-
 /**
  * Completes the turns of an answer segment that has some: adds the stored turns between two of
  * them, and the earlier turns that the first of them continues. Turns with a new question, and
  * turns whose text the segment lacks, are not added.
  */
 function addContinuedTurns(state: MatchState, index: number): void {
-  const { segments, ancestry, turnsBySegment, assignedTurns, untrustedTurns } = state
+  const { segments, ancestry, turnsBySegment, assignedTurns, doubtedTurns } = state
   const segmentTurns = turnsBySegment[index] ?? []
   const segment = segments[index]
   if (segment === undefined || segmentTurns[0] === undefined) return
@@ -227,15 +186,15 @@ function addContinuedTurns(state: MatchState, index: number): void {
     const [earlier, later] = [segmentTurns[nextIndex - 1], segmentTurns[nextIndex]]
     if (earlier === undefined || later === undefined) continue
     const turnsBetween = ancestry.listTurnsBetween(earlier, later)
-    if (turnsBetween.some((turn) => assignedTurns.has(turn) || untrustedTurns.has(turn))) continue
+    if (turnsBetween.some((turn) => assignedTurns.has(turn) || doubtedTurns.has(turn))) continue
     if ([...turnsBetween, later].some(hasNewQuestion)) continue
-    if (!turnsBetween.every((turn) => segmentText.includes(normalizeTurnText([turn])))) continue
+    if (!turnsBetween.every((turn) => segmentText.includes(state.getTurnText(turn)))) continue
     segmentTurns.splice(nextIndex, 0, ...turnsBetween)
     for (const turn of turnsBetween) assignedTurns.add(turn)
   }
   for (const turn of findContinuedTurns(segmentTurns, segment, ancestry, state).toReversed()) {
     segmentTurns.unshift(turn)
     assignedTurns.add(turn)
-    untrustedTurns.delete(turn)
+    doubtedTurns.delete(turn)
   }
 }

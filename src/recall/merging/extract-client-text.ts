@@ -10,6 +10,8 @@ import { isEmptyAssistantMessage } from '../split-and-fingerprint-segments.ts'
 
 export interface ClientSegmentText {
   readonly messages: readonly Message[]
+  /** One entry per message: the client's item that contains it. */
+  readonly sources: readonly Item[]
   /**
    * One entry per message: the last turn without text whose marker comes before the message, as an
    * index among the answer segment's turns; -1 if there is none.
@@ -26,6 +28,7 @@ export function extractClientText(
   textlessTurns: ReadonlyMap<string, number>,
 ): ClientSegmentText {
   const messages: Message[] = []
+  const sources: Item[] = []
   const textlessTurnBefore: number[] = []
   let latestTurn = -1
   for (const item of clientItems) {
@@ -36,10 +39,11 @@ export function extractClientText(
       const cleanedMessage = removeMessageMarkers(message, removeDetailsBlocks)
       if (isEmptyAssistantMessage(cleanedMessage)) continue
       messages.push(cleanedMessage)
+      sources.push(item)
       textlessTurnBefore.push(latestTurn)
     }
   }
-  return { messages, textlessTurnBefore }
+  return { messages, sources, textlessTurnBefore }
 }
 
 interface MessagePiece {

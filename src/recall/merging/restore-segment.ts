@@ -13,29 +13,28 @@ import { hasSameContent, isUneditedReasoning } from '../compare-items.ts'
 import { readToolCallKey, type RecordedOutput } from '../find-recorded-tool-outputs.ts'
 import { onlyContinuesAnswer } from '../matching/classify-turn-input.ts'
 import { isEmptyAssistantMessage, type Segment } from '../split-and-fingerprint-segments.ts'
-import { alignEditedText } from '../text/align-edited-text.ts'
-import { matchUneditedText } from '../text/match-unedited-text.ts'
+import { matchUneditedText, removeDamagedMarkers } from '../text/match-unedited-text.ts'
 import { normalizeTurnText, removeEmptyFences } from '../text/normalize-text.ts'
 import { extractClientText } from './extract-client-text.ts'
-import {
-  isTextlessContinuation,
-  findTurnBeforeUnrecordedText,
-} from './find-turn-before-unrecorded-text.ts'
+import { areMissingCallsDeleted, findDeletedThoughts } from './find-deleted-items.ts'
+import { matchTurnTexts, type TextMatch } from './match-turn-texts.ts'
 import { createCallPiece, createHostedPiece } from './restore-tool-item.ts'
 import {
   type MatchedSegment,
   type RestoreState,
+  addClientText,
   addPiece,
   dropPendingReasoning,
   type RestoredPiece,
   TEXT_RESTORED_NOTE,
   createEditedPiece,
+  DELETED_PIECE,
   OMITTED_CALL_PIECE,
+  LED_TO_EDITED_TEXT_PIECE,
   createRecalledPiece,
   createDroppedPiece,
 } from './restore-state.ts'
 import { createReasoningFinder, trackUnmatchedClientItems } from './track-unmatched-client-items.ts'
-import { trackUnmatchedClientText } from './track-unmatched-client-text.ts'
 
 export interface RestoredSegment {
   /**
@@ -57,27 +56,28 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
   const messages = recorded.filter(isMessage)
   const textlessTurns = indexTextlessTurns(input)
   const clientText = extractClientText(nonEmptyItems, textlessTurns)
-  const turnBeforeUnrecordedText = findTurnBeforeUnrecordedText(turns, nonEmptyItems)
   const uneditedMessages = matchReceivedText(input.segment, turns, messages, clientText.messages)
-  const alignment =
+  const textMatch: TextMatch =
     uneditedMessages === null
-      ? alignEditedText(messages, clientText.messages, turnBeforeUnrecordedText !== null)
-      : null
+      ? matchTurnTexts(turns, clientText.messages.map(removeDamagedMarkers))
+      : {
+          replacements: messages,
+          reformattedMessages: uneditedMessages,
+          editedTurns: new Set<number>(),
+          unmatchedText: [],
+        }
   const clientReasoning = nonEmptyItems.filter(isReasoning)
   const state: RestoreState = {
     ...input,
-    alignment,
-    unmatchedText: trackUnmatchedClientText(
-      alignment,
-      messages.length,
-      clientText.textlessTurnBefore,
-    ),
+    textMatch,
+    clientText,
+    unmatchedText: [...textMatch.unmatchedText],
+    itemIndexes: new Map(nonEmptyItems.map((item, index) => [item, index])),
     textlessTurns,
-    reformattedMessages: alignment?.reformattedMessages ?? uneditedMessages ?? NO_MESSAGES,
-    turnBeforeUnrecordedText,
-    recordedMessageCount: messages.length,
     unmatchedItems: trackUnmatchedClientItems(nonEmptyItems.filter((item) => !isMessage(item))),
     findClientReasoning: createReasoningFinder(clientReasoning),
+    areMissingCallsDeleted: areMissingCallsDeleted(input.deletionRule, clientItems),
+    deletedThoughts: findDeletedThoughts(input.deletionRule, turns, input.segment, clientItems),
     pieces: [],
     pendingReasoning: [],
     isFollowerDropped: false,
@@ -85,35 +85,50 @@ export function restoreSegment(input: MatchedSegment): RestoredSegment {
     missingOutputs: new Map(),
   }
   replaceReasoning(state, clientReasoning)
-  if (messages.length === 0 && turnBeforeUnrecordedText === null)
-    addClientText(state, state.unmatchedText.takeRemaining())
   for (const [turnIndex, turn] of turns.entries()) replayTurn(state, turn, turnIndex)
-  addClientText(state, state.unmatchedText.takeRemaining())
+  addClientText(state, () => true)
   for (const item of state.unmatchedItems.listRemaining()) state.pieces.push({ item, note: null })
   const items = state.pieces.flatMap(({ item }) => item ?? [])
   const isUnchanged =
     items.length === nonEmptyItems.length &&
     items.every((item, index) => hasSameContent(item, nonEmptyItems[index] ?? item))
-  // If an upstream rejected earlier reasoning, recorded items replace the client's items even if
-  // they are equal: only recorded items have an origin, by which rejected reasoning is recognized.
-  const hasRejectedReasoning = turns.some(({ reasoningRefusedBy }) => reasoningRefusedBy !== null)
+  // Recorded items replace the client's items even if they are equal, if their origin is needed: it shows where earlier
+  // reasoning was rejected, and whether the prompt before an answer has changed since.
+  const needsOrigin =
+    turns.some(({ reasoningRefusedBy }) => reasoningRefusedBy !== null) ||
+    recorded.some(({ origin }) => origin !== undefined && origin.prefixHash !== null)
+  const isReasoningLost = state.pieces.includes(LED_TO_EDITED_TEXT_PIECE)
   return {
-    pieces: isUnchanged && !hasRejectedReasoning ? null : state.pieces,
+    pieces: isUnchanged && !needsOrigin && !isReasoningLost ? null : state.pieces,
     missingOutputs: [...state.missingOutputs.values()].flat(),
   }
 }
-
-const NO_MESSAGES: ReadonlySet<number> = new Set()
 
 function isMessage(item: Item): item is Message {
   return item.type === 'message'
 }
 
+/** True if the last recorded item is one that the client does not see. */
+function endsInvisibly(output: readonly Item[]): boolean {
+  const item = output.at(-1)
+  if (item === undefined) return false
+  const isHosted = item.type === 'opaque' && readToolCallKey(item, 'call') === null
+  return item.type === 'reasoning' || isGatewayToolItem(item) || isHosted
+}
+
+/**
+ * Returns the ids of the turns that continue an answer, have no text, and end with an item that the
+ * client does not see, with their indexes. Only their markers show where in the client's text their
+ * items belong.
+ */
 function indexTextlessTurns({ segment, turns }: MatchedSegment): ReadonlyMap<string, number> {
   const markerTurnIds = new Set(segment.markerTurnIds)
   return new Map(
     turns.flatMap((turn, turnIndex) =>
-      markerTurnIds.has(turn.id) && isTextlessContinuation(turn)
+      markerTurnIds.has(turn.id) &&
+      onlyContinuesAnswer(turn) &&
+      endsInvisibly(turn.output) &&
+      !turn.output.some(isMessage)
         ? [[turn.id, turnIndex] as const]
         : [],
     ),
@@ -145,21 +160,29 @@ function isReasoning(item: Item): item is Reasoning {
 }
 
 function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number): void {
-  if (state.textlessTurns.has(turn.id))
-    addClientText(state, state.unmatchedText.takeBeforeTurn(turnIndex, state.nextMessageIndex))
+  const isTextless = state.textlessTurns.has(turn.id)
   // The text that the turn continues comes before the turn's items.
-  else if (onlyContinuesAnswer(turn) && turn.output.some(isMessage))
-    addClientText(state, state.unmatchedText.takeBeforeMessage(state.nextMessageIndex))
+  addClientText(
+    state,
+    ({ beforeTurn, clientIndex }) =>
+      beforeTurn <= turnIndex ||
+      (isTextless && (state.clientText.textlessTurnBefore[clientIndex] ?? -1) < turnIndex),
+  )
   const outputs = state.missingOutputs.get(turn) ?? []
   state.missingOutputs.delete(turn)
   for (const { output } of outputs.toSorted((a, b) => a.inputIndex - b.inputIndex))
     state.pieces.push(createRecalledPiece(output, turn))
+  const isEdited = state.textMatch.editedTurns.has(turnIndex)
   const callCounts = new Map<string, number>()
   for (const item of turn.output) {
     if (item.type === 'reasoning') {
       if (state.isFollowerDropped) dropPendingReasoning(state)
-      state.pendingReasoning.push(createReasoningPiece(state, item, turn))
-    } else if (isMessage(item)) replayMessage(state, item, turnIndex)
+      const piece = state.deletedThoughts.has(item)
+        ? DELETED_PIECE
+        : createReasoningPiece(state, item, turn, isEdited)
+      if (piece.item === null) state.pieces.push(piece)
+      else state.pendingReasoning.push(piece)
+    } else if (isMessage(item)) replayMessage(state, item, isEdited)
     else if (isGatewayToolItem(item)) {
       // Clients do not see items of gateway tools and never send them back. The turn's output has
       // both the call and its result.
@@ -169,7 +192,7 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
       addPiece(
         state,
         callKey === null
-          ? createHostedPiece(state, item, turn)
+          ? createHostedPiece(state, item, turn, isEdited)
           : createCallPiece(state, item, callKey, turn, callCounts),
       )
     }
@@ -177,51 +200,40 @@ function replayTurn(state: RestoreState, turn: RecordedTurn, turnIndex: number):
   if (state.isFollowerDropped) dropPendingReasoning(state)
   state.pieces.push(...state.pendingReasoning)
   state.pendingReasoning = []
-  if (turn === state.turnBeforeUnrecordedText)
-    addClientText(state, state.unmatchedText.takeRemaining())
 }
 
 /**
  * Creates the piece for recorded reasoning: the client's copy if it is complete or edited, else the
- * recorded item.
+ * recorded item. If the turn's text was edited, only the client's copy is sent.
  */
 function createReasoningPiece(
   { findClientReasoning }: RestoreState,
   recorded: Reasoning,
   turn: RecordedTurn,
+  isEdited: boolean,
 ): RestoredPiece {
   const copy = findClientReasoning(recorded)
-  if (copy === null) return createRecalledPiece(recorded, turn)
+  if (copy === null)
+    return isEdited ? LED_TO_EDITED_TEXT_PIECE : createRecalledPiece(recorded, turn)
   const isIncomplete = !hasSameContent(recorded, copy) && isUneditedReasoning(recorded, copy)
   return isIncomplete
     ? { item: recorded, note: { did: 'changed', why: 'reasoning-replaced' } }
     : { item: copy, note: null }
 }
 
-/**
- * Adds client text that matches no recorded message. The text comes before reasoning that still
- * waits for the item recorded after it, because nothing may come between the two.
- */
-function addClientText({ pieces }: RestoreState, clientText: readonly Message[]): void {
-  pieces.push(...clientText.map(createEditedPiece))
-}
-
-function replayMessage(state: RestoreState, item: Message, turnIndex: number): void {
-  const { alignment } = state
+function replayMessage(state: RestoreState, item: Message, isEdited: boolean): void {
+  const { replacements, reformattedMessages } = state.textMatch
   const messageIndex = state.nextMessageIndex
   state.nextMessageIndex += 1
-  addClientText(state, state.unmatchedText.takeBeforeMessage(messageIndex))
-  const replacement = alignment === null ? item : (alignment.replacements[messageIndex] ?? null)
-  if (replacement === null) addPiece(state, createDroppedPiece('text-removed'))
-  else if (replacement !== item) addPiece(state, createEditedPiece(replacement))
-  else
+  const replacement = replacements[messageIndex] ?? null
+  if (replacement !== null && replacement !== item) addPiece(state, createEditedPiece(replacement))
+  else if (replacement !== null)
     addPiece(state, {
       item,
-      note: state.reformattedMessages.has(messageIndex) ? TEXT_RESTORED_NOTE : null,
+      note: reformattedMessages.has(messageIndex) ? TEXT_RESTORED_NOTE : null,
     })
-  const isLast = messageIndex === state.recordedMessageCount - 1
-  if (!isLast || state.turnBeforeUnrecordedText === null)
-    addClientText(state, state.unmatchedText.takeAfterMessage(messageIndex, turnIndex))
+  // The client's text replaces all messages of an edited turn, and has a note of its own.
+  else if (!isEdited) addPiece(state, createDroppedPiece('text-removed'))
 }
 
 /**

@@ -7,9 +7,10 @@ import type { RecordedTurn } from '../../core/items/recorded-turn.ts'
 import type { Note } from '../../core/note.ts'
 import type { FindToolOutput, RecordedOutput } from '../find-recorded-tool-outputs.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
-import type { TextAlignment } from '../text/align-edited-text.ts'
+import type { ClientSegmentText } from './extract-client-text.ts'
+import type { DeletionRule } from './find-deleted-items.ts'
+import type { TextMatch, UnmatchedText } from './match-turn-texts.ts'
 import type { UnmatchedClientItems } from './track-unmatched-client-items.ts'
-import type { UnmatchedClientText } from './track-unmatched-client-text.ts'
 
 export interface MatchedSegment {
   readonly segment: Segment
@@ -18,6 +19,7 @@ export interface MatchedSegment {
   /** The stored turns that were matched with the answer segment; at least one. */
   readonly turns: readonly RecordedTurn[]
   readonly replaysTools: boolean
+  readonly deletionRule: DeletionRule
   readonly findOutput: FindToolOutput
   /** The tool calls in the answer segment whose outputs the client sends, too. */
   readonly answeredCalls: ReadonlySet<Item>
@@ -29,24 +31,13 @@ export interface MatchedSegment {
 }
 
 export interface RestoreState extends MatchedSegment {
-  /**
-   * Comparison of the client's text with the recorded messages; `null` if the user did not edit the
-   * text.
-   */
-  readonly alignment: TextAlignment | null
-  /**
-   * Indexes of the recorded messages that replace the client's text because it differs from them
-   * only in whitespace, damaged markers or removed think blocks.
-   */
-  readonly reformattedMessages: ReadonlySet<number>
-  /**
-   * The turn after whose items the client may have text that the gateway did not record; `null` if
-   * there is none.
-   */
-  readonly turnBeforeUnrecordedText: RecordedTurn | null
-  readonly recordedMessageCount: number
+  /** Comparison of the client's text with the recorded messages. */
+  readonly textMatch: TextMatch
+  readonly clientText: ClientSegmentText
   /** Client text that belongs to no recorded message and is not yet added to `pieces`. */
-  readonly unmatchedText: UnmatchedClientText
+  readonly unmatchedText: UnmatchedText[]
+  /** The index of each of the client's items in the answer segment. */
+  readonly itemIndexes: ReadonlyMap<Item, number>
   /**
    * The id of each turn without text whose marker is in the answer segment, with the turn's index
    * in `turns`.
@@ -59,6 +50,10 @@ export interface RestoreState extends MatchedSegment {
    * content; `null` if the client did not send it.
    */
   readonly findClientReasoning: (reasoning: Item) => Reasoning | null
+  /** True if recorded calls that the client does not send were deleted by the user. */
+  readonly areMissingCallsDeleted: boolean
+  /** Recorded reasoning that the user has deleted. */
+  readonly deletedThoughts: ReadonlySet<Item>
   readonly pieces: RestoredPiece[]
   /**
    * Recorded reasoning that waits for the item recorded after it. If that item is dropped, the
@@ -71,6 +66,32 @@ export interface RestoreState extends MatchedSegment {
   nextMessageIndex: number
   /** Recorded tool outputs that the client omits, by the turn whose input contains them. */
   readonly missingOutputs: Map<RecordedTurn, RecordedOutput[]>
+}
+
+/**
+ * Adds the client's next texts that match no recorded message, as long as `isNext` is true for
+ * them. They come before reasoning that still waits for the item recorded after it, because nothing
+ * may come between the two.
+ */
+export function addClientText(
+  { pieces, unmatchedText, nextMessageIndex }: RestoreState,
+  isNext: (text: UnmatchedText) => boolean,
+): void {
+  for (let [text] = unmatchedText; text !== undefined; [text] = unmatchedText) {
+    if (text.messagesBefore > nextMessageIndex || !isNext(text)) return
+    pieces.push(createEditedPiece(text.message))
+    unmatchedText.shift()
+  }
+}
+
+/** Adds the client's texts that come before `clientItem` in its list. */
+export function addClientTextBefore(state: RestoreState, clientItem: Item): void {
+  const { itemIndexes, clientText } = state
+  const end = itemIndexes.get(clientItem) ?? 0
+  addClientText(state, ({ clientIndex }) => {
+    const source = clientText.sources[clientIndex]
+    return source !== undefined && (itemIndexes.get(source) ?? 0) < end
+  })
 }
 
 export function addPiece(state: RestoreState, piece: RestoredPiece): void {
@@ -112,6 +133,8 @@ export function createEditedPiece(item: Message): RestoredPiece {
 
 export const NON_REPLAYABLE_PIECE = createDroppedPiece('not-replayable')
 export const STALE_COMPACTION_PIECE = createDroppedPiece('compaction-of-other-words')
+export const DELETED_PIECE = createDroppedPiece('deleted-by-user')
+export const LED_TO_EDITED_TEXT_PIECE = createDroppedPiece('reasoning-of-edited-text')
 export const OMITTED_CALL_PIECE = createDroppedPiece('call-forgotten')
 
 export function createDroppedPiece(why: string): RestoredPiece {

@@ -12,8 +12,11 @@ import { isNonReplayableItem } from './is-non-replayable-item.ts'
 import {
   type RestoreState,
   type RestoredPiece,
+  addClientTextBefore,
+  LED_TO_EDITED_TEXT_PIECE,
   NON_REPLAYABLE_PIECE,
   createRecalledPiece,
+  DELETED_PIECE,
   OMITTED_CALL_PIECE,
   STALE_COMPACTION_PIECE,
 } from './restore-state.ts'
@@ -35,6 +38,7 @@ export function createCallPiece(
   const output = state.replaysTools ? state.findOutput(turn, callKey, nth) : null
   const clientItem = state.unmatchedItems.takeFirst([callKey])
   if (clientItem !== null) {
+    addClientTextBefore(state, clientItem)
     if (output !== null && !state.answeredCalls.has(clientItem))
       appendToGroup(state.missingOutputs, output.turn, output)
     if (isSameCall(item, clientItem)) return { item, note: null }
@@ -44,23 +48,30 @@ export function createCallPiece(
   if (state.replaysTools && state.unpairedOutputKeys.has(callKey))
     return createRecalledPiece(item, turn)
   if (output === null) return OMITTED_CALL_PIECE
+  if (state.areMissingCallsDeleted) return DELETED_PIECE
   appendToGroup(state.missingOutputs, output.turn, output)
   return createRecalledPiece(item, turn)
 }
 
 /**
  * Chooses the item for a recorded item of a hosted tool, e.g. a web search: the recorded item, the
- * client's item, or none.
+ * client's item, or none. `isEdited` is true if the user edited the turn's text.
  */
 export function createHostedPiece(
   state: RestoreState,
   item: Item,
   turn: RecordedTurn,
+  isEdited: boolean,
 ): RestoredPiece {
   const clientItem = state.unmatchedItems.takeFirst(listHostedItemKeys(item))
-  if (clientItem !== null)
+  if (clientItem !== null) {
+    addClientTextBefore(state, clientItem)
     return { item: isNonReplayableItem(item) ? clientItem : item, note: null }
+  }
   if (isNonReplayableItem(item)) return NON_REPLAYABLE_PIECE
+  // Providers reject such an item without the reasoning that led to it.
+  if (isEdited && turn.output.some(({ type }) => type === 'reasoning'))
+    return LED_TO_EDITED_TEXT_PIECE
   if (isStaleCompaction(item, state)) return STALE_COMPACTION_PIECE
   return !state.replaysTools && isHostedCall(item)
     ? OMITTED_CALL_PIECE

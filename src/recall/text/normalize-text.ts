@@ -36,6 +36,15 @@ export function removeEmptyFences(normalized: string): string {
 
 const EMPTY_FENCE = /`{6,}|~{6,}/g
 
+/**
+ * Replaces CRLF with LF and removes NUL characters, so that a difference in them does not count as
+ * an edit. Clients' databases remove NUL characters, too.
+ */
+export function normalizeLineBreaks(text: string): string {
+  const unbroken = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
+  return unbroken.includes('\0') ? unbroken.replaceAll('\0', '') : unbroken
+}
+
 /** Returns the normalized text of all assistant messages among the items, refusals included. */
 export function normalizeAssistantText(items: readonly Item[]): string {
   return normalizeTextOfParts(

@@ -7,8 +7,10 @@
  * `guess-open-webui-without-headers.ts` enables adaptations that do no harm to other clients.
  */
 import type { ClientTraits } from '../../core/client/client-traits.ts'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
 import type { Settings } from '../../settings/read-settings.ts'
+import { readAnswerMessageIds } from './read-answer-message-ids.ts'
 import { readOptionalHeader } from './read-optional-header.ts'
 import { isOpenWebUiTaskRequest } from './is-open-webui-task-request.ts'
 import { needsShortLines } from './guess-open-webui-without-headers.ts'
@@ -21,17 +23,31 @@ export function detectClient(
   const isOpenWebUi = hasOpenWebUiHeader(headers)
   const isTask =
     readOptionalHeader(headers, 'x-backstory-task') !== null || isOpenWebUiTaskRequest(body)
-  const acceptsMarkers = markers === 'always' || (markers === 'auto' && isOpenWebUi)
+  const answerMessage = isTask ? null : readAnswerMessageIds(headers)
+  // With `REMEMBER=off` nothing is stored, so a reference would name no turn.
+  const mayGetReference = remembers === 'on' && !isTask && requestsOneText(body)
+  // Open WebUI sends an empty chat id from its Playground and its own API, which show a marker as text.
+  const isOpenWebUiChat = isOpenWebUi && headers.get('x-backstory-chat') !== ''
+  const namesBranch = typeof answerMessage?.parent === 'string'
   return {
     isOpenWebUi,
+    // The tools of the request decide this (`parseClientRequest`).
+    mayLoseCalls: false,
     dropsLongLines: isOpenWebUi || needsShortLines(headers),
     isTask,
-    // With `REMEMBER=off` nothing is stored, so a marker would refer to no turn.
-    receivesMarkers: acceptsMarkers && remembers === 'on' && !isTask && requestsOneText(body),
+    wantsFullStatus: isOpenWebUi && !isTask && wantsFullStatus(headers),
+    receivesMarkers:
+      mayGetReference &&
+      (markers === 'always' || (markers === 'auto' && isOpenWebUiChat && !namesBranch)),
+    marksOnlyAnswerEnds: isOpenWebUi && markers === 'auto',
+    // Only its chat connections send them back.
+    returnsReasoningReferences:
+      mayGetReference && markers !== 'never' && isOpenWebUiChat && body['messages'] !== undefined,
     isTemporary:
       body['store'] !== true &&
       (isTemporaryChatId(headers, 'x-backstory-chat') ||
         isTemporaryChatId(headers, 'x-openwebui-chat-id')),
+    answerMessage,
   }
 }
 
@@ -53,6 +69,18 @@ function hasOpenWebUiHeader(headers: Headers): boolean {
   }
   return false
 }
+
+/** Reads the header `x-backstory-status`, whose only value is `full`. */
+function wantsFullStatus(headers: Headers): boolean {
+  const value = readOptionalHeader(headers, STATUS_HEADER)
+  if (value === null || value === 'full') return value !== null
+  throw new GatewayError(
+    'invalid_value',
+    `Invalid value for the header ${STATUS_HEADER}. The only value is 'full'; leave the header out for fewer status lines.`,
+  )
+}
+
+const STATUS_HEADER = 'x-backstory-status'
 
 /**
  * True for an id such as `temporary:a1b2`, which Open WebUI gives to a chat that it does not save; until 0.10

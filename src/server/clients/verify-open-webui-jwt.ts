@@ -8,7 +8,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isObject, tryParseJsonObject } from '../../core/json/json.ts'
 
 export type TokenVerification =
-  | { readonly user: string; readonly fault: null }
+  | { readonly user: string; readonly isAdministrator: boolean; readonly fault: null }
   | { readonly user: null; readonly fault: TokenFault }
 
 /**
@@ -39,12 +39,14 @@ export function verifyOpenWebUiJwt(
   )
     return FORGED
   const header = decodeJson(head)
-  const { iss, sub, exp, nbf = 0 } = decodeJson(claims) ?? {}
+  const { iss, sub, exp, role, nbf = 0 } = decodeJson(claims) ?? {}
   if (!isObject(header) || header['alg'] !== 'HS256' || iss !== ISSUER) return FORGED
   if ('crit' in header || typeof nbf !== 'number') return FORGED
   if (typeof sub !== 'string' || sub === '' || typeof exp !== 'number') return FORGED
   if (nbf * 1000 - CLOCK_TOLERANCE_MS > nowMs) return EARLY
-  return exp * 1000 + CLOCK_TOLERANCE_MS < nowMs ? EXPIRED : { user: sub, fault: null }
+  if (exp * 1000 + CLOCK_TOLERANCE_MS < nowMs) return EXPIRED
+  // Open WebUI's roles are `pending`, `user` and `admin`.
+  return { user: sub, isAdministrator: role === 'admin', fault: null }
 }
 
 /**

@@ -3,7 +3,8 @@
  * body, the changes to each item, and the provider's token count beside the estimate.
  *
  * An answer with gateway tools took several tool rounds, each with a request of its own. The first is
- * explained unless `?round=` names another, for example `?round=2` or `?round=last`.
+ * explained unless `?round=` names another, for example `?round=2` or `?round=last`. With `?chat=`, `{id}` may be the id
+ * of a message in Open WebUI.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { TokenUsage } from '../../core/stream-event.ts'
@@ -19,19 +20,29 @@ import { loadSentRequest } from '../../explain/load-previous-request.ts'
 import { renderExplanation } from '../../explain/render-explanation-json.ts'
 import { queryStoreOrThrow } from '../../store/query-store-or-throw.ts'
 import type { StoredTurn } from '../../store/turns/turn-store-interface.ts'
+import { findTurnOfMessage } from '../stored-object-routes/find-answers-of-chat.ts'
 import { shortenForError } from '../stored-object-routes/route-interface.ts'
 import { formatExplanation } from './format-explanation.ts'
 import type { Ports } from '../../gateway/dependencies-interface.ts'
 
+interface ExplainRequest extends Pick<Request, 'url' | 'headers'> {
+  /** Undefined on the command line. */
+  readonly isAdministrator?: boolean
+}
+
 export async function explainAnswer(
-  request: Pick<Request, 'url' | 'headers'>,
+  request: ExplainRequest,
   id: string,
   caller: Caller,
-  ports: Ports<'archive' | 'requests'>,
+  ports: Ports<'answerMessages' | 'archive' | 'requests'>,
 ): Promise<Response> {
-  const turnId = turnIdOfAnswer(id)
-  if (turnId === null) throw createInvalidIdError(id)
-  const parameter = new URL(request.url).searchParams.get('round')
+  const query = new URL(request.url).searchParams
+  const chat = query.get('chat')
+  const turnId =
+    turnIdOfAnswer(id) ??
+    (chat === null ? null : await findTurnOfMessage({ chat, message: id }, caller, ports))
+  if (turnId === null) throw chat === null ? createInvalidIdError(id) : createNoAnswerError(id)
+  const parameter = query.get('round')
   const requested = readOptional(asRound, parameter, 'round') ?? 0
   // Loads the sent request first: this waits for pending writes, so that the turn is complete when
   // it is loaded after it.
@@ -40,14 +51,14 @@ export async function explainAnswer(
   )
   const turn = await queryStoreOrThrow(() => ports.archive.loadTurn(caller, turnId))
   if (turn === null || turn.deletedAtMs !== null || last === undefined)
-    throw createNotStoredError(id)
+    throw createNotStoredError(id, request)
   const { parent, usage } = turn
   const round = requested === 'last' ? last.round : requested
   if (round >= last.roundCount) throw createUnknownRoundError(last.roundCount)
   const loadRound = (index: number) =>
     queryStoreOrThrow(() => loadSentRequest(turnId, caller, ports, index, 'fail'))
   const sent = round === last.round ? last : await loadRound(round)
-  if (sent === undefined) throw createNotStoredError(id)
+  if (sent === undefined) throw createNotStoredError(id, request)
   const loadParentRequest = () =>
     parent === null ? null : queryStoreOrThrow(() => loadSentRequest(parent, caller, ports))
   const previous = await (round === 0 ? loadParentRequest() : loadRound(round - 1))
@@ -102,10 +113,19 @@ function renderUsage(usage: TokenUsage | null, estimated: number): JsonObject {
 
 function createInvalidIdError(id: string) {
   return createNotFoundError(
-    `'${shortenForError(id)}' is not the id of an answer. Send an id such as resp_…, the req_… of the answer's headers, or its marker.`,
+    `'${shortenForError(id)}' is not the id of an answer. Send an id such as resp_…, the req_… of the answer's headers, its marker, or with ?chat= the id of a message in Open WebUI.`,
   )
 }
 
-function createNotStoredError(id: string) {
-  return createNotFoundError(`No request is kept for an answer with id '${shortenForError(id)}'.`)
+function createNoAnswerError(message: string) {
+  return createNotFoundError(
+    `No request is kept for the message '${shortenForError(message)}' of this chat. The requests of answers that are only text are not kept.`,
+  )
+}
+
+function createNotStoredError(id: string, { isAdministrator = false }: ExplainRequest) {
+  const advice = isAdministrator ? ' If another user got the answer, add ?user=THEIR_ID.' : ''
+  return createNotFoundError(
+    `No request is kept for an answer with id '${shortenForError(id)}'.${advice}`,
+  )
 }

@@ -19,6 +19,7 @@ interface PlanOptions {
 
 export type StoredConversationPorts = Ports<
   | 'accounts'
+  | 'answerMessages'
   | 'archive'
   | 'conversations'
   | 'log'

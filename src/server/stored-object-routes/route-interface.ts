@@ -7,7 +7,7 @@ import {
 } from '../../dialects/checks/check-json-types.ts'
 import { asMetadata } from '../../dialects/checks/check-value-limits.ts'
 import type { GatewayDependencies } from '../../gateway/dependencies-interface.ts'
-import type { AuthenticatedRequest } from '../authenticate-request.ts'
+import type { AuthenticatedRequest, RouteOptions } from '../authenticate-request.ts'
 
 export interface StoredObjectRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -20,6 +20,7 @@ export interface StoredObjectRoute {
     request: AuthenticatedRequest,
     ports: GatewayDependencies,
   ) => Promise<JsonObject | null>
+  readonly options?: RouteOptions
 }
 
 /** Reads the field `metadata` of a body in which it is required. */

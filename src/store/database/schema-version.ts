@@ -8,7 +8,7 @@ import { createStatementCompiler } from './compile-statement.ts'
 import type { Engine, SqlQuery, SqlRows } from './engine-interface.ts'
 
 /** Name of the latest file of `migrations/`, which Workers cannot read. */
-export const LATEST_MIGRATION = '0021_erasures.sql'
+export const LATEST_MIGRATION = '0022_answer_messages.sql'
 
 /** Throws if one of the applied migrations is later than `latest`, the latest that this version knows. */
 export function rejectNewerSchema(applied: readonly string[], latest: string): void {

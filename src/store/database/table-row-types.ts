@@ -219,3 +219,21 @@ const IDEMPOTENCY_KEYS = {
 } as const
 export type IdempotencyKeyRow = RowOf<typeof IDEMPOTENCY_KEYS>
 export const IDEMPOTENCY_KEY_COLUMNS = listColumns(IDEMPOTENCY_KEYS)
+
+/** The ids that a client gives to the chat and the message of an answer, which may be stored as a turn. */
+const ANSWER_MESSAGES = {
+  id: 'text',
+  tenant: 'text',
+  user_id: 'text?',
+  chat: 'text',
+  message: 'text',
+  parent: 'text?',
+  segment: 'number',
+  continues: 'number',
+  turn_id: 'text?',
+  created_at: 'number',
+  used_at: 'number',
+  short_lived: 'number',
+} as const
+export type AnswerMessageRow = RowOf<typeof ANSWER_MESSAGES>
+export const ANSWER_MESSAGE_COLUMNS = listColumns(ANSWER_MESSAGES)

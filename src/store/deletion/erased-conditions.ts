@@ -9,6 +9,7 @@ import type { SqlFragment } from '../database/compile-statement.ts'
 
 /** The tables with rows of users, and the column with the time at which a row was created. */
 export const USER_TABLES = {
+  answer_messages: 'created_at',
   idempotency_keys: 'created_at',
   summaries: 'created_at',
   layer_versions: 'created_at',

@@ -2,6 +2,7 @@
  * Deletes the expired turns of one page. First reads which turns can be deleted, so that a page of turns that must stay
  * costs no write. Then deletes them in short transactions, which check this again.
  */
+import { createAnswerMessageStatements } from '../recall/answer-message-statements.ts'
 import { decodeColumnText, encodeColumnText } from '../database/encode-column-text.ts'
 import type { Engine, SqlQuery, SqlRows } from '../database/engine-interface.ts'
 import type { TurnRow } from '../database/table-row-types.ts'
@@ -99,6 +100,7 @@ function createCleanUpBuilder(language: Engine['language']) {
   const summaries = createSummaryStatements(language)
   const facts = createFactStatements(language)
   const layers = createMemoryLayerStatements(language)
+  const answerMessages = createAnswerMessageStatements(language)
   const idempotency = createIdempotencyStatements(language)
   return (
     { chats, unusedSinceMs, nowMs, after }: ExpiryPageRequest,
@@ -108,6 +110,7 @@ function createCleanUpBuilder(language: Engine['language']) {
     return [
       summaries.removeUnused(chats)(unused),
       layers.removeUnused(chats)(unused),
+      answerMessages.removeUnused(chats)(unused),
       ...(chats === 'all'
         ? [
             mediaRelease.unused.releaseFetched(unused),

@@ -241,7 +241,7 @@ export function belongsToRequester(
  */
 export function compileDeleteUnused(
   language: Engine['language'],
-  table: 'summaries' | 'layer_versions',
+  table: 'answer_messages' | 'summaries' | 'layer_versions',
   name: string,
 ): (chats: ExpiringChats) => CompiledStatement<UnusedRowLimit> {
   const compile = createStatementCompiler(language)

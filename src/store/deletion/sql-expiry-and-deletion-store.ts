@@ -4,6 +4,7 @@
  */
 import { encodeColumnText, encodeNullableColumn } from '../database/encode-column-text.ts'
 import type { Engine, SqlQuery } from '../database/engine-interface.ts'
+import { createAnswerMessageStatements } from '../recall/answer-message-statements.ts'
 import { createFactStatements } from '../facts/fact-statements.ts'
 import { getDeletionLocks } from './deletion-locks.ts'
 import { createDeletionLogStatements } from './deletion-log-statements.ts'
@@ -27,6 +28,7 @@ export function createExpiryAndDeletionStore(engine: Engine): ExpiryAndDeletionS
   const deletionLog = createDeletionLogStatements(engine.language)
   const mediaRelease = createMediaReleaseStatements(engine.language)
   const summaries = createSummaryStatements(engine.language)
+  const answerMessages = createAnswerMessageStatements(engine.language)
   const facts = createFactStatements(engine.language)
   const layers = createMemoryLayerStatements(engine.language)
   const erasures = createErasureRunner(engine)
@@ -54,6 +56,7 @@ export function createExpiryAndDeletionStore(engine: Engine): ExpiryAndDeletionS
       const queries = [
         deletionLog.logThread(key),
         summaries.removeOfThread(key),
+        answerMessages.removeOfThread(key),
         facts.removeOfThread(key),
         layers.removeOfThread(key),
         ...buildReleaseQueries(mediaRelease.ofThread, key),

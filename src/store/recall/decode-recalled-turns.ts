@@ -128,6 +128,7 @@ function createRecordedTurn(row: RecalledTurnRow, { input, output }: RecalledIte
     fingerprint: decodeNullableColumnText(row.fingerprint),
     reasoningRefusedBy: decodeNullableColumnText(row.reasoning_refused_by),
     createdAtMs: row.created_at,
+    isComplete: row.state === 'complete',
     usedAtMs: row.used_at,
     input,
     output,

@@ -7,6 +7,7 @@
 import type { JsonObject } from '../../core/json/json.ts'
 import { createStoreUnavailableError, GatewayError } from '../../core/errors/gateway-error.ts'
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
+import { encodeMessageOfTurn } from '../recall/sql-answer-message-store.ts'
 import { encodeColumnText } from '../database/encode-column-text.ts'
 import {
   createConversationStatements,
@@ -165,10 +166,12 @@ export async function writeNewTurn(
     row.id,
     rows.map(({ text }) => text),
   )
+  const message = encodeMessageOfTurn(turn)
   const queries = [
     sql.insertTurn(row),
     ...pieces.map(sql.pieces.insertPiece),
     ...items,
+    ...(message === null ? [] : [sql.answerMessages.insert(message)]),
     ...extraQueries,
   ]
   const [inserted = []] = await writeAfterLock(

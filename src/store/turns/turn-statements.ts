@@ -20,6 +20,7 @@ import {
 } from '../deletion/deleted-since-condition.ts'
 import { isTurnErased, selectDeletedAt } from '../deletion/erased-conditions.ts'
 import { createLeaseStatements } from '../leases/lease-statements.ts'
+import { createAnswerMessageStatements } from '../recall/answer-message-statements.ts'
 import { createMediaStatements } from '../media/media-statements.ts'
 import {
   getTextPieceStatements,
@@ -109,6 +110,7 @@ export function createTurnStatements(language: Engine['language']) {
     ),
     media: createMediaStatements(language),
     pieces: getTextPieceStatements(language),
+    answerMessages: createAnswerMessageStatements(language),
     ...createLeaseStatements(language),
     ping: compile<null>('ping', () => sql`select 1 as pong`),
   }

@@ -7,6 +7,7 @@ import type { Item, Origin } from '../../core/item.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { Caller } from '../../core/client/caller.ts'
 import type { ClaimMemory } from '../../core/ports/claim-memory.ts'
+import type { NewAnswerMessage } from '../../core/client/answer-message-ids.ts'
 import type { UndecryptableRule } from '../encryption/decrypt-rows.ts'
 
 export interface TurnStore {
@@ -97,6 +98,8 @@ export interface NewTurn {
   readonly metadata?: JsonObject | null
   /** The new items only, without those of the parent's chain. */
   readonly input: readonly Item[]
+  /** The client's ids of the answer's message, if it sends some. */
+  readonly answerMessage?: NewAnswerMessage | null
 }
 
 export type TurnKey = Pick<NewTurn, 'id' | 'tenant' | 'user'>
@@ -143,7 +146,10 @@ export interface TurnEnding {
   readonly amendedItems?: readonly PlacedItem[]
 }
 
-export interface StoredTurn extends Omit<NewTurn, 'input' | 'digests' | 'metadata'> {
+export interface StoredTurn extends Omit<
+  NewTurn,
+  'answerMessage' | 'input' | 'digests' | 'metadata'
+> {
   readonly digests: FieldDigests
   readonly metadata: JsonObject | null
   readonly deletedAtMs: number | null

@@ -1,10 +1,7 @@
 /** Runs the demo upstream inside the gateway, with the same interface as an upstream over HTTP. */
 import { createFailure } from '../../core/errors/gateway-error.ts'
-import {
-  scriptAnswer,
-  type DemoRequest,
-  type DemoStep,
-} from '../../providers/demo/answer-script.ts'
+import { scriptAnswer, type DemoStep } from '../../providers/demo/answer-script.ts'
+import type { DemoRequest } from '../../providers/demo/demo-request.ts'
 import type { PushSink } from '../../core/stream/push-source-interface.ts'
 import { formatSseMessage } from '../../core/stream/sse.ts'
 import { decodeBodyText } from './decode-body-text.ts'

@@ -7,7 +7,6 @@ import { openChat } from '../../support/open-webui/chat.ts'
 import { nextNumber, parseScript, type ScriptPart } from '../../support/open-webui/script.ts'
 import { shownText } from '../../support/open-webui/stored-item.ts'
 import { startTestSetup, type TestSetup } from '../../support/open-webui/test-setup.ts'
-import { markersIn } from '../../support/open-webui/check-answer.ts'
 
 let setup: TestSetup
 beforeAll(async () => void (setup = await startTestSetup('full', { HEARTBEAT_SECONDS: '1' })))
@@ -28,15 +27,6 @@ describe.concurrent.each(['gpt-5', 'claude-opus-5'])('answers of %s to Open WebU
       expect(said.slice(0, before.length)).toEqual(before)
     }
     expect(sent.join('\n')).not.toMatch(/\]: #/)
-  })
-
-  test('Open WebUI gets a marker in an answer with reasoning, and none in an answer without', async () => {
-    const session = setup.session({}, { model })
-    const marked = await session.ask('RT')
-    const plain = await session.ask('T')
-    expect(markersIn(shownText(marked.node.items))).toHaveLength(1)
-    expect(markersIn(shownText(plain.node.items))).toEqual([])
-    expect(session.problems()).toEqual([])
   })
 
   test('the Stop button of Open WebUI cancels the upstream request', async () => {

@@ -12,7 +12,8 @@ let upstream: Upstream
 let gateway: Awaited<ReturnType<typeof startGateway>>
 beforeAll(async () => {
   upstream = await startUpstream()
-  gateway = await startGateway(upstreams({ name: 'c', wire: 'chat', baseUrl: upstream.url }))
+  const account = upstreams({ name: 'c', wire: 'chat', baseUrl: upstream.url })
+  gateway = await startGateway({ ...account, MARKERS: 'always' })
 })
 afterAll(async () => {
   await gateway.close()

@@ -46,6 +46,7 @@ describe('stopped answers of a chat upstream, whose stream does not mark the end
       UPSTREAMS: JSON.stringify([{ ...account, quirks: { reasoningField: 'reasoning_content' } }]),
       // Stopping the gateway does not wait for writes that hang.
       DRAIN_SECONDS: '0',
+      MARKERS: 'always',
     })
     memory = makeStoreFail(gateway.dependencies)
   })
@@ -76,7 +77,7 @@ describe('stopped answers of a chat upstream, whose stream does not mark the end
     return contentIn(text)
   }
 
-  test('the first text of an answer has a marker by which its reasoning is recalled', async () => {
+  test('with MARKERS=always, the first text of an answer has a marker by which its reasoning is recalled', async () => {
     upstream.behave = answerSse(
       chatStream({ reasoning: 'Cold.', text: 'Because' }).slice(0, -3),
       'hang',

@@ -40,7 +40,11 @@ describe.each(PROFILES)('tasks of Open WebUI with the header profile "%s"', (pro
     await session.ask('RT')
     setup.upstream.tasks.length = 0
     const { round } = await session.chat.task('follow_up_generation', true)
-    expect(markersIn(JSON.stringify(round.body))).toHaveLength(profile === 'bare' ? 0 : 2)
+    // A chat from before: only then does an Open WebUI with references have markers.
+    session.editAnswer((text) => `[01KQZ3V8M6T2X9R4B7C9]: #\n\n${text}`)
+    const { round: withOldMarker } = await session.chat.task('follow_up_generation', true)
+    expect(markersIn(JSON.stringify(round.body))).toEqual([])
+    expect(markersIn(JSON.stringify(withOldMarker.body))).toHaveLength(1)
     const lines = setup.upstream.tasks.flatMap(promptLines)
     expect(lines.join()).toContain('ASSISTANT:')
     expect(markersIn(lines.join('\n'))).toEqual([])

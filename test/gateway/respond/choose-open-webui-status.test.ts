@@ -12,6 +12,7 @@ const MEMORY_UNAVAILABLE: Note = { did: 'dropped', why: 'memory-not-reached' }
 test('a status message is one line of JSON in the format of Open WebUI', () => {
   expect(createOpenWebUiStatusMessage('Searching\n…', false)).toEqual({
     data: '{"event":{"type":"status","data":{"description":"Searching\\n…","done":false}}}',
+    text: 'Searching\n…',
   })
 })
 

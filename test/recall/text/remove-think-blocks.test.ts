@@ -1,7 +1,7 @@
 /** Tests that text which Open WebUI treats as reasoning does not count as an edit. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { alignEditedText } from '../../../src/recall/text/align-edited-text.ts'
+import { matchTurnTexts } from '../../../src/recall/merging/match-turn-texts.ts'
 import { normalizeText } from '../../../src/recall/text/normalize-text.ts'
 import { matchUneditedText } from '../../../src/recall/text/match-unedited-text.ts'
 import {
@@ -58,17 +58,19 @@ test('removeThinkBlocks changes neither a text without think blocks nor a text t
 })
 
 test('a think block that the client removed is restored even if the user edited other text of the answer', () => {
-  const [first, second] = [
-    assistantMessage('See <think>x</think>\nand y.'),
-    assistantMessage('It is 4 degrees.'),
-  ]
-  const aligned = alignEditedText(
-    [first, second],
+  const first = assistantMessage('See <think>x</think>\nand y.')
+  const second = assistantMessage('It is 4 degrees.')
+  const turn = { id: '', thread: '', parent: null, depth: 0, fingerprint: null, input: [] }
+  const dates = { reasoningRefusedBy: null, createdAtMs: 0, usedAtMs: 0 }
+  const match = matchTurnTexts(
+    [first, second].map((message) => ({ ...turn, ...dates, output: [message] })),
     [assistantMessage('See \nand y.'), assistantMessage('It is 5 degrees.')],
   )
-  expect(aligned.replacements[0]).toBe(first)
-  expect(aligned.replacements[1]).toEqual(assistantMessage('It is 5 degrees.'))
-  expect([...aligned.reformattedMessages]).toEqual([0])
+  expect(match.replacements).toEqual([first, null])
+  expect([...match.reformattedMessages]).toEqual([0])
+  expect(match.unmatchedText.map(({ message }) => message)).toEqual([
+    assistantMessage('It is 5 degrees.'),
+  ])
 })
 
 test('removing think blocks from a long text takes linear time, and tags without a partner stay', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { detectClient } from '../../../src/server/clients/detect-client.ts'
-import { DEFAULT_CLIENT_TRAITS } from '../../../src/core/client/client-traits.ts'
+import { DEFAULT_CLIENT_TRAITS, type ClientTraits } from '../../../src/core/client/client-traits.ts'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import { readShared, sharedExists } from '../../support/shared-files.ts'
 
@@ -30,8 +30,7 @@ describe('recognizing Open WebUI by its headers', () => {
     ['by the headers of its connection', { 'X-Backstory-Chat': 'c1', 'X-Backstory-Task': '' }],
     ['by one connection header, although it is empty', { 'X-Backstory-User-Parent': '' }],
   ])('Open WebUI is recognized %s', (_, headers) => {
-    const traits = { isOpenWebUi: true, dropsLongLines: true, receivesMarkers: true }
-    expect(client(headers)).toEqual({ ...DEFAULT_CLIENT_TRAITS, ...traits })
+    expect(client(headers)).toMatchObject({ isOpenWebUi: true, dropsLongLines: true })
   })
 
   test.each<readonly [string, Pairs]>([
@@ -246,12 +245,16 @@ describe.skipIf(!sharedExists)('detection of recorded requests of Open WebUI', (
       const otherHeaders = headers.filter((header) => !isIdentifyingHeader(header))
       expect(
         detectClient(new Headers(allHeaders), body ?? {}, { MARKERS: 'auto', REMEMBER: 'on' }),
-      ).toEqual({
+      ).toMatchObject({
         isOpenWebUi: true,
         dropsLongLines: true,
         isTask,
+        wantsFullStatus: false,
         isTemporary,
-        receivesMarkers: !isTask,
+        // The recorded connection has all recommended headers, which are empty for programs.
+        receivesMarkers: false,
+        answerMessage:
+          isTask || kind.includes('API') ? null : { chat: expect.any(String) as string },
       })
       const byPrompt = detectClient(new Headers(otherHeaders), body ?? {}, {
         MARKERS: 'auto',
@@ -266,4 +269,61 @@ test('no client receives markers with REMEMBER=off', () => {
   const headers = new Headers({ 'x-backstory-chat': 'c' })
   const settings = { MARKERS: 'always', REMEMBER: 'off' } as const
   expect(detectClient(headers, { messages: [] }, settings).receivesMarkers).toBe(false)
+})
+
+describe('what names the turn of an answer to Open WebUI', () => {
+  const IDS = { 'X-Backstory-Chat': 'c1', 'X-Backstory-Message': 'a1' }
+  const INPUT = { model: 'm', stream: true, input: [] }
+
+  test.each<readonly [string, Pairs, JsonObject, Partial<ClientTraits>]>([
+    [
+      'the headers that name the branch, and the entry beside its reasoning',
+      { ...IDS, 'X-Backstory-User-Parent': '' },
+      HI,
+      { receivesMarkers: false, returnsReasoningReferences: true },
+    ],
+    [
+      'these headers alone on a Responses connection',
+      { ...IDS, 'X-Backstory-User-Parent': 'a0' },
+      INPUT,
+      { receivesMarkers: false, returnsReasoningReferences: false },
+    ],
+    [
+      'a marker or the entry beside its reasoning without the header of the parent',
+      IDS,
+      HI,
+      { receivesMarkers: true, marksOnlyAnswerEnds: true, returnsReasoningReferences: true },
+    ],
+    [
+      'a marker at the end on a Responses connection without headers of the messages',
+      OPEN_WEBUI,
+      INPUT,
+      { receivesMarkers: true, marksOnlyAnswerEnds: true, returnsReasoningReferences: false },
+    ],
+    [
+      'nothing with an empty chat header, as Playground and programs send it',
+      { 'X-Backstory-Chat': '', 'X-Backstory-Message': '', 'X-Backstory-User-Parent': '' },
+      HI,
+      { receivesMarkers: false, returnsReasoningReferences: false, answerMessage: null },
+    ],
+  ])('%s', (_, headers, body, traits) => {
+    expect(client(headers, body)).toMatchObject(traits)
+  })
+
+  test('MARKERS=always writes markers to every client at once, MARKERS=never no reference at all', () => {
+    const headers = { ...IDS, 'X-Backstory-User-Parent': 'a0' }
+    const always = { receivesMarkers: true, marksOnlyAnswerEnds: false }
+    expect(client(headers, HI, 'always')).toMatchObject(always)
+    const never = { receivesMarkers: false, returnsReasoningReferences: false }
+    expect(client(headers, HI, 'never')).toMatchObject(never)
+  })
+
+  test('the ids of the chat and its messages are read, except templates without a value and very long ids', () => {
+    const ids = (more: Pairs) => client({ ...IDS, ...more }).answerMessage
+    expect(ids({})).toEqual({ chat: 'c1', message: 'a1', parent: null })
+    expect(ids({ 'X-Backstory-User-Parent': '' })).toMatchObject({ parent: '' })
+    expect(ids({ 'X-Backstory-User-Parent': '{{USER_MESSAGE_PARENT_ID}}' })?.parent).toBeNull()
+    expect(ids({ 'X-Backstory-Message': '{{MESSAGE_ID}}' })).toBeNull()
+    expect(ids({ 'X-Backstory-Chat': 'c'.repeat(257) })).toBeNull()
+  })
 })

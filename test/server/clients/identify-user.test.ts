@@ -47,15 +47,20 @@ interface Setup {
   readonly secret?: string | null
   readonly trust?: 'on' | 'off'
   readonly usesStoredData?: boolean
+  readonly servesAdministrators?: boolean
 }
 
-function identify(
+function identifyRequester(
   headers: Readonly<Record<string, string>>,
-  { secret = SECRET, trust = 'off', usesStoredData = true }: Setup = {},
+  { secret = SECRET, trust = 'off', ...route }: Setup = {},
 ) {
   const settings = { OPEN_WEBUI_JWT_SECRET: secret, TRUST_USER_HEADERS: trust }
-  return identifyUser(new Headers(headers), settings, { nowMs: NOW_MS, usesStoredData })
+  const context = { nowMs: NOW_MS, usesStoredData: true, ...route }
+  return identifyUser(new Headers(headers), settings, context)
 }
+
+const identify = (...request: Parameters<typeof identifyRequester>) =>
+  identifyRequester(...request).id
 
 const signed = (jwt: string, more: Setup = {}) => identify({ 'X-OpenWebUI-User-Jwt': jwt }, more)
 
@@ -124,6 +129,37 @@ describe('identifying users with OPEN_WEBUI_JWT_SECRET', () => {
     )
     expect(getRejection(() => signed(''))).toMatch(/no signed user/)
     expect(identify(unsigned, { trust: 'on', usesStoredData: false })).toBeNull()
+  })
+})
+
+describe('administrators', () => {
+  const isAdministrator = (role: unknown, more: Setup = {}): boolean => {
+    const headers = { 'X-OpenWebUI-User-Jwt': token({ claims: { ...CLAIMS, role } }) }
+    return identifyRequester(headers, more).isAdministrator
+  }
+
+  test('only the role admin of a signed token makes an administrator', () => {
+    expect(isAdministrator('admin')).toBe(true)
+    for (const role of [
+      'user',
+      'pending',
+      'Admin',
+      'administrator',
+      '',
+      undefined,
+      true,
+      ['admin'],
+    ])
+      expect(isAdministrator(role)).toBe(false)
+    expect(isAdministrator('admin', { secret: null, trust: 'on' })).toBe(false)
+    const unsigned = { 'X-OpenWebUI-User-Id': 'a', 'X-OpenWebUI-User-Role': 'admin' }
+    const trusting = { secret: null, trust: 'on' } as const
+    expect(identifyRequester(unsigned, trusting)).toEqual({ id: 'a', isAdministrator: false })
+  })
+
+  test('an unsigned request on a route for operators is told which token to send', () => {
+    const message = getRejection(() => identify({}, { servesAdministrators: true }))
+    expect(message).toMatch(/X-OpenWebUI-User-Jwt.*`role: "admin"`/)
   })
 })
 

@@ -139,7 +139,8 @@ describe('deletion requests of a caller with a user', () => {
     const caller = { tenant: 'ours', user: 'ann' }
     const getPathParameter = (name: string) => parameters[name] ?? ''
     const exchange = { waitUntil: () => undefined }
-    const request = { caller, exchange, getPathParameter } as unknown as AuthenticatedRequest
+    const query = new URLSearchParams()
+    const request = { caller, exchange, getPathParameter, query } as unknown as AuthenticatedRequest
     const route = THREAD_AND_USER_DELETION_ROUTES.find((route) => route.path === path)
     return route?.handle(request, world ?? gateway.dependencies)
   }

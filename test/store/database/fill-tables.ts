@@ -62,4 +62,8 @@ export const FILL: readonly string[] = [
   `insert into idempotency_keys (id, tenant, user_id, fingerprint, turn_id, created_at)
     ${numbers(TURNS / 2)} select ${id('n')}, tenant, case when n % 3 = 0 then 'u' || n % 50 end, 'f', ${id('n')}, n
     from rows`,
+  `insert into answer_messages (id, tenant, user_id, chat, message, parent, segment, continues, turn_id, created_at, used_at,
+      short_lived)
+    ${numbers(TURNS / 2)} select ${id('n')}, tenant, case when n % 3 = 0 then 'u' || n % 50 end, 'c' || n / 10, 'm' || n / 2,
+      '', n % 2, 0, case when n % 2 = 0 then ${id('n')} end, n, n, n % 2 from rows`,
 ]

@@ -19,6 +19,7 @@ const LARGE_TABLES = [
   'media_addresses',
   'forgotten',
   'idempotency_keys',
+  'answer_messages',
 ]
 
 /** Indexes that hold few rows, however large their table is: here the unfinished turns. */

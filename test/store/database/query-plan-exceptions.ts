@@ -46,6 +46,11 @@ export const BOUNDED_STEPS: readonly BoundedStep[] = [
     step: SORT,
     reason: 'sorts the turns of one page',
   },
+  {
+    statement: /^remove-answer-messages-of-thread$/,
+    step: SORT,
+    reason: 'collects the chats of one thread',
+  },
   { statement: /^deletable-chain$/, step: SORT, reason: 'sorts the turns of one transaction' },
   {
     statement: /^(detach-conversations|delete-.*)-of-slice$/,

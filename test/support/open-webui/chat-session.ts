@@ -13,6 +13,8 @@ import {
 import { pathTo } from './chat-tree.ts'
 import type { Account, Stop } from './client.ts'
 import { hasMarkerInLastText, type AnswerRecord } from './oracle.ts'
+import { pythonJson } from './python-json.ts'
+import type { StoredItem } from './stored-item.ts'
 import { nextNumber, parseScript, lettersForModel, type PlannedAnswer } from './script.ts'
 import type { ScriptedUpstream } from './scripted-upstream.ts'
 import { NO_ANSWER, createWatcher, type Gap, type Watcher } from './compare-with-oracle.ts'
@@ -34,6 +36,8 @@ export interface ChatSession {
   readonly regenerate: (script: string, suggestion?: string) => Promise<ChatAnswer>
   readonly editQuestion: (script: string) => Promise<ChatAnswer>
   readonly editAnswer: (edit: (text: string) => string) => void
+  /** Deletes the last thought or call of the answer in the edit box, if it has one. */
+  readonly deleteLast: (type: 'thought' | 'call') => void
   readonly continueAnswer: (script: string) => Promise<ChatAnswer>
   readonly clone: (more?: Partial<Account>) => ChatSession
 }
@@ -100,6 +104,27 @@ export function startSession(
       const keepsMarker = truth.keepsMarker && node?.kind === 'answer' && hasMarkerInLastText(node)
       truths.set(id, { ...truth, isEdited: true, keepsMarker })
     },
+    deleteLast(type) {
+      const node = chat.tree().get(chat.head() ?? '')
+      if (node?.kind !== 'answer' || node.items.length === 0) return
+      const truth = truthOf(node.id)
+      // Only calls with an output, and thoughts of complete rounds, are certain to be in the edit box.
+      const at = truth.rounds.findLastIndex(
+        ({ parts, stall }) => stall === null && parts.some((part) => part.type === type),
+      )
+      const round = truth.rounds[at]
+      const part = round?.parts.findLast((one) => one.type === type)
+      if (round === undefined || part === undefined) return
+      const isPart = (item: StoredItem): boolean =>
+        part.type === 'call'
+          ? item.type === 'function_call' && item.args === pythonJson(part.input)
+          : part.type === 'thought' && item.type === 'reasoning' && item.text === part.text
+      if (!node.items.some(isPart)) return
+      chat.deleteItems(isPart)
+      const shorter = { ...round, parts: round.parts.filter((one) => one !== part) }
+      const rounds = truth.rounds.with(at, shorter)
+      truths.set(node.id, { ...truth, rounds, isShortened: true })
+    },
     continueAnswer(script) {
       const node = chat.tree().get(chat.head() ?? '')
       const isEmpty = node?.kind !== 'answer' || node.items.length === 0
@@ -113,7 +138,9 @@ export function startSession(
       })
     },
     clone(more = {}) {
-      const copied = { ...beginning, account: { ...account, ...more } }
+      // The headers of a clone have new ids, so that only its texts, calls and references find the earlier answers.
+      const isNamed = hasMarkers && account.profile !== 'full'
+      const copied = { ...beginning, account: { ...account, ...more }, hasMarkers: isNamed }
       return startSession(copied, chat.clone(copied.account), truths)
     },
   }

@@ -47,18 +47,26 @@ export function pathTo(tree: Tree, id: string | null): readonly Node[] {
 export interface MessageOptions {
   readonly system: string | null
   readonly keepsReasoning: boolean
+  /** The model whose `reasoning_details` are sent; null for all models. */
+  readonly detailsOf?: string | null
   /** The question whose document is sent; later turns do not contain it. */
   readonly brings: string | null
 }
 
 export function messagesOf(path: readonly Node[], telling: MessageOptions): readonly ChatMessage[] {
-  const { system, keepsReasoning, brings } = telling
+  const { system, keepsReasoning, brings, detailsOf = null } = telling
+  const keepDetails = (node: AnswerNode): readonly StoredItem[] =>
+    detailsOf === null || node.model === detailsOf ? node.items : node.items.map(withoutDetails)
   const told = path.flatMap((node) =>
     node.kind === 'answer'
-      ? toMessages(node.items, keepsReasoning)
+      ? toMessages(keepDetails(node), keepsReasoning)
       : [userMessage(node, node.id === brings)],
   )
   return system === null ? told : [{ role: 'system', content: system }, ...told]
+}
+
+function withoutDetails(item: StoredItem): StoredItem {
+  return item.type === 'reasoning' ? { ...item, details: [] } : item
 }
 
 function userMessage(question: Question, bringsDocument: boolean): ChatMessage {

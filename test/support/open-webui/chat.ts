@@ -49,6 +49,8 @@ export interface Chat {
   readonly editQuestion: (text: string, stop?: Stop) => Promise<ChatAnswer>
   /** Changes the last text of an answer without a request. */
   readonly editAnswer: (edit: (text: string) => string) => void
+  /** Deletes items of an answer with the buttons of the edit box; of a call, the output too. */
+  readonly deleteItems: (isDeleted: (item: StoredItem) => boolean) => void
   readonly goTo: (answerId: string) => void
   readonly continueAnswer: (stop?: Stop) => Promise<ChatAnswer>
   /** Copies the messages to a new chat id. A copy of a shared chat has another owner. */
@@ -82,7 +84,9 @@ export function openChat(opening: ChatOptions): Chat {
   async function answer(question: Question, wish: AnswerOptions = {}): Promise<ChatAnswer> {
     const { by = model, id = randomUUID(), kept = [], suggestion, stop } = wish
     tree.set(question.id, question)
-    const telling = { system, keepsReasoning: account.keepsReasoning, brings: question.id }
+    const detailsOf = account.sendsDetailsOfOtherModels === true ? null : by
+    const { keepsReasoning } = account
+    const telling = { system, keepsReasoning, brings: question.id, detailsOf }
     const messages = messagesOf(pathTo(tree, question.id), telling)
     const told = await requestAnswer(account, {
       model: by,
@@ -132,6 +136,18 @@ export function openChat(opening: ChatOptions): Chat {
     editAnswer(edit) {
       const node = current()
       tree.set(node.id, { ...node, items: editLastText(node.items, edit) })
+    },
+    deleteItems(isDeleted) {
+      const node = current()
+      const callIds = new Set(
+        node.items.flatMap((item) =>
+          item.type === 'function_call' && isDeleted(item) ? [item.callId] : [],
+        ),
+      )
+      const items = node.items.filter(
+        (item) => !isDeleted(item) && !('callId' in item && callIds.has(item.callId)),
+      )
+      tree.set(node.id, { ...node, items })
     },
     goTo: (answerId) => void (head = answerId),
     continueAnswer(stop) {

@@ -24,6 +24,8 @@ export interface Account extends Sender {
   /** Only connections to llama.cpp keep reasoning. */
   readonly keepsReasoning: boolean
   readonly params: JsonObject
+  /** True until 0.11.0: what stands beside the reasoning of another model is sent, too. */
+  readonly sendsDetailsOfOtherModels?: boolean
   /** A filter that an administrator installed for outgoing messages. */
   readonly inlet: (messages: readonly ChatMessage[]) => readonly ChatMessage[]
 }
@@ -104,13 +106,13 @@ function lastAssistantText(messages: readonly ChatMessage[]): string {
 
 /** A stateful connection sends only the items after the last response, and its id. */
 function bodyOf(
-  { connection, params, profile }: Account,
+  { connection, params, profile, version }: Account,
   model: string,
   messages: readonly ChatMessage[],
   before: { readonly id: string; readonly items: readonly StoredItem[] } | null,
 ): JsonObject {
   // Older versions differ, and can be recognized only by their headers.
-  const saysStrict = profile === 'bare'
+  const saysStrict = profile === 'bare' || version === '0.12'
   const asking = { model, stream: true, tools: TOOLS, params, saysStrict }
   const body = createRequestBody(connection, { ...asking, messages })
   if (before === null) return body

@@ -61,6 +61,7 @@ export function createWatcher(
   hasMarkers: boolean,
   known: ReadonlyMap<string, AnswerRecord>,
 ): Watcher {
+  const isNamed = hasMarkers && account.profile === 'full' && account.tellPosition === undefined
   const truths = new Map(known)
   const [gaps, explained, faults, received]: [Gap[], Gap[], string[], JsonObject[]] = [
     [],
@@ -79,11 +80,16 @@ export function createWatcher(
     const before = [...kept.rounds, ...rounds.slice(0, at)]
     const own = expectedRounds(before, kept.isEdited ? words : null)
     // The text of a continued answer belongs to no single turn.
-    const isKnown = hasMarkers
-      ? !kept.isEdited || (kept.keepsMarker && isMarked)
-      : at === 0 && isUnchanged(kept, path)
+    const isKnown = isNamed
+      ? true
+      : hasMarkers
+        ? !kept.isEdited || (kept.keepsMarker && isMarked)
+        : at === 0 && isUnchanged(kept, path)
     const isFindable = kept === NO_ANSWER || isKnown
-    return [...computeExpectedPrompt(path, truthOf, users, hasMarkers), { ...own, isFindable }]
+    return [
+      ...computeExpectedPrompt(path, truthOf, users, { hasMarkers, isNamed }),
+      { ...own, isFindable },
+    ]
   }
   /** Resolves to true if the gateway has a note for the missing items, or had one in the round before. */
   const compare = async (

@@ -39,11 +39,13 @@ export interface Sender {
   readonly profile: Profile
   readonly key: string
   readonly user: string
+  /** What the headers say of a position, if an administrator left some of them out. */
+  readonly tellPosition?: (place: ChatPosition) => Partial<ChatPosition>
 }
 
 /** Returns names and values alternately, in the order on the wire. */
 export function buildHeaders(
-  { profile, key, user }: Sender,
+  { profile, key, user, tellPosition = (all) => all }: Sender,
   place: ChatPosition,
 ): readonly (readonly [string, string])[] {
   const chatId = place.chat === '' ? [] : [['X-OpenWebUI-Chat-Id', place.chat] as const]
@@ -51,7 +53,7 @@ export function buildHeaders(
     ['Content-Type', 'application/json'],
     ...(profile === 'bare' ? [] : [...identity(profile, user), ...chatId]),
     ['Authorization', `Bearer ${key}`],
-    ...(profile === 'full' ? templates(user, place) : []),
+    ...(profile === 'full' ? templates(user, tellPosition(place)) : []),
     ['Accept', '*/*'],
     ['Accept-Encoding', 'gzip, deflate, br'],
     ['User-Agent', 'Python/3.11 aiohttp/3.13.5'],
@@ -69,15 +71,19 @@ function identity(profile: Profile, user: string): readonly (readonly [string, s
 }
 
 /** The custom headers of a connection, which are sent even if their value is empty. */
-function templates(user: string, place: ChatPosition): readonly (readonly [string, string])[] {
-  return [
-    ['X-Backstory-Chat', place.chat],
-    ['X-Backstory-Message', place.message],
-    ['X-Backstory-User-Message', place.userMessage],
-    ['X-Backstory-User-Parent', place.userParent],
-    ['X-Backstory-Task', place.task],
+function templates(
+  user: string,
+  { chat, message, userMessage, userParent, task }: Partial<ChatPosition>,
+): readonly (readonly [string, string])[] {
+  const headers = [
+    ['X-Backstory-Chat', chat],
+    ['X-Backstory-Message', message],
+    ['X-Backstory-User-Message', userMessage],
+    ['X-Backstory-User-Parent', userParent],
+    ['X-Backstory-Task', task],
     ['X-Backstory-User', user],
-  ]
+  ] as const
+  return headers.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
 }
 
 function signUserToken(user: string): string {

@@ -33,8 +33,17 @@ export interface AnswerRecord {
   readonly keepsMarker: boolean
   /** True if the answer was continued, so that its text belongs to several turns. */
   readonly isContinued: boolean
+  /** True if the user deleted a call, so that reasoning that led to it may be left out. */
+  readonly isShortened?: boolean
   /** The texts before it at the time when it was made, as the client then had them (`saidBefore`). */
   readonly textsBefore: string
+}
+
+/** What names the answers of a chat. */
+export interface KnownReferences {
+  readonly hasMarkers: boolean
+  /** True if headers name each message, so that an edit does not matter. */
+  readonly isNamed: boolean
 }
 
 /**
@@ -45,13 +54,18 @@ export function computeExpectedPrompt(
   path: readonly Node[],
   truthOf: (id: string) => AnswerRecord,
   questions: readonly ChatMessage[],
-  hasMarkers: boolean,
+  { hasMarkers, isNamed }: KnownReferences,
 ): readonly Expected[] {
   const open = [...questions]
   const told = path.map((node, at) => {
     if (node.kind === 'question') return expectedQuestion(open.shift())
     const truth = truthOf(node.id)
-    const isFindable = hasMarkers ? isMarked(node, truth) : isUnchanged(truth, path.slice(0, at))
+    if (truth.isShortened === true) return { ...expectedAnswer(node, truth), isFindable: false }
+    const isFindable = isNamed
+      ? true
+      : hasMarkers
+        ? isMarked(node, truth)
+        : isUnchanged(truth, path.slice(0, at))
     return { ...expectedAnswer(node, truth), isFindable }
   })
   return [...told, ...open.map(expectedQuestion)]

@@ -124,7 +124,7 @@ test.each<[string, unknown, unknown]>([
   ['an enum', { properties: { a: { enum: [null, 1] } } }, { a: null }],
 ])('the demo upstream calls a tool whose schema has %s', async (_, parameters, expected) => {
   const tools = [{ type: 'function', name: 'f', parameters }]
-  const { endings, text } = await readReply(callDemo('Call it.', { tools }), () => undefined)
+  const { endings, text } = await readReply(callDemo('Use the tool.', { tools }), () => undefined)
   expect(endings).toEqual(['end'])
   const events = text.split('\n\n').flatMap((frame) => {
     if (!frame.startsWith('data: ')) return []

@@ -5,6 +5,11 @@
  * the message.
  */
 import { filterObjects, type ChatOnlyFields } from '../../../core/items/chat-only-fields.ts'
+import {
+  parseReasoningReferences,
+  removeReasoningReferences,
+  type ReasoningReference,
+} from '../../../core/markers/reasoning-reference.ts'
 import type { Reasoning } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
 
@@ -12,19 +17,26 @@ interface ParsedReasoning {
   readonly item: Reasoning | null
   /** Names of the message fields whose content the reasoning item contains. */
   readonly usedFields: readonly string[]
+  /** The turns that the gateway named beside the message's reasoning. */
+  readonly references: readonly ReasoningReference[]
 }
 
-const NO_REASONING: ParsedReasoning = { item: null, usedFields: [] }
 const TEXT_FIELDS = ['reasoning_content', 'reasoning'] as const
 
 export function parseMessageReasoning(message: JsonObject): ParsedReasoning {
-  const { reasoning_details: list } = message
+  const { reasoning_details: allDetails } = message
+  const references = parseReasoningReferences(allDetails)
+  const list = Array.isArray(allDetails) ? removeReasoningReferences(allDetails) : allDetails
+  // Only references are left out: an empty list that the client sends is kept as an unknown field.
+  const isEmptied = list !== allDetails && Array.isArray(list) && list.length === 0
   const details = filterObjects(list)
   const hasDetails = Array.isArray(list) && list.length > 0 && details.length === list.length
   const field = TEXT_FIELDS.find(
     (name) => typeof message[name] === 'string' && message[name] !== '',
   )
-  if (field === undefined && !hasDetails) return NO_REASONING
+  const detailFields = hasDetails || isEmptied ? ['reasoning_details'] : []
+  if (field === undefined && !hasDetails)
+    return { item: null, usedFields: detailFields, references }
 
   const value = field === undefined ? '' : message[field]
   const text = typeof value === 'string' ? value : ''
@@ -44,7 +56,7 @@ export function parseMessageReasoning(message: JsonObject): ParsedReasoning {
       : { content: content.map((part) => ({ type: 'reasoning_text', text: part })) }),
     native: { chat: native },
   }
-  return { item, usedFields: hasDetails ? [...textFields, 'reasoning_details'] : textFields }
+  return { item, usedFields: [...textFields, ...detailFields], references }
 }
 
 function collectTexts(details: readonly JsonObject[], name: 'text' | 'summary'): readonly string[] {

@@ -8,6 +8,7 @@ import { isItemLevelField, type ChatOnlyFields } from '../../../core/items/chat-
 import { setGatewayFields } from '../../../core/items/gateway-fields.ts'
 import type { Item, Message, Role } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
+import { setReasoningReferences } from '../../../core/markers/reasoning-reference.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { asList, asObject, asOneOf, asString, readOptional } from '../../checks/check-json-types.ts'
 import { parseItemBackstoryField } from '../../context-policy/parse-item-backstory-field.ts'
@@ -94,7 +95,8 @@ function readInputMessage({ message, path, items }: MessageContext, role: Role):
 const INPUT_FIELDS = new Set(['role', 'content'])
 
 function readAssistantMessage({ message, path, items, outputMatcher }: MessageContext): void {
-  const { item: reasoning, usedFields } = parseMessageReasoning(message)
+  const { item: reasoning, usedFields, references } = parseMessageReasoning(message)
+  const firstIndex = items.length
   const calls = parseToolCalls(message, path, outputMatcher)
   const content = parseAssistantContent(message, path)
   const rest = pickUnknownFields(message, new Set([...ASSISTANT_FIELDS, ...usedFields]))
@@ -109,6 +111,9 @@ function readAssistantMessage({ message, path, items, outputMatcher }: MessageCo
     const chat: ChatOnlyFields = { ...rest, ...first.native?.['chat'] }
     items.push({ ...first, native: { chat } }, ...others)
   }
+  const firstItem = items[firstIndex]
+  if (references.length > 0 && firstItem !== undefined)
+    items[firstIndex] = setReasoningReferences(firstItem, references)
 }
 
 const ASSISTANT_FIELDS = ['role', 'content', 'refusal', 'tool_calls', 'function_call']

@@ -4,6 +4,7 @@
  * for are left out.
  */
 import { isToolCall, textOf, type Item, type Message } from '../../../core/item.ts'
+import { createReasoningDetail } from '../../../core/markers/reasoning-reference.ts'
 import type { Json } from '../../../core/json/json.ts'
 import type { ReasoningDelta } from '../../../core/stream-event.ts'
 import type { SseMessage } from '../../../core/stream/sse.ts'
@@ -11,6 +12,11 @@ import type { ChunkRenderer } from './chunk-renderer.ts'
 import { MESSAGE_SEPARATOR, joinVisibleReasoning } from './join-visible-text.ts'
 import { createNonTextDeltaWriter } from './non-text-delta-writer.ts'
 import { createToolCallWriter } from './tool-call-writer.ts'
+
+export interface TurnReferences {
+  readonly turnId: string
+  readonly isReady: () => boolean
+}
 
 /** Writes an answer item by item. `index` is the index of the item in the answer. */
 export interface ChatItemWriter {
@@ -21,12 +27,16 @@ export interface ChatItemWriter {
   readonly writeToolInput: (index: number, text: string) => void
   readonly endItem: (index: number, item: Item) => void
   readonly hasCalls: () => boolean
+  /** Writes the references of the turn that are due, if it may be named now. */
+  readonly writeReferences: () => void
 }
 
+/** `references`: the turn to name beside visible reasoning, and whether it may be named now; null for other clients. */
 export function createChatItemWriter(
   chunks: ChunkRenderer,
   isOpenWebUi: boolean,
   send: (message: SseMessage) => void,
+  references: TurnReferences | null = null,
 ): ChatItemWriter {
   const content = createJoinedTextWriter('content', MESSAGE_SEPARATOR, chunks, send)
   const refusal = createJoinedTextWriter('refusal', '', chunks, send)
@@ -39,6 +49,18 @@ export function createChatItemWriter(
    * reasoning.
    */
   const shownChannels = new Map<number, ReasoningDelta['channel']>()
+
+  /** Indexes of visible reasoning items without a reference. */
+  let unnamedReasoning: number[] = []
+  const writeReferences = (): void => {
+    if (references === null || unnamedReasoning.length === 0 || !references.isReady()) return
+    const { turnId } = references
+    const details = unnamedReasoning.map((itemIndex) =>
+      createReasoningDetail({ turnId, itemIndex }),
+    )
+    unnamedReasoning = []
+    send(chunks.renderDelta({ reasoning_details: details }))
+  }
 
   const endMessage = (index: number, { content: parts }: Message): void => {
     const textParts = parts.filter((part) => part.type !== 'refusal')
@@ -70,12 +92,14 @@ export function createChatItemWriter(
       if (item.type === 'message') endMessage(index, item)
       else if (item.type === 'reasoning') {
         if (!reasoning.hasTextOf(index)) reasoning.write(index, 0, joinVisibleReasoning([item]))
+        if (reasoning.hasTextOf(index)) unnamedReasoning.push(index)
       } else if (isToolCall(item)) {
         calls.endCall(index, item)
       }
       writeNonText(item, reasoning.hasText())
     },
     hasCalls: () => calls.countCalls() > 0,
+    writeReferences,
   }
 }
 

@@ -20,11 +20,12 @@ import { renderStreamError } from './render-stream-error.ts'
 import { renderChatUsage, renderFinishReason } from './shared-answer-fields.ts'
 
 export function createChatStreamRenderer(answerContext: AnswerContext): AnswerRenderer {
-  const { clientRequest, turnId, createdAtMs } = answerContext
+  const { clientRequest, turnId, createdAtMs, isReferenceReady } = answerContext
   const options = clientRequest.body['stream_options']
   const announcesUsage = isObject(options) && options['include_usage'] === true
   const { isOpenWebUi } = clientRequest.client
   const sendsUsage = announcesUsage || isOpenWebUi
+  const references = isReferenceReady === undefined ? null : { turnId, isReady: isReferenceReady }
   let pending: SseMessage[] = []
   let started: { readonly chunks: ChunkRenderer; readonly items: ChatItemWriter } | null = null
 
@@ -37,7 +38,8 @@ export function createChatStreamRenderer(answerContext: AnswerContext): AnswerRe
       announcesUsage,
     })
     pending.push(chunks.renderDelta({ role: 'assistant', content: '' }))
-    const items = createChatItemWriter(chunks, isOpenWebUi, (message) => pending.push(message))
+    const send = (message: SseMessage): void => void pending.push(message)
+    const items = createChatItemWriter(chunks, isOpenWebUi, send, references)
     started = { chunks, items }
     return started
   }
@@ -52,6 +54,7 @@ export function createChatStreamRenderer(answerContext: AnswerContext): AnswerRe
     const { chunks, items } = start(outcome.model)
     // Writes the items here if no event came before the end of the answer.
     if (hadNoEvents) for (const [index, item] of outcome.items.entries()) items.endItem(index, item)
+    items.writeReferences()
     pending.push(chunks.renderFinish(renderFinishReason(outcome.finish, items.hasCalls())))
     if (sendsUsage && outcome.usage !== null) {
       pending.push(chunks.renderUsage(renderChatUsage(outcome.usage)))
@@ -64,6 +67,8 @@ export function createChatStreamRenderer(answerContext: AnswerContext): AnswerRe
       const { type } = event
       if (type === 'answer-ended' || type === 'answer-failed') return NO_OUTPUT
       const { items } = start(type === 'answer-started' ? event.model : null)
+      // An item that starts is not part of the reasoning before it, which the client may have to tell apart.
+      if (type === 'item-started' || type === 'text-delta') items.writeReferences()
       if (type !== 'answer-started') writeItemEvent(event, items)
       return takePending()
     },

@@ -18,11 +18,10 @@ import {
 import { formatMarkerLine } from '../../../core/markers/format-and-extract-markers.ts'
 import type { Outcome } from '../../../core/collect-answer-outcome.ts'
 import { createTextInsertions, type TextInsertions } from './insert-text-and-shift-annotations.ts'
+import { trackOtherReference } from './track-other-reference.ts'
 import { trackMarkerOnlyAnswer } from './track-marker-only-answer.ts'
 import {
-  POSITION_BEFORE_TEXT,
   trackMarkerPositions,
-  NO_MARKER_POSITION,
   type DeltaRange,
   type MarkerPositions,
 } from './track-marker-positions.ts'
@@ -45,17 +44,30 @@ export interface MarkerOptions {
    * until the answer closes it.
    */
   readonly continuedText?: string
+  /**
+   * True if the marker is written only at the end of the answer, and only if nothing else names the turn: no call, which
+   * the client sends back, and no reference beside visible reasoning.
+   */
+  readonly isOnlyAtEnd?: boolean
+  /** True if the renderer writes a reference of the turn beside visible reasoning. */
+  readonly isNamedBesideReasoning?: boolean
 }
 
 const BREAK = '\n\n'
 
 export function createMarkerInserter(marker: PendingMarker, options: MarkerOptions = {}) {
-  const { beginsWithBreak = false, continuedText = '' } = options
+  const { beginsWithBreak = false, continuedText = '', isOnlyAtEnd = false } = options
   const positions = trackMarkerPositions(continuedText + (beginsWithBreak ? BREAK : ''))
   const insertions = createTextInsertions()
   const markerOnlyAnswer = trackMarkerOnlyAnswer()
+  const otherReference = trackOtherReference(options)
   const line = formatMarkerLine(marker.turnId) + BREAK
-  const text = insertMarkerIntoText(marker, line, { positions, insertions, beginsWithBreak })
+  const text = insertMarkerIntoText(marker, line, {
+    positions,
+    insertions,
+    beginsWithBreak,
+    isOnlyAtEnd,
+  })
   let held: readonly StreamEvent[] = NO_OUTPUT
 
   const hold = (event: StreamEvent): readonly StreamEvent[] => {
@@ -78,7 +90,7 @@ export function createMarkerInserter(marker: PendingMarker, options: MarkerOptio
       case 'item-ended':
         return endItem(event)
       case 'answer-ended':
-        return mayBeMarkerOnly() ? hold(event) : null
+        return mayBeMarkerOnly() || isOnlyAtEnd ? hold(event) : null
       default:
         return null
     }
@@ -94,6 +106,7 @@ export function createMarkerInserter(marker: PendingMarker, options: MarkerOptio
     /** Returns the events to render instead of this event; null if the event is rendered unchanged. */
     push(event: StreamEvent): readonly StreamEvent[] | null {
       markerOnlyAnswer.readEvent(event)
+      otherReference.readEvent(event)
       if (held.length === 0) return transform(event)
       if (isTerminalEvent(event) || event.type === 'item-amended') return hold(event)
       const released = release()
@@ -102,9 +115,14 @@ export function createMarkerInserter(marker: PendingMarker, options: MarkerOptio
     /** Returns the delayed events, and the outcome with the marker. */
     end(outcome: Outcome): { readonly events: readonly StreamEvent[]; readonly outcome: Outcome } {
       // A failed answer gets no marker, because its text may have broken off anywhere, e.g. in a code fence.
-      const isMarked = outcome.failure === null && marker.isReady()
-      if (isMarked && mayBeMarkerOnly()) {
-        const { item, events } = markerOnlyAnswer.createMarkerMessage(text.requiredBreak() + line)
+      // An answer without text and calls is not sent back, nor is what stands beside its reasoning.
+      const isNamed = isOnlyAtEnd && otherReference.isWritten() && !mayBeMarkerOnly()
+      const isMarked = outcome.failure === null && marker.isReady() && !isNamed
+      const isTextClosed = isOnlyAtEnd && !text.isDone() && held[0]?.type !== 'item-ended'
+      if (isMarked && (mayBeMarkerOnly() || (isTextClosed && positions.canAppend()))) {
+        const { item, events } = markerOnlyAnswer.createMarkerMessage(
+          isTextClosed && !mayBeMarkerOnly() ? BREAK + line : text.requiredBreak() + line,
+        )
         const marked = { ...outcome, items: [...outcome.items, item] }
         return { events: [...events, ...release()], outcome: marked }
       }
@@ -122,13 +140,14 @@ interface TextMarking {
   readonly positions: MarkerPositions
   readonly insertions: TextInsertions
   readonly beginsWithBreak: boolean
+  readonly isOnlyAtEnd: boolean
 }
 
-/** Inserts the marker into text deltas, at the first possible position after `isReady` is true. */
+/** Inserts the marker before the first possible text after `isReady` is true. */
 function insertMarkerIntoText(
   marker: PendingMarker,
   line: string,
-  { positions, insertions, beginsWithBreak }: TextMarking,
+  { positions, insertions, beginsWithBreak, isOnlyAtEnd }: TextMarking,
 ) {
   let needsBreak = beginsWithBreak
   let hasText = false
@@ -144,8 +163,8 @@ function insertMarkerIntoText(
     isDone: () => isDone,
     read(delta: TextDelta): readonly StreamEvent[] | null {
       if (isDone || delta.text === '') return null
-      const found = positions.readDelta(delta)
-      const isMarked = found !== NO_MARKER_POSITION && marker.isReady()
+      const isPossible = positions.readDelta(delta)
+      const isMarked = !isOnlyAtEnd && isPossible && marker.isReady()
       isDone = isMarked || positions.isExhausted()
       const lineBreak = requiredBreak()
       const leadingLine = needsBreak || hasText ? BREAK + line : line
@@ -153,12 +172,8 @@ function insertMarkerIntoText(
       hasText = true
       if (!isMarked && lineBreak === '') return null
       const { index, part, start } = positions.getLastDelta()
-      const insertAt = (offset: number, text: string) =>
-        insertions.insert({ index, part, offset: start + offset, text })
-      if (!isMarked) return [insertAt(0, lineBreak), delta]
-      if (found === POSITION_BEFORE_TEXT) return [insertAt(0, leadingLine), delta]
-      const breaks = lineBreak === '' ? [] : [insertAt(0, lineBreak)]
-      return [...breaks, ...splitAtMarker(delta, found, insertAt(found, line))]
+      const text = isMarked ? leadingLine : lineBreak
+      return [insertions.insert({ index, part, offset: start, text }), delta]
     },
   }
 }
@@ -168,12 +183,6 @@ function asListIfChanged<Event extends StreamEvent>(
   result: Event,
 ): readonly Event[] | null {
   return result === event ? null : [result]
-}
-
-function splitAtMarker(delta: TextDelta, offset: number, marker: TextDelta): readonly TextDelta[] {
-  const { text } = delta
-  if (offset === 0) return [marker, delta]
-  return [{ ...delta, text: text.slice(0, offset) }, marker, { ...delta, text: text.slice(offset) }]
 }
 
 /** True if the item is a message whose text ends with the last text delta. */

@@ -1,15 +1,13 @@
 /**
- * Finds positions in the texts of an answer at which a marker is invisible. A text that may be JSON has
- * none, because clients parse it. There is none before a text that starts with HTML, because some clients
- * expect a tag such as `<think>` at the start.
+ * Finds the items of an answer in front of whose text, or at whose end, a marker is invisible. It never stands inside a
+ * text. A text that may be JSON has no position, because clients parse it. There is none before a text that starts with
+ * HTML, because some clients expect a tag such as `<think>` at the start.
  */
 import type { TextDelta } from '../../../core/stream-event.ts'
-import { trackMarkdownInsertionPoints } from './track-markdown-insertion-points.ts'
+import { trackMarkdownStructure } from './track-markdown-structure.ts'
 import { JSON_PROBE_CHARS, looksLikeJson } from './looks-like-json.ts'
 
-export const NO_MARKER_POSITION = -1
-/** Position before the first delta of an item that has visible text. */
-export const POSITION_BEFORE_TEXT = -2
+const NOWHERE = -1
 
 export type MarkerPositions = ReturnType<typeof trackMarkerPositions>
 
@@ -25,13 +23,13 @@ export interface DeltaRange {
  * continues; empty if it starts a new message.
  */
 export function trackMarkerPositions(continuedText: string) {
-  const markdown = trackMarkdownInsertionPoints()
-  markdown.findPosition(continuedText)
+  const markdown = trackMarkdownStructure()
+  markdown.read(continuedText)
   let areExhausted =
     continuedText !== '' &&
     looksLikeJson(continuedText.trimStart().slice(0, JSON_PROBE_CHARS)) !== false
-  let index = NO_MARKER_POSITION
-  let part = NO_MARKER_POSITION
+  let index = NOWHERE
+  let part = NOWHERE
   let start = 0
   let end = 0
   /** True while the text of the item is only white space. */
@@ -46,7 +44,7 @@ export function trackMarkerPositions(continuedText: string) {
   const startText = (delta: TextDelta): void => {
     if (delta.index === index && delta.part === part) return
     if (delta.index > index) {
-      if (index !== NO_MARKER_POSITION) markdown.startNextText()
+      if (index !== NOWHERE) markdown.startNextText()
       isBlank = true
       jsonProbe = ''
       isJson = null
@@ -62,35 +60,31 @@ export function trackMarkerPositions(continuedText: string) {
     isJson = looksLikeJson(jsonProbe)
     if (isJson === true) areExhausted = true
   }
-  /** Reads a delta of an item whose text was only white space so far. */
-  const readStart = (text: string): number => {
+  /** Reads a delta of an item whose text was only white space so far. Returns true if a marker can precede it. */
+  const readStart = (text: string): boolean => {
     const first = text.search(VISIBLE_CHAR)
-    if (first === -1) {
-      markdown.findPosition(text)
-      return NO_MARKER_POSITION
+    if (first < 0) {
+      markdown.read(text)
+      return false
     }
     isBlank = false
     probeJson(text.slice(first))
     const canBegin = text[first] !== '<' && markdown.canStartWith(text)
-    const inside = markdown.findPosition(text)
-    if (canBegin) return POSITION_BEFORE_TEXT
-    return inside > first ? inside : NO_MARKER_POSITION
+    markdown.read(text)
+    return canBegin
   }
   return {
-    /**
-     * Reads the next delta. Returns the first possible position of a marker in its text, or
-     * `NO_MARKER_POSITION`.
-     */
-    readDelta(delta: TextDelta): number {
+    /** Reads the next delta. Returns true if a marker can be inserted before it: it is the first visible one of its item. */
+    readDelta(delta: TextDelta): boolean {
       startText(delta)
       const { text } = delta
       start = end
       end += text.length
-      if (areExhausted) return NO_MARKER_POSITION
-      if (!isBlank) probeJson(text)
-      const found = isBlank ? readStart(text) : markdown.findPosition(text)
-      const isUnusable = areExhausted || isJson !== false || (found > 0 && hasLogprobs(delta))
-      return isUnusable ? NO_MARKER_POSITION : found
+      if (areExhausted) return false
+      if (isBlank) return readStart(text) && !areExhausted && isJson === false
+      probeJson(text)
+      markdown.read(text)
+      return false
     },
     /** Returns the range of the last delta: its item and part, and the character offsets in the part. */
     getLastDelta: (): DeltaRange => ({ index, part, start, end }),
@@ -106,8 +100,3 @@ export function trackMarkerPositions(continuedText: string) {
 /** Example of a text that starts a paragraph, as a marker does. */
 const LETTER = 'a'
 const VISIBLE_CHAR = /[^ \t\r\n]/
-
-/** True if the delta has log probabilities. It cannot be split, because they belong to complete tokens. */
-function hasLogprobs({ logprobs }: TextDelta): boolean {
-  return logprobs !== undefined && logprobs.length > 0
-}

@@ -1,0 +1,115 @@
+/**
+ * Tool calls and thoughts that a user deletes with the "–" buttons of Open WebUI's edit box: the model gets them no more,
+ * unless `DELETIONS=undone`. Nothing else is missing.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/core/json/json.ts'
+import type { ChatSession } from '../../support/open-webui/chat-session.ts'
+import { promptLines } from '../../support/open-webui/prompt-lines.ts'
+import type { StoredItem } from '../../support/open-webui/stored-item.ts'
+import { startTestSetup, type TestSetup } from '../../support/open-webui/test-setup.ts'
+import { pythonJson } from '../../support/open-webui/python-json.ts'
+
+let named: TestSetup
+let unnamed: TestSetup
+let undone: TestSetup
+beforeAll(async () => {
+  named = await startTestSetup('full')
+  unnamed = await startTestSetup('user')
+  undone = await startTestSetup('full', { DELETIONS: 'undone' })
+})
+afterAll(() => Promise.all([named, unnamed, undone].map((setup) => setup.close())))
+
+const MODELS = ['gpt-5', 'claude-opus-5']
+const CONNECTIONS = ['chat', 'responses'] as const
+const WAYS = CONNECTIONS.flatMap((connection) => MODELS.map((model) => ({ connection, model })))
+
+/** Returns the kinds of the lines that the model got in the latest request, e.g. `user thought call result text user`. */
+function kindsOf(session: ChatSession): string {
+  const lines = promptLines(session.received.at(-1) as JsonObject)
+  return lines.map((line) => line.slice(0, line.indexOf(':'))).join(' ')
+}
+
+/** True for the call number `nth` of the model's answers in this chat. */
+function isCall(session: ChatSession, nth: number) {
+  const calls = [...session.chat.tree().values()].flatMap((node) =>
+    node.kind === 'answer' ? node.items.filter(({ type }) => type === 'function_call') : [],
+  )
+  return (item: StoredItem): boolean => item === calls[nth]
+}
+
+describe.concurrent.each(WAYS)('a $connection connection to $model', ({ connection, model }) => {
+  test('a deleted call stays deleted with its output and the reasoning before it', async () => {
+    for (const setup of [named, unnamed]) {
+      const session = setup.session({ connection, version: '0.12' }, { model })
+      await session.ask('RTC|RC|RT')
+      session.chat.deleteItems(isCall(session, 1))
+      await session.ask('RT')
+      expect(kindsOf(session)).toBe('user thought text call result thought text user')
+      await session.ask('T')
+      expect(kindsOf(session)).toContain('user thought text call result thought text user')
+    }
+  })
+
+  test('with DELETIONS=undone, deleted calls and thoughts are restored', async () => {
+    const session = undone.session({ connection }, { model })
+    await session.ask('RTC|RC|RT')
+    session.chat.deleteItems(({ type }) => type === 'function_call' || type === 'reasoning')
+    await session.ask('RT')
+    expect(kindsOf(session)).toBe(
+      'user thought text call result thought call result thought text user',
+    )
+  })
+})
+
+describe.concurrent.each(MODELS)('a chat connection to %s', (model) => {
+  test('a deleted thought stays deleted, and the others stay', async () => {
+    for (const setup of [named, unnamed]) {
+      const session = setup.session({}, { model })
+      await session.ask('RT')
+      await session.ask('RC|RT')
+      let seen = 0
+      session.chat.deleteItems(({ type }) => type === 'reasoning' && (seen += 1) === 2)
+      await session.ask('RT')
+      expect(kindsOf(session)).toBe('user thought text user thought call result text user')
+      session.chat.goTo(
+        [...session.chat.tree().values()].find(({ kind }) => kind === 'answer')?.id ?? '',
+      )
+      await session.ask('T')
+      expect(kindsOf(session)).toBe('user thought text user')
+    }
+  })
+
+  test('all thoughts of an answer may be deleted', async () => {
+    const session = named.session({}, { model })
+    await session.ask('RTRT')
+    session.chat.deleteItems(({ type }) => type === 'reasoning')
+    await session.ask('T')
+    expect(kindsOf(session)).not.toContain('thought')
+  })
+
+  test('a switch of the model is no deletion, although Open WebUI then leaves out what stood beside the reasoning', async () => {
+    const session = named.session({}, { model })
+    await session.ask('RT')
+    await session.askAll({ 'glm-5': 'T' })
+    await session.askAll({ [model]: 'T' })
+    expect(kindsOf(session)).toBe('user thought text user text user')
+  })
+
+  test('a thought of an answer that was stopped before its reference came is not deleted', async () => {
+    const session = named.session({}, { model })
+    await session.ask('R~T')
+    await session.ask('T')
+    expect(kindsOf(session)).toBe('user thought text user')
+  })
+})
+
+test.concurrent('an older Open WebUI, which sends no references back, loses no thoughts', async () => {
+  const inlet = (messages: readonly object[]) =>
+    messages.map((message) => ({ ...message, reasoning_details: undefined }))
+  const session = unnamed.session({ inlet: inlet as never })
+  await session.ask('RT')
+  await session.ask('RT')
+  expect(kindsOf(session)).toBe('user thought text user')
+  expect(pythonJson(session.received.at(-1) ?? {})).not.toContain('backstory')
+})
