@@ -3,6 +3,7 @@
  * same texts. Half of the clones belong to the tenant of the chats, the others to nine more tenants.
  */
 import {
+  ANSWER_MESSAGE_COLUMNS,
   ITEM_COLUMNS,
   REQUEST_COLUMNS,
   TURN_COLUMNS,
@@ -94,6 +95,17 @@ const TABLES: readonly {
     table: 'requests',
     columns: [...REQUEST_COLUMNS],
     changes: { ...tenant, turn_id: cloneId('turn_id'), base: cloneId('base') },
+  },
+  {
+    table: 'answer_messages',
+    columns: [...ANSWER_MESSAGE_COLUMNS],
+    changes: {
+      ...tenant,
+      id: cloneId('id'),
+      turn_id: cloneId('turn_id'),
+      // Chats of other people have other ids.
+      chat: 'source.chat || clones.code',
+    },
   },
   {
     table: 'conversations',

@@ -10,6 +10,7 @@ import { schemaFaults } from '../support/openapi.ts'
 import { LOOK_TOOL, runToolCalls } from '../support/wire-models.ts'
 import { HOSTS } from './hosts.ts'
 import { useHostWithServices } from './service-host.ts'
+import { sampleCases } from '../support/sample.ts'
 
 const MODELS = ['gpt-5', 'chat-model', 'claude-sonnet-5', 'gemini-3.8-flash', 'demo']
 const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK_TOOL }]
@@ -22,7 +23,7 @@ describe.each(HOSTS)('compaction of conversations on %s', (_, start) => {
   const at = useHostWithServices(start)
   afterEach(() => expect(at.services.refusals.splice(0)).toEqual([]))
 
-  describe.each(MODELS)('compaction of conversations over %s', (model) => {
+  describe.each(sampleCases(MODELS, 2))('compaction of conversations over %s', (model) => {
     /** Returns the last request to the upstream; null for the demo, which runs inside the gateway. */
     const sent = () => (model === 'demo' ? null : (at.services.received.at(-1)?.text ?? ''))
     const expectSummaryOnly = () => {

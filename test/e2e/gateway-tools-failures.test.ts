@@ -27,6 +27,7 @@ import {
   type AnswerContent,
 } from '../support/answer-formats.ts'
 import { HOSTS, type Host } from './hosts.ts'
+import { sampleCases } from '../support/sample.ts'
 
 const LONG = 'abcdefghij'.repeat(100)
 const LOOK = { name: 'look', parameters: { type: 'object', properties: {} } }
@@ -101,7 +102,7 @@ describe.each(HOSTS)('failures with gateway tools on %s', (home, start) => {
       ...more,
     }) as Promise<OpenAI.Responses.Response>
 
-  describe.each(['chat-model', 'responses-model'])(
+  describe.each(sampleCases(['chat-model', 'responses-model'], 2))(
     'failures with gateway tools over %s',
     (model) => {
       test('the gateway stops a model that calls gateway tools without end', async () => {

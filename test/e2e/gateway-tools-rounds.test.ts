@@ -11,6 +11,7 @@ import { textViewOf, type Explanation } from '../support/compare-explanations.ts
 import { startServices, type Services } from '../support/services/start-services.ts'
 import { answerJson } from '../support/upstream.ts'
 import { LOOK_TOOL, WIRE_MODELS } from '../support/wire-models.ts'
+import { sampleCases } from '../support/sample.ts'
 
 const WINDOW = 16_000
 const TOOLS = [{ type: 'function' as const, strict: false, ...LOOK_TOOL }]
@@ -109,7 +110,7 @@ async function bodyOf(id: string, round: number): Promise<string> {
   return (await fetch(url)).text()
 }
 
-describe.each(WIRE_MODELS)('several tool rounds over $model', ({ model }) => {
+describe.each(sampleCases(WIRE_MODELS, 2))('several tool rounds over $model', ({ model }) => {
   test('explain shows each tool round byte for byte and in order', async () => {
     const { id } = await ask(model, readQuestion(3))
     const sent = services.received.map(({ text }) => text)

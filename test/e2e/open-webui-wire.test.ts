@@ -15,6 +15,7 @@ import { readShared, sharedExists } from '../support/shared-files.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 import { answerWith } from '../support/answer-formats.ts'
 import { HOSTS, type Host } from './hosts.ts'
+import { sampleCases } from '../support/sample.ts'
 
 type Pairs = Readonly<Record<string, string>>
 
@@ -115,7 +116,7 @@ describe.each(HOSTS)("Open WebUI's API requests to a gateway on %s", (_, start) 
       body: JSON.stringify(body),
     })
 
-  describe.each(PROFILES)(
+  describe.each(sampleCases(PROFILES, 2))(
     'Open WebUI\'s requests with the identifying headers of the profile "%s"',
     (profile) => {
       const isKnown = profile !== 'bare'

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { LOOK_TOOL, WIRE_MODELS, runToolCalls } from '../support/wire-models.ts'
 import { HOSTS } from './hosts.ts'
 import { useHostWithServices } from './service-host.ts'
+import { sampleCases } from '../support/sample.ts'
 
 const HEADER = '[Summary of the earlier part of this conversation.'
 const tools = [{ type: 'function' as const, strict: true, ...LOOK_TOOL }]
@@ -12,7 +13,7 @@ const summaries = { trigger: 'turns', above: 3, keep_turns: 1, keep_tokens: 0 }
 describe.each(HOSTS)('summaries through a gateway on %s', (_, start) => {
   const at = useHostWithServices(start)
 
-  test.each(WIRE_MODELS)(
+  test.each(sampleCases(WIRE_MODELS, 2))(
     'a conversation with $model is summarized on %s (C54)',
     async ({ model }) => {
       const { id: conversation } = await at.openai.conversations.create()

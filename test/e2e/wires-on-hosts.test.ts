@@ -16,6 +16,7 @@ import { STREAM_FAULTS } from '../support/stream-faults.ts'
 import { LOOK_TOOL, WIRE_MODELS, runToolCalls } from '../support/wire-models.ts'
 import { HOSTS } from './hosts.ts'
 import { useHostWithServices } from './service-host.ts'
+import { sampleCases } from '../support/sample.ts'
 
 const MODELS = ['gpt-5', 'chat-model', 'claude-sonnet-5', 'gemini-3.8-flash']
 const tools: FunctionTool[] = [{ type: 'function', strict: true, ...LOOK_TOOL }]
@@ -29,7 +30,7 @@ describe.each(HOSTS)('OpenAI SDK clients of a gateway on %s', (_, start) => {
     expect(at.services.refusals.splice(0)).toEqual([])
   })
 
-  describe.each([...MODELS, 'demo'])('tool loops with the model %s', (model) => {
+  describe.each(sampleCases([...MODELS, 'demo'], 2))('tool loops with the model %s', (model) => {
     // The demo calls a tool once, with arguments and an answer of its own.
     const answer = model === 'demo' ? 'The tools said: fog.' : 'The tools said: fog · fog'
 
@@ -96,7 +97,7 @@ describe.each(HOSTS)('OpenAI SDK clients of a gateway on %s', (_, start) => {
 
   const kinds = WIRE_MODELS.filter(({ model }) => MODELS.includes(model))
   const spoils = STREAM_FAULTS.filter(({ fails }) => fails !== null)
-  test.each(kinds)(
+  test.each(sampleCases(kinds, 2))(
     'a broken stream of $model is reported as one failure',
     async ({ model, wire }) => {
       for (const { frames, fails, said = /./ } of spoils) {

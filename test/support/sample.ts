@@ -11,3 +11,8 @@ export const triesAllCases = wanted === 'all'
 export function isSampled(number: number, shares: number): boolean {
   return triesAllCases || number % shares === Number(wanted) % shares
 }
+
+/** Returns the cases of this run's share, one of `shares` equal ones. */
+export function sampleCases<Case>(cases: readonly Case[], shares: number): readonly Case[] {
+  return cases.filter((_, index) => isSampled(index, shares))
+}

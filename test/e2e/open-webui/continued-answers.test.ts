@@ -8,6 +8,7 @@ import type { JsonObject } from '../../../src/core/json/json.ts'
 import { DAMAGES } from '../../support/open-webui/damage-markers.ts'
 import { startTestSetup, type TestSetup } from '../../support/open-webui/test-setup.ts'
 import { objects } from '../../support/services/service.ts'
+import { sampleCases } from '../../support/sample.ts'
 
 let setup: TestSetup
 beforeAll(async () => void (setup = await startTestSetup()))
@@ -44,7 +45,7 @@ const CONNECTIONS = [
 ] as const
 const WAYS = MODELS.flatMap((model) => CONNECTIONS.map((way) => ({ model, ...way })))
 
-test.concurrent.each(WAYS)(
+test.concurrent.each(sampleCases(WAYS, 3))(
   '$model over a $connection connection of $version recalls all items of an answer that was stopped and continued',
   async ({ model, ...way }) => {
     const session = setup.session(way, { model })
@@ -58,7 +59,7 @@ test.concurrent.each(WAYS)(
   },
 )
 
-test.concurrent.each(WAYS)(
+test.concurrent.each(sampleCases(WAYS, 3))(
   '$model over a $connection connection of $version recalls all items of an answer that was continued with tools',
   async ({ model, ...way }) => {
     const session = setup.session(way, { model })
@@ -72,7 +73,7 @@ test.concurrent.each(WAYS)(
   },
 )
 
-test.concurrent.each(WAYS)(
+test.concurrent.each(sampleCases(WAYS, 3))(
   '$model over a $connection connection of $version recalls all items of an answer that was edited and continued',
   async ({ model, ...way }) => {
     const session = setup.session(way, { model })
@@ -106,7 +107,7 @@ test.concurrent.each(CONNECTIONS)(
   },
 )
 
-test.concurrent.each(WAYS)(
+test.concurrent.each(sampleCases(WAYS, 3))(
   '$model over a $connection connection of $version recalls an answer that was continued with reasoning alone',
   async ({ model, ...way }) => {
     const session = setup.session(way, { model })
