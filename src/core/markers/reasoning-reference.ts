@@ -6,7 +6,7 @@
  * No model is ever sent such an entry.
  */
 import { readGatewayFields, setGatewayFields } from '../items/gateway-fields.ts'
-import type { Item } from '../item.ts'
+import type { Item, Reasoning } from '../item.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 
 export interface ReasoningReference {
@@ -65,15 +65,19 @@ export function readReasoningReferences(item: Item): readonly ReasoningReference
 
 /**
  * Marks stored reasoning as named by a reference, which Open WebUI sends back as long as the user keeps the thought and
- * asks the same model.
+ * asks the same model. Reasoning without visible text has no reference.
  */
 export function markReferencedReasoning<Kind extends Item>(
   item: Kind,
   requestedModel: string,
 ): Kind {
-  return item.type === 'reasoning'
+  return item.type === 'reasoning' && hasVisibleText(item)
     ? setGatewayFields(item, { referencedFor: requestedModel })
     : item
+}
+
+function hasVisibleText({ summary, content = [] }: Reasoning): boolean {
+  return [...summary, ...content].some(({ text }) => text !== '')
 }
 
 /** Removes the mark of reasoning whose reference the client has not received, because its turn was stored too late. */

@@ -96,9 +96,11 @@ export function chooseRecorder(
     // The client relies on a turn that it asks for explicitly, or adds to a conversation.
     failsIfUnclosed: storage.store === true || storage.conversationId !== null,
     rule,
-    ...(client.returnsReasoningReferences && {
-      markItem: (item: Item) => markReferencedReasoning(item, originalRequest.params.model),
-    }),
+    // Only streamed answers contain references.
+    ...(client.returnsReasoningReferences &&
+      originalRequest.stream && {
+        markItem: (item: Item) => markReferencedReasoning(item, originalRequest.params.model),
+      }),
     onTimeout: () => ports.log('warn', 'turn-late', { turn: draft.id }),
     waitUntil,
   }

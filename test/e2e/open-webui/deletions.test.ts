@@ -7,6 +7,7 @@ import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { ChatSession } from '../../support/open-webui/chat-session.ts'
 import { promptLines } from '../../support/open-webui/prompt-lines.ts'
 import type { StoredItem } from '../../support/open-webui/stored-item.ts'
+import { parseScript } from '../../support/open-webui/script.ts'
 import { startTestSetup, type TestSetup } from '../../support/open-webui/test-setup.ts'
 import { pythonJson } from '../../support/open-webui/python-json.ts'
 
@@ -112,4 +113,40 @@ test.concurrent('an older Open WebUI, which sends no references back, loses no t
   await session.ask('RT')
   expect(kindsOf(session)).toBe('user thought text user')
   expect(pythonJson(session.received.at(-1) ?? {})).not.toContain('backstory')
+})
+
+test.concurrent('a thought of an answer that was not streamed, and so had no reference, is not taken as deleted', async () => {
+  const { gateway, upstream } = named
+  const [question, next] = ['Q0 not streamed?', 'Q1 not streamed?']
+  const ask = async (messages: readonly object[], message: string, parent: string) => {
+    const position = { 'X-Backstory-Message': message, 'X-Backstory-User-Parent': parent }
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'X-Backstory-Chat': 'plain', ...position },
+      body: JSON.stringify({ model: 'gpt-5', messages }),
+    })
+    const { choices } = (await response.json()) as {
+      readonly choices: readonly { readonly message: { readonly content: string } }[]
+    }
+    return choices[0]?.message.content ?? ''
+  }
+  const plans = [question, next].map((content) => {
+    const rounds = parseScript('RT')
+    upstream.plan(content, 'gpt-5', rounds)
+    return rounds
+  })
+  const messages = [{ role: 'user', content: question }]
+  const content = await ask(messages, 'first', '')
+  await ask(
+    [...messages, { role: 'assistant', content }, { role: 'user', content: next }],
+    'second',
+    'first',
+  )
+  const lines = promptLines(plans[1]?.[0]?.received ?? {})
+  expect(lines.map((line) => line.slice(0, line.indexOf(':')))).toEqual([
+    'user',
+    'thought',
+    'text',
+    'user',
+  ])
 })
