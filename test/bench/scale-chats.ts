@@ -13,8 +13,8 @@ export interface RecordedChat {
   readonly conversationId: string
   /** The answer of a remembered chat, as a client without markers keeps it. */
   readonly words: string
-  /** An answer to Open WebUI, with the reference that is written beside its reasoning. */
-  readonly referenced: Answer
+  /** An answer with a marker. */
+  readonly marked: Answer
   /** An answer to Open WebUI whose message has an id. */
   readonly named: Answer
   readonly callId: string
@@ -44,9 +44,8 @@ export async function recordChat(gateway: Gateway, at: number): Promise<Recorded
   }
   await ask(gateway, [message(`${question(at)} stored\n/say stored ${at}`)], { store: true })
   const words = await ask(gateway, [message(wordsQuestion(at))])
-  const referenced = await ask(gateway, [message(referencedQuestion(at))], {}, openWebUi('', ''))
-  const ids = openWebUi(`answer-${at}`, '')
-  const headers = { ...ids, 'x-backstory-chat': `chat-${at}` }
+  const marked = await ask(gateway, [message(markedQuestion(at))], {}, {})
+  const headers = openWebUi(at, `answer-${at}`, '')
   const named = await ask(gateway, [message(namedQuestion(at))], {}, headers)
   const called = await ask(gateway, [message(callQuestion(at))])
   return {
@@ -54,8 +53,8 @@ export async function recordChat(gateway: Gateway, at: number): Promise<Recorded
     responseId: response.id,
     deletedIds: deleted,
     conversationId: conversation.id,
-    words: words.content ?? '',
-    referenced,
+    words: (words.content ?? '').replace(/\[\w{20}\]: #\s*/, ''),
+    marked,
     named,
     callId: called.tool_calls?.[0]?.id ?? '',
   }
@@ -72,17 +71,10 @@ const RECALLS = {
     const answered = { role: 'assistant', content: words }
     return ask(gateway, [message(wordsQuestion(at)), answered, message(NEXT)], {}, explain)
   },
-  'by reference': (gateway: Gateway, { at, referenced }: RecordedChat, explain: HeaderRecord) => {
-    const headers = { ...openWebUi('', ''), ...explain }
-    return ask(
-      gateway,
-      [message(referencedQuestion(at)), sendBack(referenced), message(NEXT)],
-      {},
-      headers,
-    )
-  },
+  'by marker': (gateway: Gateway, { at, marked }: RecordedChat, explain: HeaderRecord) =>
+    ask(gateway, [message(markedQuestion(at)), sendBack(marked), message(NEXT)], {}, explain),
   'by message id': (gateway: Gateway, { at, named }: RecordedChat, explain: HeaderRecord) => {
-    const ids = { ...openWebUi(`next-${at}`, `answer-${at}`), 'x-backstory-chat': `chat-${at}` }
+    const ids = openWebUi(at, `next-${at}`, `answer-${at}`)
     const messages = [message(namedQuestion(at)), sendBack(named), message(NEXT)]
     return ask(gateway, messages, {}, { ...ids, ...explain })
   },
@@ -116,7 +108,7 @@ export const LOOK_UPS: Readonly<Record<string, LookUp>> = {
   'a new chat': (gateway, { at }, round) =>
     ask(gateway, [message(`${question(at)} new in round ${round}\n/say yes`)]),
   'by words': recallBy('by words'),
-  'by reference': recallBy('by reference'),
+  'by marker': recallBy('by marker'),
   'by message id': recallBy('by message id'),
   'by call id': recallBy('by call id'),
   previous_response_id: (gateway, { responseId }) =>
@@ -156,22 +148,21 @@ interface Identified {
   readonly id: string
 }
 
-/** The headers of Open WebUI; empty ids are left out. */
-function openWebUi(messageId: string, parentId: string): HeaderRecord {
+/** The headers of Open WebUI. */
+function openWebUi(at: number, messageId: string, parentId: string): HeaderRecord {
   return {
     'x-openwebui-user-id': 'someone',
-    ...(messageId !== '' && {
-      'x-backstory-message': messageId,
-      'x-backstory-user-parent': parentId,
-    }),
+    'x-backstory-chat': `chat-${at}`,
+    'x-backstory-message': messageId,
+    'x-backstory-user-parent': parentId,
   }
 }
 
 const question = (at: number): string => `Question ${at} about the weather in place ${at * 7919}`
 const wordsQuestion = (at: number): string =>
   `${question(at)} by words\n/think it\n/say The answer is ${at}.`
-const referencedQuestion = (at: number): string =>
-  `${question(at)} referenced\n/think it\n/say The referenced answer is ${at}.`
+const markedQuestion = (at: number): string =>
+  `${question(at)} marked\n/think it\n/say The marked answer is ${at}.`
 const namedQuestion = (at: number): string =>
   `${question(at)} named\n/think it\n/say The named answer is ${at}.`
 // The demo model numbers the calls of each chat from 1, so their ids alone name no chat.
@@ -179,9 +170,8 @@ const callArguments = (at: number): string => JSON.stringify({ place: at })
 const callQuestion = (at: number): string =>
   `${question(at)} called\n/think it\n/call weather ${callArguments(at)}`
 
-/** Returns the answer as Open WebUI sends it back: a missing reference would mean that its user deleted the thought. */
-function sendBack({ content, reasoning_details }: Answer): object {
-  return { role: 'assistant', content, reasoning_details }
+function sendBack({ content }: Answer): object {
+  return { role: 'assistant', content }
 }
 
 function message(content: string): object {
@@ -193,7 +183,6 @@ type HeaderRecord = Readonly<Record<string, string>>
 interface Answer {
   readonly content: string | null
   readonly tool_calls?: readonly Identified[]
-  readonly reasoning_details?: readonly object[]
 }
 
 async function ask(

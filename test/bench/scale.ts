@@ -119,6 +119,7 @@ async function startGateway(databaseUrl: string, folder: string): Promise<Gatewa
     DATABASE_URL: databaseUrl,
     BACKSTORY_KEYS: `${TENANT}:sk-bench`,
     UPSTREAMS: JSON.stringify([account]),
+    MARKERS: 'always',
   }
   return { port: await listeningPort(startNode({ args: [GATEWAY], cwd, env })) }
 }
