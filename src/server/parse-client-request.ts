@@ -18,12 +18,10 @@ export function parseClientRequest(
   headers: Headers,
   settings: Settings,
 ): ClientRequest {
-  const detected = detectClient(headers, json, settings)
+  const client = detectClient(headers, json, settings)
   const toolsAreLoose =
-    dialect.name === 'responses' &&
-    (detected.isOpenWebUi || looksLikeOpenWebUiRequest(headers, json))
+    dialect.name === 'responses' && (client.isOpenWebUi || looksLikeOpenWebUiRequest(headers, json))
   const body = toolsAreLoose ? defaultToolStrictToFalse(json) : json
-  const client = { ...detected, mayLoseCalls: body !== json }
   const originalBytes = body === json ? bytes : undefined
   const clientRequest = parseRequestAndBackstoryFields(dialect, body, originalBytes)
   rejectLowOutputLimit({ ...clientRequest, client })

@@ -19,6 +19,7 @@ interface AuthoredMessage {
   readonly role: 'user' | 'assistant'
   readonly content: string
   readonly backstory?: object
+  readonly reasoning_details?: readonly object[]
 }
 
 const GROUP: readonly AuthoredMessage[] = [
@@ -69,6 +70,19 @@ describe.each(WIRE_MODELS)('authors, notes, pins and resets in requests to $mode
       expect(sent()).toContain('Ann')
       expect(sent()).not.toContain('backstory')
       expect(sent()).not.toContain('u1')
+      expect(takeRefusals()).toEqual([])
+    })
+
+    test("the gateway's reference of a turn is never sent, whatever message it stands in", async () => {
+      const reference = { type: 'reasoning.encrypted', data: '01KQZ3V8M6T2X9R4B7C9.0', index: 1000 }
+      const reasoning_details = [{ ...reference, format: 'backstory-v1' }]
+      const group = GROUP.map((message) => ({ ...message, reasoning_details }))
+      await ask(group, {})
+      await ask(
+        group.map(({ role, content }) => ({ role, content, reasoning_details })),
+        {},
+      )
+      for (const { text } of setup.services.received) expect(text).not.toContain('backstory-v1')
       expect(takeRefusals()).toEqual([])
     })
 

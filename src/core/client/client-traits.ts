@@ -13,11 +13,6 @@ export interface ClientTraits {
   readonly marksOnlyAnswerEnds: boolean
   /** True if the client sends back the references of turns that are written beside visible reasoning. */
   readonly returnsReasoningReferences: boolean
-  /**
-   * True if the client may lose calls that it ran when an answer is continued: Open WebUI on a Responses connection, in
-   * versions that leave `strict` out of its tools.
-   */
-  readonly mayLoseCalls: boolean
   /** True for a task request of Open WebUI (title, tags), which stores no turn and recalls none. */
   readonly isTask: boolean
   /** True if Open WebUI is to show a status line above every answer, also if nothing was left out. */
@@ -36,7 +31,6 @@ export const DEFAULT_CLIENT_TRAITS: ClientTraits = {
   receivesMarkers: false,
   marksOnlyAnswerEnds: false,
   returnsReasoningReferences: false,
-  mayLoseCalls: false,
   isTask: false,
   wantsFullStatus: false,
   dropsLongLines: false,

@@ -6,8 +6,9 @@
  * No model is ever sent such an entry.
  */
 import { readGatewayFields, setGatewayFields } from '../items/gateway-fields.ts'
-import type { Item, Reasoning } from '../item.ts'
+import type { Item } from '../item.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { patchObject } from '../json/patch-object.ts'
 
 export interface ReasoningReference {
   readonly turnId: string
@@ -29,7 +30,7 @@ export function createReasoningDetail({ turnId, itemIndex }: ReasoningReference)
   }
 }
 
-export function isReasoningReference(detail: Json): boolean {
+function isReasoningReference(detail: Json): boolean {
   return isObject(detail) && detail['format'] === FORMAT
 }
 
@@ -46,6 +47,15 @@ export function removeReasoningReferences(details: readonly Json[]): readonly Js
   return details.some(isReasoningReference)
     ? details.filter((detail) => !isReasoningReference(detail))
     : details
+}
+
+/** Returns a message or item of a client without references; the same object if it has none. */
+export function removeReferencesOfEntry(entry: JsonObject): JsonObject {
+  const { reasoning_details: details } = entry
+  if (!Array.isArray(details)) return entry
+  const remaining = removeReasoningReferences(details)
+  if (remaining === details) return entry
+  return patchObject(entry, { reasoning_details: remaining.length === 0 ? undefined : remaining })
 }
 
 /** Sets the references that a client has sent with a message, on the first item of that message. */
@@ -65,19 +75,15 @@ export function readReasoningReferences(item: Item): readonly ReasoningReference
 
 /**
  * Marks stored reasoning as named by a reference, which Open WebUI sends back as long as the user keeps the thought and
- * asks the same model. Reasoning without visible text has no reference.
+ * asks the same model.
  */
 export function markReferencedReasoning<Kind extends Item>(
   item: Kind,
   requestedModel: string,
 ): Kind {
-  return item.type === 'reasoning' && hasVisibleText(item)
+  return item.type === 'reasoning'
     ? setGatewayFields(item, { referencedFor: requestedModel })
     : item
-}
-
-function hasVisibleText({ summary, content = [] }: Reasoning): boolean {
-  return [...summary, ...content].some(({ text }) => text !== '')
 }
 
 /** Removes the mark of reasoning whose reference the client has not received, because its turn was stored too late. */

@@ -3,12 +3,9 @@
  * sent with every request), and `reset` (of the items before this one, only pinned ones are still
  * sent).
  */
-import {
-  isReasoningReference,
-  removeReasoningReferences,
-} from '../../core/markers/reasoning-reference.ts'
-import { patchObject } from '../../core/json/patch-object.ts'
-import type { Json, JsonObject } from '../../core/json/json.ts'
+import { removeReferencesOfEntry } from '../../core/markers/reasoning-reference.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json/json.ts'
+import { patchList, patchObject } from '../../core/json/patch-object.ts'
 import {
   asBoolean,
   asObjectWith,
@@ -70,29 +67,15 @@ export function removeItemBackstoryFields(body: JsonObject): JsonObject {
   let cleanBody = body
   for (const name of LIST_FIELDS) {
     const entries: unknown = body[name]
-    if (!Array.isArray(entries) || !entries.some(hasGatewayField)) continue
-    cleanBody = { ...cleanBody, [name]: entries.map(removeGatewayFields) }
+    if (!Array.isArray(entries)) continue
+    const cleanEntries = patchList(entries as readonly unknown[], removeGatewayFields)
+    if (cleanEntries !== entries) cleanBody = { ...cleanBody, [name]: cleanEntries as Json }
   }
   return cleanBody
 }
 
-function hasGatewayField(entry: unknown): boolean {
-  return (
-    typeof entry === 'object' &&
-    entry !== null &&
-    ('backstory' in entry || listDetails(entry as JsonObject).some(isReasoningReference))
-  )
-}
-
-function removeGatewayFields(entry: JsonObject): JsonObject {
-  if (!hasGatewayField(entry)) return entry
-  const { backstory: _backstory, ...rest } = entry
-  const details = listDetails(entry)
-  const remaining = removeReasoningReferences(details)
-  if (remaining === details) return rest
-  return patchObject(rest, { reasoning_details: remaining.length === 0 ? undefined : remaining })
-}
-
-function listDetails({ reasoning_details: details }: JsonObject): readonly Json[] {
-  return Array.isArray(details) ? (details as readonly Json[]) : []
+function removeGatewayFields(entry: unknown): unknown {
+  return isObject(entry)
+    ? removeReferencesOfEntry(patchObject(entry, { backstory: undefined }))
+    : entry
 }

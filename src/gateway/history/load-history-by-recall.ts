@@ -87,7 +87,7 @@ function createDeletionRule(
     (typeof client.answerMessage?.parent === 'string' ||
       items.some((item) => readReasoningReferences(item).length > 0))
   return {
-    returnsCalls: !client.mayLoseCalls,
+    returnsCalls: true,
     returnsThoughtsOf: returnsThoughts ? params.model : null,
   }
 }

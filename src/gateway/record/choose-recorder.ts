@@ -9,6 +9,7 @@ import type { Item } from '../../core/item.ts'
 import { markReferencedReasoning } from '../../core/markers/reasoning-reference.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import type { JsonObject } from '../../core/json/json.ts'
+import { joinVisibleReasoning } from '../../dialects/chat/render/join-visible-text.ts'
 import { formatPolicyOverrides } from '../../dialects/context-policy/parse-and-format-overrides.ts'
 import type { NewTurn } from '../../store/turns/turn-store-interface.ts'
 import type { Ports } from '../dependencies-interface.ts'
@@ -96,10 +97,9 @@ export function chooseRecorder(
     // The client relies on a turn that it asks for explicitly, or adds to a conversation.
     failsIfUnclosed: storage.store === true || storage.conversationId !== null,
     rule,
-    // Only streamed answers contain references.
     ...(client.returnsReasoningReferences &&
       originalRequest.stream && {
-        markItem: (item: Item) => markReferencedReasoning(item, originalRequest.params.model),
+        markItem: (item: Item) => markShownReasoning(item, originalRequest.params.model),
       }),
     onTimeout: () => ports.log('warn', 'turn-late', { turn: draft.id }),
     waitUntil,
@@ -125,6 +125,14 @@ export function chooseRecorder(
   }
   const storePlainAnswer = createPlainAnswerWriter(draft, ports)
   return createRecorder({ ...recording, clientAsksToStore, openWriter, storePlainAnswer })
+}
+
+/**
+ * Marks reasoning with a reference beside it. Reasoning without text has none, because nothing of it is shown; nor has
+ * an answer that is not streamed.
+ */
+function markShownReasoning(item: Item, requestedModel: string): Item {
+  return joinVisibleReasoning([item]) === '' ? item : markReferencedReasoning(item, requestedModel)
 }
 
 /** Returns a function that stores the client's ids of an answer without a turn; null if the client sends none. */

@@ -12,17 +12,24 @@ import { assignTurn, type MatchState } from './match-state.ts'
 
 export function assignTurnsByMessage(state: MatchState, messages: readonly LocatedMessage[]): void {
   for (const message of messages) {
+    const located = locateAnswers(state, message)
+    if (!located.every((turn) => isOfSameQuestion(state, turn))) continue
     const { answers, isCertain } = message
-    for (const { turn, index } of locateAnswers(state, message)) {
-      const segment = state.segments[index]
-      // The question is compared, too, because a filter of the client may have changed the list.
-      if (segment === undefined || !mayAnswerOneOf(turn.input, segment.userMessages)) continue
+    for (const { turn, index } of located) {
+      const { normalizedText = '' } = state.segments[index] ?? {}
       const hasSameText = () =>
-        answers.length === 1 &&
-        normalizeTurnText([turn]) === removeEmptyFences(segment.normalizedText)
+        answers.length === 1 && normalizeTurnText([turn]) === removeEmptyFences(normalizedText)
       if (isCertain || hasSameText()) assignTurn(state, index, turn)
     }
   }
+}
+
+/**
+ * False if the turn answers another question than that before the segment, because the client's list has another message
+ * here than its ids say. None of the message's turns is then assigned: those after tool outputs have no question.
+ */
+function isOfSameQuestion({ segments }: MatchState, { turn, index }: LocatedTurn): boolean {
+  return mayAnswerOneOf(turn.input, segments[index]?.userMessages ?? [])
 }
 
 interface LocatedTurn {
@@ -37,15 +44,19 @@ function locateAnswers(
 ): readonly LocatedTurn[] {
   if (start === end) return []
   const located: LocatedTurn[] = []
+  /** The first segment of the message with each call id. */
+  const callers = new Map<string, number>()
+  for (let position = end - 1; position >= start; position -= 1)
+    for (const callId of segments[position]?.callIds ?? []) callers.set(callId, position)
   let index = start
   let previousSegment = 0
   for (const { id, segment } of answers) {
     const turn = ancestry.findTurn(id)
-    const callIds = new Set(turn === null ? [] : listClientCallIds(turn))
-    const caller = segments
-      .slice(start, end)
-      .findIndex((candidate) => candidate.callIds.some((callId) => callIds.has(callId)))
-    index = caller >= 0 ? start + caller : Math.min(index + segment - previousSegment, end - 1)
+    const callIds = turn === null ? [] : listClientCallIds(turn)
+    const [caller] = callIds
+      .flatMap((callId) => callers.get(callId) ?? [])
+      .toSorted((one, other) => one - other)
+    index = caller ?? Math.min(index + segment - previousSegment, end - 1)
     previousSegment = segment
     if (turn !== null) located.push({ turn, index: Math.max(index, start) })
   }

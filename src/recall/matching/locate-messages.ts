@@ -6,12 +6,15 @@
  *
  * If the user has deleted messages, the chain is longer than the list. If answers of the chat are unknown, e.g. because
  * another connection gave them, the chain ends early. The positions are then uncertain, except that of the last message.
+ * An answer that the user has revised by a suggestion stands between the last question and the suggestion; no id names it,
+ * and then all positions are uncertain.
  */
 import type { AnswerInMessage, AnswerMessageIds } from '../../core/client/answer-message-ids.ts'
 import type { Item } from '../../core/item.ts'
 import { isUserMessage } from '../../core/items/rounds-and-pinned-items.ts'
 import { readToolCallIdentity } from '../../core/items/tool-call-pairs.ts'
 import type { LocatedMessage } from '../located-message.ts'
+import { findLowerBound } from '../map-and-list-helpers.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
 
 /** `answers` are the stored answers of the chat, the earliest first; `ids` are those of the new answer. */
@@ -25,12 +28,13 @@ export function locateMessages(
   const answersByMessage = Map.groupBy(answers, ({ message }) => message)
   const chain = followChain(ids.parent, answersByMessage)
   const questions = listQuestions(items)
+  const starts = segments.map(({ start }) => start)
   const ranges = (
-    findRanges(questions.all, segments, chain) ??
-    findRanges(questions.withoutToolImages, segments, chain) ??
-    guessRanges(questions.all, segments, chain)
+    findRanges(questions.all, starts, chain) ??
+    findRanges(questions.withoutToolImages, starts, chain) ??
+    guessRanges(questions.all, starts, chain)
   ).map((range, index) => ({ ...range, answers: chain.messages[index] ?? [] }))
-  const ownRange = listSegmentsBetween(segments, questions.all.at(-1) ?? items.length, items.length)
+  const ownRange = listSegmentsBetween(starts, questions.all.at(-1) ?? items.length, items.length)
   const own = { ...ownRange, answers: answersByMessage.get(ids.message) ?? [], isCertain: true }
   return [...ranges.toReversed(), own].flatMap((located) =>
     located.answers.length > 0
@@ -79,6 +83,9 @@ function listQuestions(items: readonly Item[]) {
 
 type SegmentRange = Omit<LocatedMessage, 'answers'>
 
+/** The indexes in the client's list at which its answer segments start, in ascending order. */
+type SegmentStarts = readonly number[]
+
 /**
  * Returns the range of each message of the chain, the last message first; null if the number of questions differs from
  * that of the chain. The chain has one message less than the list has questions, or two less if the user adds a
@@ -86,7 +93,7 @@ type SegmentRange = Omit<LocatedMessage, 'answers'>
  */
 function findRanges(
   questions: readonly number[],
-  segments: readonly Segment[],
+  starts: SegmentStarts,
   { messages, isComplete }: MessageChain,
 ): readonly SegmentRange[] | null {
   const suggestions = questions.length - messages.length - 1
@@ -96,40 +103,43 @@ function findRanges(
   const isAligned = suggestions === 0 ? hasAnswerAtEnd : suggestions === 1 && !hasAnswerAtEnd
   if (!isComplete || (!isAligned && messages.length > 0)) return null
   return messages.map((_, index) => ({
-    ...rangeBetween(questions, questions.length - 2 - suggestions - index, segments),
+    ...rangeBetween(questions, questions.length - 2 - suggestions - index, starts),
     isCertain: true,
   }))
 }
 
-/** Returns the probable ranges. The answer before the last question is that of the last message of the chain. */
+/**
+ * Returns the probable ranges. The answer before the last question is that of the last message of the chain, unless the
+ * complete chain has one message too few: that answer is then probably the one to be revised.
+ */
 function guessRanges(
   questions: readonly number[],
-  segments: readonly Segment[],
-  { messages }: MessageChain,
+  starts: SegmentStarts,
+  { messages, isComplete }: MessageChain,
 ): readonly SegmentRange[] {
+  const isRevised = isComplete && questions.length === messages.length + 2
+  const last = questions.length - (isRevised ? 3 : 2)
   return messages.map((_, index) => ({
-    ...rangeBetween(questions, questions.length - 2 - index, segments),
-    isCertain: index === 0,
+    ...rangeBetween(questions, last - index, starts),
+    isCertain: index === 0 && !isRevised,
   }))
 }
 
 function rangeBetween(
   questions: readonly number[],
   index: number,
-  segments: readonly Segment[],
+  starts: SegmentStarts,
 ): Omit<SegmentRange, 'isCertain'> {
   const [from, to] = [questions[index], questions[index + 1]]
-  return from === undefined || to === undefined ? NOWHERE : listSegmentsBetween(segments, from, to)
+  return from === undefined || to === undefined ? NOWHERE : listSegmentsBetween(starts, from, to)
 }
 
 const NOWHERE = { start: 0, end: 0, from: 0, to: 0 }
 
 /** Returns the indexes of the segments between two indexes of the list, e.g. between two questions. */
-function listSegmentsBetween(segments: readonly Segment[], from: number, to: number) {
-  const isBefore = ({ start }: Segment): boolean => start <= from
-  const start = segments.filter(isBefore).length
-  const end = segments.filter((segment) => isBefore(segment) || segment.start <= to).length
-  return { start, end, from: from + 1, to }
+function listSegmentsBetween(starts: SegmentStarts, from: number, to: number) {
+  const start = findLowerBound(starts, from + 1)
+  return { start, end: Math.max(start, findLowerBound(starts, to + 1)), from: from + 1, to }
 }
 
 /**
@@ -137,11 +147,13 @@ function listSegmentsBetween(segments: readonly Segment[], from: number, to: num
  * they had started.
  */
 function dropDiscardedAnswers(answers: readonly AnswerInMessage[]): readonly AnswerInMessage[] {
-  return answers.reduce<readonly AnswerInMessage[]>(
-    (kept, answer) => [
-      ...(answer.continues ? kept : kept.filter(({ segment }) => segment < answer.segment)),
-      answer,
-    ],
-    [],
-  )
+  let kept: AnswerInMessage[] = []
+  let lastSegment = -1
+  for (const answer of answers) {
+    const isRestart = !answer.continues && answer.segment <= lastSegment
+    if (isRestart) kept = kept.filter(({ segment }) => segment < answer.segment)
+    kept.push(answer)
+    lastSegment = isRestart ? answer.segment : Math.max(lastSegment, answer.segment)
+  }
+  return kept
 }

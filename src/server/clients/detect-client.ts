@@ -31,8 +31,6 @@ export function detectClient(
   const namesBranch = typeof answerMessage?.parent === 'string'
   return {
     isOpenWebUi,
-    // The tools of the request decide this (`parseClientRequest`).
-    mayLoseCalls: false,
     dropsLongLines: isOpenWebUi || needsShortLines(headers),
     isTask,
     wantsFullStatus: isOpenWebUi && !isTask && wantsFullStatus(headers),

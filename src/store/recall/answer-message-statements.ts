@@ -67,12 +67,13 @@ function insertAnswerMessage(slot: ParameterSlot<AnswerMessageRow>): SqlFragment
 }
 
 /**
- * Deletes the rows of the chats to which a thread belongs, also those of answers without a stored turn. Must run before
- * the turns are deleted.
+ * Deletes the rows of a thread's turns, and those of answers without a stored turn in the same chats. Rows of other
+ * threads in these chats stay, because they find turns that are still to be deleted. Must run before the turns are
+ * deleted.
  */
 function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
-  return sql`with chats(user_key, chat) as (
-      select distinct coalesce(named.user_id, ''), named.chat
+  return sql`with chats(user_key, chat, thread) as (
+      select distinct coalesce(named.user_id, ''), named.chat, of_thread.thread
       from turns of_thread cross join answer_messages named
       where of_thread.tenant = ${slot('tenant')}
       and of_thread.thread = (${selectFromDeletableTurn(slot, sql`turns.thread`)})
@@ -81,5 +82,7 @@ function removeOfThread(slot: ParameterSlot<ThreadKey>): SqlFragment {
     delete from answer_messages where id in (
       select listed.id from chats cross join answer_messages listed
       where listed.tenant = ${slot('tenant')} and coalesce(listed.user_id, '') = chats.user_key
-      and listed.chat = chats.chat)`
+      and listed.chat = chats.chat and (listed.turn_id is null or exists (
+        select 1 from turns answered where answered.id = listed.turn_id
+        and answered.thread = chats.thread)))`
 }

@@ -11,8 +11,13 @@ import { objects } from '../../support/services/service.ts'
 import { sampleCases } from '../../support/sample.ts'
 
 let setup: TestSetup
-beforeAll(async () => void (setup = await startTestSetup()))
-afterAll(() => setup.close())
+/** Open WebUI 0.10 loses calls when it continues an answer without text on a Responses connection. */
+let undoing: TestSetup
+beforeAll(async () => {
+  setup = await startTestSetup()
+  undoing = await startTestSetup(undefined, { DELETIONS: 'undone' })
+})
+afterAll(() => Promise.all([setup.close(), undoing.close()]))
 
 const MODELS = ['claude-opus-5', 'claude-opus-5-5', 'gpt-5', 'gpt-5.6']
 
@@ -93,7 +98,8 @@ test.concurrent.each(sampleCases(WAYS, 3))(
 test.concurrent.each(CONNECTIONS)(
   'continued text stays after the web search before it, over a $connection connection of $version',
   async (way) => {
-    const session = setup.session(way)
+    const losesCalls = way.version === '0.10' && way.connection !== 'chat'
+    const session = (losesCalls ? undoing : setup).session(way)
     await session.ask('RC|RH')
     await session.continueAnswer('T')
     await session.ask('RTRH')
@@ -151,7 +157,7 @@ test.concurrent.each(CONNECTIONS)(
 
 test.concurrent('adjacent reasoning items are sent to a chat upstream as one, without loss', async () => {
   const lost = { connection: 'stateful', inlet: DAMAGES['copied to the question'] } as const
-  const session = setup.session(lost, { model: 'glm-5', hasMarkers: false })
+  const session = undoing.session(lost, { model: 'glm-5', hasMarkers: false })
   await session.ask('RC|R')
   await session.continueAnswer('RT')
   await session.ask('RC|RT')

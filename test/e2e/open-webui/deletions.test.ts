@@ -2,12 +2,13 @@
  * Tool calls and thoughts that a user deletes with the "–" buttons of Open WebUI's edit box: the model gets them no more,
  * unless `DELETIONS=undone`. Nothing else is missing.
  */
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/core/json/json.ts'
 import type { ChatSession } from '../../support/open-webui/chat-session.ts'
 import { promptLines } from '../../support/open-webui/prompt-lines.ts'
+import { nextNumber, parseScript } from '../../support/open-webui/script.ts'
 import type { StoredItem } from '../../support/open-webui/stored-item.ts'
-import { parseScript } from '../../support/open-webui/script.ts'
 import { startTestSetup, type TestSetup } from '../../support/open-webui/test-setup.ts'
 import { pythonJson } from '../../support/open-webui/python-json.ts'
 
@@ -95,6 +96,44 @@ describe.concurrent.each(MODELS)('a chat connection to %s', (model) => {
     await session.askAll({ 'glm-5': 'T' })
     await session.askAll({ [model]: 'T' })
     expect(kindsOf(session)).toBe('user thought text user text user')
+  })
+
+  test('a thought without text is not deleted, because it was shown nowhere', async () => {
+    const session = named.session({}, { model })
+    await session.ask('ET')
+    await session.ask('RC|ET')
+    await session.ask('T')
+    expect(kindsOf(session)).toBe('user thought text user thought call result thought text user')
+  })
+
+  test('a thought of an answer that was not streamed is not deleted', async () => {
+    const { gateway, upstream } = named
+    const chat = randomUUID()
+    const ask = async (question: string, parent: string, earlier: readonly object[]) => {
+      const rounds = parseScript('RT')
+      upstream.plan(question, model, rounds)
+      const messages = [...earlier, { role: 'user', content: question }]
+      const headers = {
+        'x-backstory-user': chat,
+        'x-backstory-chat': chat,
+        'x-backstory-message': `answer to ${question}`,
+        'x-backstory-user-parent': parent,
+      }
+      const body = { model, stream: false, messages }
+      const response = await gateway.post('/v1/chat/completions', body, headers)
+      const { choices } = (await response.json()) as { choices: { message: { content: string } }[] }
+      const { content = '' } = choices[0]?.message ?? {}
+      return { said: [...messages, { role: 'assistant', content }], received: rounds[0]?.received }
+    }
+    const [one, two] = [`Q${nextNumber()} one?`, `Q${nextNumber()} two?`]
+    const { said } = await ask(one, '', [])
+    const { received } = await ask(two, `answer to ${one}`, said)
+    expect(promptLines(received ?? {}).map((line) => line.slice(0, line.indexOf(':')))).toEqual([
+      'user',
+      'thought',
+      'text',
+      'user',
+    ])
   })
 
   test('a thought of an answer that was stopped before its reference came is not deleted', async () => {

@@ -4,6 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ChatSession } from '../../support/open-webui/chat-session.ts'
+import type { ChatPosition } from '../../support/open-webui/headers.ts'
+import { promptLines } from '../../support/open-webui/prompt-lines.ts'
 import { startTestSetup, type TestSetup } from '../../support/open-webui/test-setup.ts'
 
 const MODELS = ['gpt-5', 'claude-opus-5']
@@ -49,6 +51,25 @@ describe.concurrent.each(WAYS)('a $connection connection to $model', ({ connecti
     await session.ask('RT')
     expect([...session.gaps, ...session.faults]).toEqual([])
   })
+
+  test.each([true, false])(
+    'an answer that is revised by a suggestion is not taken for the one before it (start of the chat known: %s)',
+    async (isStartKnown) => {
+      let isNamed = isStartKnown
+      const tellPosition = (place: ChatPosition) => (isNamed ? place : { task: place.task })
+      const account = { connection, sendsRevisedAnswer: true, tellPosition }
+      const session = setup.session(account, { model, hasMarkers: true })
+      await session.ask('RT')
+      isNamed = true
+      await session.ask('RC|RT')
+      await session.ask('RC|RT')
+      await session.regenerate('RT', 'Make it shorter')
+      const lines = promptLines(session.received.at(-1) ?? {})
+      expect(lines.filter((line) => line.startsWith('thought'))).toHaveLength(5)
+      await session.ask('RT')
+      expect(session.faults).toEqual([])
+    },
+  )
 
   test('branches with the same text keep their own reasoning', async () => {
     const session = newSession()

@@ -117,6 +117,17 @@ describe.each(ENGINES)('the ids of messages on %s', (_, open) => {
     expect(await listMessages()).toEqual([])
   })
 
+  test('the deletion of one thread of a chat leaves the answers of its other threads, which are still stored', async () => {
+    const turn = await addTurn('a1', '')
+    const other = await addTurn('a2', '')
+    await addPlain('a3', 'a2')
+    const deletion = createExpiryAndDeletionStore(engine)
+    await deletion.deleteThread({ ...owner, turnId: turn.id, nowMs: 2000 })
+    expect(await listMessages()).toEqual(['a2'])
+    await deletion.deleteThread({ ...owner, turnId: other.id, nowMs: 2000 })
+    expect(await listMessages()).toEqual([])
+  })
+
   test('the deletion of a chat leaves a chat of another user with the same id', async () => {
     const turn = await addTurn('a1', '')
     const other = { ...owner, user: newId() }

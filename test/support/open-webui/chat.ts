@@ -87,7 +87,9 @@ export function openChat(opening: ChatOptions): Chat {
     const detailsOf = account.sendsDetailsOfOtherModels === true ? null : by
     const { keepsReasoning } = account
     const telling = { system, keepsReasoning, brings: question.id, detailsOf }
-    const messages = messagesOf(pathTo(tree, question.id), telling)
+    const showsAnswer = suggestion !== undefined && account.sendsRevisedAnswer === true
+    const path = pathTo(tree, showsAnswer ? head : question.id)
+    const messages = messagesOf(path, telling)
     const told = await requestAnswer(account, {
       model: by,
       messages: [...messages, ...suggestionMessages(suggestion)],

@@ -26,6 +26,8 @@ export interface Account extends Sender {
   readonly params: JsonObject
   /** True until 0.11.0: what stands beside the reasoning of another model is sent, too. */
   readonly sendsDetailsOfOtherModels?: boolean
+  /** True since 0.12.4: a suggestion follows the answer that it is to revise. The oracle does not expect that answer. */
+  readonly sendsRevisedAnswer?: boolean
   /** A filter that an administrator installed for outgoing messages. */
   readonly inlet: (messages: readonly ChatMessage[]) => readonly ChatMessage[]
 }

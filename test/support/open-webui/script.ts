@@ -1,5 +1,5 @@
 /**
- * Scripts of a model's answers, in letters: `R` reasoning, `T` text, `C` and `X` tool calls, `H` a provider
+ * Scripts of a model's answers, in letters: `R` reasoning, `E` reasoning without text, `T` text, `C` and `X` tool calls, `H` a provider
  * tool. `|` waits for tool results, `~` stops the stream in the middle of the next part, and `!` is an error.
  * For example, `RTC|RT` reasons, writes text and calls a tool, and after the result reasons and answers;
  * `R~T` is stopped within its text. Every generated text is unique in the test process, so that a misplaced
@@ -79,6 +79,8 @@ function parseLetter(letter: string): ScriptPart {
   switch (letter) {
     case 'R':
       return { type: 'thought', text: `${number} is what I think of: fog, ¿or not? 🦊` }
+    case 'E':
+      return { type: 'thought', text: '' }
     case 'T':
       return {
         type: 'text',

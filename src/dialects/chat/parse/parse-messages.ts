@@ -8,7 +8,10 @@ import { isItemLevelField, type ChatOnlyFields } from '../../../core/items/chat-
 import { setGatewayFields } from '../../../core/items/gateway-fields.ts'
 import type { Item, Message, Role } from '../../../core/item.ts'
 import type { JsonObject } from '../../../core/json/json.ts'
-import { setReasoningReferences } from '../../../core/markers/reasoning-reference.ts'
+import {
+  removeReferencesOfEntry,
+  setReasoningReferences,
+} from '../../../core/markers/reasoning-reference.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { asList, asObject, asOneOf, asString, readOptional } from '../../checks/check-json-types.ts'
 import { parseItemBackstoryField } from '../../context-policy/parse-item-backstory-field.ts'
@@ -29,7 +32,9 @@ export function parseMessages(value: unknown): readonly Item[] {
     const role = asRole(clientMessage['role'], `${path}.role`)
     readOptional(asString, clientMessage['name'], `${path}.name`)
     const options = parseItemBackstoryField(clientMessage['backstory'], `${path}.backstory`)
-    const message = removeGatewayFields(clientMessage)
+    const cleanMessage = removeGatewayFields(clientMessage)
+    // A reference beside reasoning is read; elsewhere it means nothing, and no model must be sent it.
+    const message = role === 'assistant' ? cleanMessage : removeReferencesOfEntry(cleanMessage)
     const firstIndex = items.length
     MESSAGE_READERS[role]({ message, path, items, outputMatcher })
     if (options !== null) setItemOptions(options, items, firstIndex)

@@ -15,13 +15,14 @@ import {
   type JsonReader,
 } from '../../checks/check-json-types.ts'
 import { patchList, patchObject } from '../../../core/json/patch-object.ts'
+import { removeReferencesOfEntry } from '../../../core/markers/reasoning-reference.ts'
 import { parseItemBackstoryField } from '../../context-policy/parse-item-backstory-field.ts'
 import { parseToolOutput, parseResponsesContent, readOptionalTexts } from './parse-content-parts.ts'
 
 export const parseItems: JsonReader<readonly Item[]> = asListOf(parseItem)
 
 function parseItem(value: unknown, path: string): Item {
-  const entry = asObject(value, path)
+  const entry = removeReferencesOfEntry(asObject(value, path))
   const type = readItemType(entry, path)
   const read = ITEM_READERS.get(type)
   if (read === undefined || isOutputWithoutCall(entry)) {
