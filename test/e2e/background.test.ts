@@ -13,10 +13,11 @@ import { decodeFrames } from '../support/logs.ts'
 import { responsesFaults } from '../support/responses-checker.ts'
 import { readStream } from '../support/sse-reader.ts'
 import { HOSTS, type Host } from './hosts.ts'
+import { sampleCases } from '../support/sample.ts'
 
 const JSON_BODY = { 'content-type': 'application/json' }
 
-describe.each(HOSTS)('background responses on %s', (_, start) => {
+describe.each(sampleCases(HOSTS, 2))('background responses on %s', (_, start) => {
   let host: Host
   let openai: OpenAI
   beforeAll(async () => {

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { reEncryptDatabase } from '../../src/main/commands/re-encrypt-database.ts'
 import { startGateway } from '../support/gateway.ts'
 import { HOSTS } from './hosts.ts'
+import { sampleCases } from '../support/sample.ts'
 
 const OLD = `old:${Buffer.alloc(32, 1).toString('base64')}`
 const NEW = `new:${Buffer.alloc(32, 2).toString('hex')}`
@@ -306,7 +307,7 @@ describe('text in the database that an attacker without the key has written', ()
 const KEY_MISSING = { status: 500, code: 'storage_key_missing' }
 const UNTRUSTED = { status: 500, code: 'stored_data_untrusted' }
 
-test.each(HOSTS)('encrypted turns are recalled on %s', async (_, start) => {
+test.each(sampleCases(HOSTS, 2))('encrypted turns are recalled on %s', async (_, start) => {
   const host = await start({ ...DEMO, STORAGE_KEYS: NEW })
   const respond = async (fields: object) => {
     const response = await fetch(`${host.url}/v1/responses`, {

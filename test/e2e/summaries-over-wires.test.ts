@@ -15,7 +15,7 @@ describe.each(HOSTS)('summaries through a gateway on %s', (_, start) => {
 
   test.each(sampleCases(WIRE_MODELS, 2))(
     'a conversation with $model is summarized on %s (C54)',
-    async ({ model }) => {
+    async ({ model, wire }) => {
       const { id: conversation } = await at.openai.conversations.create()
       const respond = (input: string | ResponseInputItem[]) =>
         at.openai.responses.create({
@@ -40,11 +40,15 @@ describe.each(HOSTS)('summaries through a gateway on %s', (_, start) => {
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
       expect((await listed())[0]?.covered.turns).toBe(2)
+      const earlier = at.services.received.length
       await ask('Bern')
-      const sent = at.services.received.filter(({ text }) => text.includes('Bern: 4 degrees')).at(0)
+      const sent = at.services.received
+        .slice(earlier)
+        .find(({ text }) => text.includes('Bern: 4 degrees'))
       expect(sent?.text.split(HEADER)).toHaveLength(2)
-      // The model summarizes by repeating its input: the question, the call and two texts contain "Rome".
-      expect(sent?.text.split('Rome')).toHaveLength(5)
+      // The model summarizes by repeating its input: the question, the call and two texts contain "Rome". Over Chat
+      // Completions it repeats only the last message.
+      expect(sent?.text.split('Rome')).toHaveLength(wire === 'chat' ? 1 : 5)
       expect(sent?.text).toContain('Graz: 4 degrees')
       expect(at.services.refusals.splice(0)).toEqual([])
     },

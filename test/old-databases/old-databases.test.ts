@@ -31,7 +31,7 @@ const ALL_SUBJECTS: readonly Subject[] = [
 ]
 
 /** Each run reads about half of the databases. */
-const SUBJECTS = ALL_SUBJECTS.filter((_, index) => isSampled(index, 2))
+const SUBJECTS = ALL_SUBJECTS.filter((_, index) => isSampled(index, 3))
 
 interface Served {
   readonly target: Target

@@ -23,7 +23,7 @@ const seed = Number(process.env['TORTURE_SEED'] ?? 1)
 
 /** Each run tries a third of the parts, and `npm run test:all` all of them. */
 const parts = PARTS.filter(
-  ({ name }, index) => !(name in PARTS_WITHOUT_DEFENSE) && isSampled(index, 3),
+  ({ name }, index) => !(name in PARTS_WITHOUT_DEFENSE) && isSampled(index, 5),
 )
 
 describe.concurrent('a short run of the torture suite', () => {
