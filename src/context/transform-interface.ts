@@ -29,10 +29,10 @@ export interface Transform {
 }
 
 /**
- * Says whether a transform may change an item later, when the conversation has become longer.
- * - `never`: the transform returns the same for the item in every longer conversation.
- * - `permanent`: the transform may send the item unchanged at first and change it in a later request; from then on, it
- *   changes the item in every request. So an item that is unchanged now was unchanged in all earlier requests.
+ * Tells whether a transform can treat the same item differently in a later request of the conversation.
+ * - `never`: the transform gives the same result for an item in all requests.
+ * - `permanent`: the transform can begin to change an item in a later request, and then changes it in all further requests.
+ *   So if an item is unchanged in this request, it was unchanged in all earlier requests.
  *
  * `reasoning/rebuild-earlier-prompts.ts` uses this value: to compute what an earlier request sent, it can often skip the
  * transform.

@@ -1,8 +1,9 @@
 /**
  * Drops reasoning that the upstream would reject, or ignore and charge for. There are four reasons: another account or
  * API has encrypted the reasoning; the items before its answer (the prefix) have changed since it was written; the
- * model has rejected it before; or another model wrote it, and the account has rejected such reasoning before. The reasoning of one answer is sent completely or not at all, because each reasoning
- * item is bound to the reasoning item before it.
+ * model has rejected it before; or another model wrote it, and the account has rejected such reasoning before. The
+ * reasoning of one answer is sent completely or not at all, because each reasoning item is bound to the reasoning item
+ * before it.
  *
  * This transform runs last, because it reads the prefix of each answer from the final list. After it has dropped the
  * reasoning of one answer, the reasoning of a later answer is invalid, too, if the later answer was written while the
@@ -45,9 +46,9 @@ export interface ReasoningCheckOptions {
    */
   readonly hadSameGatewayTools?: (length: number) => boolean
   /**
-   * Answers of this account that were written without any earlier reasoning, because the upstream had rejected it. All
-   * reasoning before such an answer of the requested model is dropped. A rejection by another model says nothing about
-   * the reasoning of the requested one.
+   * Answers of this account that were generated without any earlier reasoning, because the upstream had rejected it. If
+   * the requested model generated such an answer, all reasoning before the answer is dropped. Answers of other models do
+   * not count, because another model may reject what the requested model accepts.
    */
   readonly answersAfterRejection: readonly Origin[]
 }

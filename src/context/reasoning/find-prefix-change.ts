@@ -1,6 +1,6 @@
 /**
- * Finds out whether the conversation before a model's latest answer has changed since that answer was written, and how
- * much reasoning that costs. The user is told so once for each change, and not again above every later answer.
+ * Finds out whether the conversation before a model's latest answer has changed since that answer was generated, and
+ * how many reasoning items can no longer be sent because of it. The gateway tells the user once for each change.
  *
  * Only stored data decides: each answer of a conversation with encrypted reasoning is stored with the hash of the
  * prompt before it (`prefixHash`). If the prompt before the latest answer is still the same, then that answer was
@@ -24,7 +24,7 @@ export interface TransformedConversation {
   readonly params: PromptParameters
 }
 
-/** The model that is asked, as it is named in the origins of its answers. */
+/** The requested model, in the form in which the origins of items name models. */
 export type ReasoningReader = Pick<Origin, 'wire' | 'account' | 'model'>
 
 export interface PrefixChange {

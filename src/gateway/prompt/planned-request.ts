@@ -25,7 +25,7 @@ export interface PlannedRequest {
   readonly addedParameters: readonly AddedParameter[]
   /** For each item of the prompt, its index in `items`; null for an item that a transform added. */
   readonly originalPositions: readonly (number | null)[]
-  /** What has changed before the model's latest answer; null if nothing has, or if the model does not check that. */
+  /** The change of the prompt before the model's latest answer; null without a change, or if the model does not check it. */
   readonly prefixChange: PrefixChange | null
   /** The compaction that the gateway made for this request. It becomes the answer's first item. */
   readonly firstAnswerItem?: Item

@@ -1,6 +1,6 @@
 /**
- * Loads what a response says about its request besides the answer: the header `x-backstory-context`, and why earlier
- * reasoning was left out.
+ * Loads two facts about a request that are sent with its response: the value of the header `x-backstory-context`, and the
+ * reason why earlier reasoning was left out, which Open WebUI shows above the answer.
  */
 import type { Caller } from '../../core/client/caller.ts'
 import type { ExplainHookPorts, ExplainHooks } from '../explain-hooks-interface.ts'

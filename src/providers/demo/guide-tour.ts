@@ -1,7 +1,8 @@
 /**
- * Answers a question that does not direct the demo model: a tour of what the gateway does. The model greets and thinks of
- * a number, which it writes only into its reasoning; asked for it later, it reads the number in the reasoning that the
- * gateway has restored. It calls a tool only when it is asked to, because Open WebUI offers tools with every message.
+ * Answers questions that contain no directions for the demo model. The answers show what the gateway does: the model
+ * greets the user and writes a number into its reasoning only. If the user asks for the number later, the model finds it
+ * in the reasoning that the gateway has restored. The model calls a tool only if the user asks for it, because Open WebUI
+ * offers tools with every message.
  */
 import { textOf, type Item } from '../../core/item.ts'
 import type { Tool } from '../../core/prompt.ts'
@@ -102,7 +103,7 @@ function splitWords(text: string): string {
     .join(' ')
 }
 
-/** What the model sees of its conversation before the last question. */
+/** The parts of the prompt before the last question that the demo model mentions in its answer. */
 interface Memory {
   /** Number of earlier user messages. */
   readonly messages: number
@@ -153,7 +154,7 @@ function answerFromMemory(question: string, memory: Memory): readonly string[] {
   ]
 }
 
-/** Returns what the question asks for of an earlier answer; null if it asks for nothing of it. */
+/** Answers a question about the number or a tool result of an earlier answer; returns null for other questions. */
 function recall(question: string, { number, toolOutputs }: Memory): string | null {
   if (/\bnumber\b/i.test(question)) {
     return number === null

@@ -13,7 +13,7 @@ import {
 import { removeDetailsBlocks } from '../../core/text/remove-details-blocks.ts'
 import type { Segment } from '../split-and-fingerprint-segments.ts'
 
-/** What a client would send back, so that it was deleted if it is missing. */
+/** The kinds of items that a client always sends back. If such an item is missing, the user has deleted it. */
 export interface DeletionRule {
   /** True if the client sends back all calls that it ran. */
   readonly returnsCalls: boolean

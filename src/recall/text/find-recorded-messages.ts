@@ -13,7 +13,7 @@ import {
   type UnclosedBlockRule,
 } from './remove-think-blocks.ts'
 
-/** Where a recorded text stands in the client's text. */
+/** The position of a recorded text in the client's text. */
 export interface MessageMatch {
   readonly start: number
   readonly end: number

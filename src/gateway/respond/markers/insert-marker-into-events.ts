@@ -115,7 +115,7 @@ export function createMarkerInserter(marker: PendingMarker, options: MarkerOptio
     /** Returns the delayed events, and the outcome with the marker. */
     end(outcome: Outcome): { readonly events: readonly StreamEvent[]; readonly outcome: Outcome } {
       // A failed answer gets no marker, because its text may have broken off anywhere, e.g. in a code fence.
-      // An answer without text and calls is not sent back, nor is what stands beside its reasoning.
+      // If an answer has neither text nor calls, the client does not send it back, and no reference beside its reasoning.
       const isNamed = isOnlyAtEnd && otherReference.isWritten() && !mayBeMarkerOnly()
       const isMarked = outcome.failure === null && marker.isReady() && !isNamed
       const isTextClosed = isOnlyAtEnd && !text.isDone() && held[0]?.type !== 'item-ended'
